@@ -10,7 +10,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -21,6 +21,9 @@ from django.utils import translation
 from tests.plugin import OWN_SERVERS
 from tests.processes import Engine, begun, said_by, started, stopped
 from tests.requirements import require
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 ROOT = Path(__file__).resolve().parents[1]
 ENGINE = ROOT / "engine" / "target" / "release" / "benchweb-engine"
@@ -164,7 +167,7 @@ def web(
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[object]:
+def browser() -> "Iterator[Browser]":
     """Start Debian's Chromium once."""
     require("Chromium")
     from playwright.sync_api import expect, sync_playwright
@@ -179,9 +182,9 @@ def browser() -> Iterator[object]:
 
 
 @pytest.fixture
-def page(browser: object, web: str) -> Iterator[object]:
+def page(browser: "Browser", web: str) -> "Iterator[Page]":
     """Open a page with a base URL of the served site; a script error on it fails the test."""
-    context = browser.new_context(base_url=web)  # type: ignore[attr-defined]
+    context = browser.new_context(base_url=web)
     context.set_default_timeout(_PATIENCE_MILLISECONDS)
     opened = context.new_page()
     errors: list[str] = []

@@ -69,7 +69,7 @@ def make_environment(name: str = "lab") -> Environment:
 
 def make_plan(**fields: Any) -> Plan:
     """Make a plan of one short trial unless told otherwise."""
-    values = {"name": "sizes", "steps": ONE_TRIAL, "repetitions": 1, "order": "interleaved"} | fields
+    values: dict[str, Any] = {"name": "sizes", "steps": ONE_TRIAL, "repetitions": 1, "order": "interleaved"} | fields
     return plan_create(**values)
 
 
@@ -110,6 +110,13 @@ def make_alert(state: str = Alert.State.OPEN, *, pair: Pair | None = None, at: d
             ended_at=None if state in LIVE_STATES else begun_at,
         )
     )
+
+
+def claim_surely(run: Run, owner: str) -> Claimed:
+    """Claim a run that is to be had."""
+    claimed = claim(run_id=run.pk, owner=owner)
+    assert claimed is not None
+    return claimed
 
 
 def begun(run: Run, owner: str) -> Claimed | None:

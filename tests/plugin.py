@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -87,7 +88,7 @@ def _start_postgres(log: int) -> None:
     _await("PostgreSQL", lambda: postgres.is_ready(data, server.pid))
 
 
-def _await(name: str, condition) -> None:
+def _await(name: str, condition: Callable[[], bool]) -> None:
     if not processes.wait_until(condition, timeout_seconds=START_SECONDS):
         log = (HOME / "servers.log").read_text(encoding="utf-8", errors="replace")
         pytest.exit(f"{name} did not start within {START_SECONDS} s:\n{log}", returncode=3)

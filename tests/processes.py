@@ -41,7 +41,8 @@ class Engine:
         command += ["--state-dir", str(folder / "state"), "--token-file", str(folder / "token")]
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log)
-        line = process.stdout.readline()  # type: ignore[union-attr]
+        assert process.stdout is not None
+        line = process.stdout.readline()
         if not line:
             raise RuntimeError((folder / "log").read_text())
         told = json.loads(line)
@@ -103,7 +104,7 @@ def stopped(process: "subprocess.Popen[bytes]", patience_seconds: float = 3) -> 
     if log := _logs.pop(process.pid, None):
         with log:
             said = Path(log.name).read_text(errors="replace")
-        print(f"{process.args}, ended with {process.returncode}:\n{said}")
+        print(f"{process.args!r}, ended with {process.returncode}:\n{said}")
 
 
 def killed(process: "subprocess.Popen[bytes]") -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import time
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection, HTTPResponse
 from typing import Any
@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.core.cache import caches
+from pytest_django import Settings
 
 from benchweb import asgi_bounds
 from benchweb.api.parser import MAXIMUM_BODY_BYTES
@@ -45,10 +46,13 @@ class Application:
 
 
 async def asked(
-    bounded: Bounded, path: str = "/", body: tuple[bytes, ...] = (b"",), headers: tuple[tuple[bytes, bytes], ...] = ()
+    bounded: Bounded,
+    path: str = "/",
+    body: tuple[bytes | None, ...] = (b"",),
+    headers: tuple[tuple[bytes, bytes], ...] = (),
 ) -> Messages:
     """Send a request whose body comes in the given parts; a last part of None never comes."""
-    parts = [{"type": "http.request", "body": part, "more_body": True} for part in body if part is not None]
+    parts: Messages = [{"type": "http.request", "body": part, "more_body": True} for part in body if part is not None]
     if body[-1] is not None:
         parts[-1]["more_body"] = False
     answer: Messages = []
@@ -58,8 +62,8 @@ async def asked(
             return parts.pop(0)
         return await asyncio.Event().wait()
 
-    async def send(message: dict[str, Any]) -> None:
-        answer.append(message)
+    async def send(message: Mapping[str, Any]) -> None:
+        answer.append(dict(message))
 
     scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": list(headers)}
     await bounded(scope, receive, send)
@@ -93,7 +97,7 @@ def test_a_request_beyond_the_bound_is_refused_and_probes_never() -> None:
 
 
 async def read_by_nobody(bounded: Bounded) -> None:
-    async def send(_message: dict[str, Any]) -> None:
+    async def send(_message: Mapping[str, Any]) -> None:
         await asyncio.Event().wait()
 
     async def receive() -> Any:
@@ -122,7 +126,7 @@ def test_who_reads_nothing_of_an_answer_loses_the_place(monkeypatch: pytest.Monk
 POLICY = {b"Content-Security-Policy", b"Permissions-Policy", b"X-Content-Type-Options", b"X-Frame-Options"}
 
 
-def test_every_refusal_has_the_policies_of_a_page(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_refusal_has_the_policies_of_a_page(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.SECURE_HSTS_SECONDS = 3600
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     monkeypatch.setattr("benchweb.asgi_bounds.BODY_SECONDS", 0.01)
@@ -134,7 +138,7 @@ def test_every_refusal_has_the_policies_of_a_page(settings: Any, monkeypatch: py
             await asked(bounded, path, headers=(tls,)),
             await asked(bounded, path, headers=((b"content-length", b"9999999"), tls)),
             await asked(bounded, path, headers=((b"content-length", b"-1"), tls)),
-            await asked(bounded, path, body=(None,), headers=(tls,)),  # type: ignore[arg-type]
+            await asked(bounded, path, body=(None,), headers=(tls,)),
         ]
         return {status(answer): answer for answer in answers}
 
@@ -233,7 +237,7 @@ def test_a_body_that_does_not_come_is_refused_and_takes_no_place_meanwhile(monke
         application.may_answer.set()
         application.may_end.set()
         bounded = Bounded(application, requests_at_once=1)
-        slow = asyncio.create_task(asked(bounded, body=(b"a", None)))  # type: ignore[arg-type]
+        slow = asyncio.create_task(asked(bounded, body=(b"a", None)))
         await asyncio.sleep(0.05)
         assert status(await asked(bounded)) == 200
         assert status(await slow) == 408
@@ -290,7 +294,8 @@ def test_the_server_refuses_a_large_body_with_and_without_its_length(place: str,
 
 @pytest_server
 def test_the_server_refuses_by_the_length_alone(place: str) -> None:
-    with socket.create_connection(place.split(":"), timeout=10) as client:  # type: ignore[arg-type]
+    host, _, port = place.rpartition(":")
+    with socket.create_connection((host, int(port)), timeout=10) as client:
         client.sendall(b"POST /api/v1/plans HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n")
         assert client.recv(100).startswith(b"HTTP/1.1 413 ")
 

@@ -29,7 +29,8 @@ async def obey(fleet: Fleet, command: dict[str, Any]) -> dict[str, Any]:
         await fleet.suffer(int(command["engine"]), command["fault"])
         return {}
     if "cut" in command:
-        fleet.cut(*command["cut"], is_cut=bool(command["is_cut"]))
+        one, other = command["cut"]
+        fleet.cut(one, other, is_cut=bool(command["is_cut"]))
         return {}
     return fleet.report()
 

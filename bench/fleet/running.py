@@ -20,7 +20,8 @@ class RunningFleet:
     def __init__(self, folder: Path, count: int, network: str = "127.80.0.0/16") -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._socket = folder / SOCKET_NAME
-        words = [sys.executable, "-m", "bench.fleet", "--engines", str(count), "--folder", folder, "--network", network]
+        words = [sys.executable, "-m", "bench.fleet", "--engines", str(count)]
+        words += ["--folder", str(folder), "--network", network]
         self.process = processes.spawn(words, output=subprocess.PIPE, folder=PROJECT)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()

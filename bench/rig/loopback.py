@@ -30,8 +30,8 @@ def _engine(
     stack: ExitStack, folder: Path, token: Path, number: int, environment: Mapping[str, str] | None
 ) -> dict[str, str]:
     address = f"127.81.0.{number}"
-    options = ["--state-dir", folder / str(number), "--token-file", token]
-    words = [ENGINE, "serve", "--listen", f"{address}:{PORT}", *options]
+    options: list[str | Path] = ["--state-dir", folder / str(number), "--token-file", token]
+    words: list[str | Path] = [ENGINE, "serve", "--listen", f"{address}:{PORT}", *options]
     process = processes.spawn(words, output=subprocess.PIPE, environment=environment, folder=folder)
     stack.callback(processes.stop, process, signal_number=signal.SIGTERM, patience_seconds=_PATIENCE_SECONDS)
     assert process.stdout is not None

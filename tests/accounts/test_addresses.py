@@ -1,7 +1,10 @@
 """Whose address a request has: the peer's, and what a trusted proxy says, but never what the client says itself."""
 
+from typing import Any
+
 import pytest
 from django.test import RequestFactory
+from pytest_django import Settings
 
 from benchweb.accounts.addresses import address_group, client_address, is_from_this_machine
 
@@ -11,7 +14,7 @@ def address(peer: str, forwarded: str | None = None) -> str:
     return client_address(RequestFactory().get("/", REMOTE_ADDR=peer, headers=headers))
 
 
-def test_without_a_trusted_proxy_the_header_is_not_believed(settings) -> None:
+def test_without_a_trusted_proxy_the_header_is_not_believed(settings: Settings) -> None:
     settings.TRUSTED_PROXIES = []
     assert address("127.0.0.1", "192.0.2.1") == "127.0.0.1"
 
@@ -32,7 +35,9 @@ def test_without_a_trusted_proxy_the_header_is_not_believed(settings) -> None:
         ("", "198.51.100.9", "unknown"),
     ],
 )
-def test_a_trusted_proxy_is_believed_for_its_own_peer_only(settings, peer, forwarded, expected) -> None:
+def test_a_trusted_proxy_is_believed_for_its_own_peer_only(
+    settings: Settings, peer: str, forwarded: str | None, expected: str
+) -> None:
     settings.TRUSTED_PROXIES = ["127.0.0.0/8", "10.0.0.0/8"]
     assert address(peer, forwarded) == expected
 
@@ -44,7 +49,7 @@ def test_an_ipv6_network_counts_as_one_address() -> None:
 
 
 @pytest.mark.parametrize("host", ["localhost", "localhost:8000", "127.0.0.1:8000", "[::1]:8000", "LOCALHOST"])
-def test_a_loopback_name_asked_from_loopback_is_this_machine(host) -> None:
+def test_a_loopback_name_asked_from_loopback_is_this_machine(host: str) -> None:
     assert is_from_this_machine(RequestFactory().get("/", REMOTE_ADDR="127.0.0.1", HTTP_HOST=host))
 
 
@@ -62,6 +67,7 @@ def test_a_loopback_name_asked_from_loopback_is_this_machine(host) -> None:
         {"HTTP_X_REAL_IP": "127.0.0.1"},
     ],
 )
-def test_anything_else_is_not(changed) -> None:
-    request = RequestFactory().get("/", **{"REMOTE_ADDR": "127.0.0.1", "HTTP_HOST": "localhost:8000"} | changed)
+def test_anything_else_is_not(changed: dict[str, str]) -> None:
+    environment: dict[str, Any] = {"REMOTE_ADDR": "127.0.0.1", "HTTP_HOST": "localhost:8000"} | changed
+    request = RequestFactory().get("/", **environment)
     assert not is_from_this_machine(request)

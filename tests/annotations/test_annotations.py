@@ -1,6 +1,6 @@
 """People's notes: written, found where they concern, removed without being lost."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.db import IntegrityError
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 def found(first: int, last: int, **concerned: set[int]) -> list[str]:
     """Return the texts of the notes between two nights."""
-    ids = {"environments": set(), "hosts": set(), "pairs": set()} | concerned
+    ids: dict[str, set[int]] = {"environments": set(), "hosts": set(), "pairs": set()} | concerned
     return [note.text for note in annotations_between(NIGHT + first * DAY, NIGHT + last * DAY, **ids)]
 
 
@@ -48,7 +48,7 @@ def test_a_removed_note_is_shown_no_more_but_kept() -> None:
     ("text", "until", "field"),
     [("   ", None, "text"), ("x" * 501, None, "text"), ("a\nb", None, "text"), ("fan", NIGHT - DAY, "until")],
 )
-def test_a_note_that_cannot_be_is_refused_and_nothing_written(text: str, until, field: str) -> None:
+def test_a_note_that_cannot_be_is_refused_and_nothing_written(text: str, until: datetime | None, field: str) -> None:
     with pytest.raises(AnnotationError) as refused:
         annotation_create(text=text, at=NIGHT, until=until)
     assert refused.value.field == field

@@ -11,7 +11,7 @@ BEFORE = [("regressions", "0001_initial"), ("annotations", None)]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_note_of_an_older_database_is_still_there():
+def test_a_note_of_an_older_database_is_still_there() -> None:
     executor = MigrationExecutor(connection)
     latest = executor.loader.graph.leaf_nodes()
     executor.migrate(BEFORE)

@@ -1,6 +1,7 @@
 """Every list of the API is bounded: what OpenAPI describes as an array is paged, or bounded by a rule named here."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -13,6 +14,7 @@ from benchweb.api.urls import api as the_api
 from benchweb.hosts.models import AvailabilitySpan
 from benchweb.runs.services import launch
 from benchweb.schedules.models import Slot
+from tests.api.conftest import ApiClient
 from tests.factories import make_channel, make_endpoint, make_pair, make_plan, make_schedule
 
 pytestmark = pytest.mark.django_db
@@ -59,7 +61,7 @@ SCHEMA = the_api.get_openapi_schema()
 COMPONENTS = SCHEMA["components"]["schemas"]
 
 
-def answered(operation: dict) -> list[dict]:
+def answered(operation: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         content["schema"]
         for status, answer in operation["responses"].items()
@@ -85,7 +87,7 @@ def named(schema: object) -> set[str]:
     return found
 
 
-def is_list(schema: dict) -> bool:
+def is_list(schema: dict[str, Any]) -> bool:
     return schema.get("type") == "array" or any(map(is_list, schema.get("anyOf", [])))
 
 
@@ -98,7 +100,7 @@ PAGED = [
 ]
 
 
-def test_every_array_of_an_answer_is_a_page_or_has_a_bound():
+def test_every_array_of_an_answer_is_a_page_or_has_a_bound() -> None:
     told = {name for _, _, each in OPERATIONS for schema in answered(each) for name in named(schema)}
     arrays = {
         f"{name}.{field}"
@@ -112,7 +114,7 @@ def test_every_array_of_an_answer_is_a_page_or_has_a_bound():
 
 
 @pytest.mark.parametrize("path", [*PAGED, POINTS])
-def test_a_list_takes_a_limit_up_to_its_bound_and_refuses_more_in_words(api, path):
+def test_a_list_takes_a_limit_up_to_its_bound_and_refuses_more_in_words(api: ApiClient, path: str) -> None:
     most = MAXIMUM_POINTS if path == POINTS else MAXIMUM_LIMIT
     (limit,) = [each for each in SCHEMA["paths"][path]["get"]["parameters"] if each["name"] == "limit"]
     assert (limit["schema"]["minimum"], limit["schema"]["maximum"]) == (1, most)
@@ -130,11 +132,13 @@ def test_a_list_takes_a_limit_up_to_its_bound_and_refuses_more_in_words(api, pat
         assert answer.json().keys() == {"items", "next"}
 
 
-def test_there_are_lists_to_be_tried():
+def test_there_are_lists_to_be_tried() -> None:
     assert len(PAGED) == 17
 
 
-def test_an_availability_of_too_many_stretches_is_refused_with_what_to_do(api, monkeypatch):
+def test_an_availability_of_too_many_stretches_is_refused_with_what_to_do(
+    api: ApiClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(availability, "MOST_STRETCHES", 3)
     endpoint, now = make_endpoint(), timezone.now()
     for minutes in range(4):
@@ -151,7 +155,7 @@ def test_an_availability_of_too_many_stretches_is_refused_with_what_to_do(api, m
     assert api.get(f"/hosts/{endpoint.host_id}/availability?from={late}").status_code == 200
 
 
-def test_a_slot_tells_its_first_runs_and_how_many_there_are(api, monkeypatch):
+def test_a_slot_tells_its_first_runs_and_how_many_there_are(api: ApiClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schedules, "MOST_RUNS", 2)
     campaign = launch(plan=make_plan(), pairs=[make_pair() for _ in range(3)], user=None)
     schedule, now = make_schedule(), timezone.now()

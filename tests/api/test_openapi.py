@@ -1,38 +1,43 @@
 """The OpenAPI document: valid by its own rules, and true to what the API does."""
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.contrib.staticfiles import finders
 from jsonschema import Draft202012Validator
 
 from benchweb.catalog import catalog
+from tests.api.conftest import ApiClient
 from tests.factories import SIZES, make_pair
+from tests.responses import Response
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def document(anonymous) -> dict:
+def document(anonymous: ApiClient) -> dict[str, Any]:
     answer = anonymous.get("/openapi.json")
     assert answer.status_code == 200
-    return answer.json()
+    found: dict[str, Any] = answer.json()
+    return found
 
 
-def operations(document: dict):
+def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             yield path, method, operation
 
 
-def references(value) -> list[str]:
+def references(value: object) -> list[str]:
     if isinstance(value, dict):
         found = [value["$ref"]] if "$ref" in value else []
         return found + [reference for item in value.values() for reference in references(item)]
     return [reference for item in value for reference in references(item)] if isinstance(value, list) else []
 
 
-def test_the_document_is_openapi_3_1_with_every_resource(document):
+def test_the_document_is_openapi_3_1_with_every_resource(document: dict[str, Any]) -> None:
     assert document["openapi"] == "3.1.0"
     roots = {path.split("/")[3] for path in document["paths"]}
     assert roots == {
@@ -41,7 +46,7 @@ def test_the_document_is_openapi_3_1_with_every_resource(document):
     }  # fmt: skip
 
 
-def test_every_reference_leads_somewhere_and_every_schema_is_json_schema(document):
+def test_every_reference_leads_somewhere_and_every_schema_is_json_schema(document: dict[str, Any]) -> None:
     for reference in references(document):
         target = document
         for part in reference.removeprefix("#/").split("/"):
@@ -50,7 +55,7 @@ def test_every_reference_leads_somewhere_and_every_schema_is_json_schema(documen
         Draft202012Validator.check_schema(schema)
 
 
-def test_operations_are_named_once_and_declare_what_is_in_their_paths(document):
+def test_operations_are_named_once_and_declare_what_is_in_their_paths(document: dict[str, Any]) -> None:
     names = [operation["operationId"] for _, _, operation in operations(document)]
     assert len(names) == len(set(names)) >= 40
     for path, _, operation in operations(document):
@@ -59,7 +64,7 @@ def test_operations_are_named_once_and_declare_what_is_in_their_paths(document):
         assert all(each["required"] for each in operation["parameters"] if each["in"] == "path")
 
 
-def test_every_operation_needs_the_bearer_token_and_tells_of_problems(document):
+def test_every_operation_needs_the_bearer_token_and_tells_of_problems(document: dict[str, Any]) -> None:
     (scheme,) = document["components"]["securitySchemes"].items()
     assert (scheme[1]["type"], scheme[1]["scheme"]) == ("http", "bearer")
     for _, _, operation in operations(document):
@@ -68,13 +73,13 @@ def test_every_operation_needs_the_bearer_token_and_tells_of_problems(document):
         assert problem == {"$ref": "#/components/schemas/Problem"}
 
 
-def test_operations_are_named_as_in_the_code_and_the_csv_is_declared_as_such(document):
+def test_operations_are_named_as_in_the_code_and_the_csv_is_declared_as_such(document: dict[str, Any]) -> None:
     assert document["paths"]["/api/v1/runs"]["post"]["operationId"] == "run_create"
     download = document["paths"]["/api/v1/runs/{run_id}/results.csv"]["get"]["responses"]["200"]
     assert list(download["content"]) == ["text/csv"]
 
 
-def test_the_page_of_the_document_loads_nothing_from_elsewhere(anonymous):
+def test_the_page_of_the_document_loads_nothing_from_elsewhere(anonymous: ApiClient) -> None:
     page = anonymous.get("/docs").content.decode()
     assets = re.findall(r'(?:src|href)="([^"]+)"', page)
     assert len(assets) >= 3
@@ -83,7 +88,7 @@ def test_the_page_of_the_document_loads_nothing_from_elsewhere(anonymous):
         assert finders.find(asset.removeprefix("/static/"))
 
 
-def test_every_creating_post_answers_201(document):
+def test_every_creating_post_answers_201(document: dict[str, Any]) -> None:
     resources = (
         "hosts", "environments", "endpoints", "pairs", "plans", "runs", "campaigns", "schedules", "shares", "channels",
         "alert-rules", "maintenance-windows",
@@ -92,13 +97,14 @@ def test_every_creating_post_answers_201(document):
         assert list(document["paths"][f"/api/v1/{resource}"]["post"]["responses"]) == ["201", "default"]
 
 
-def test_answers_are_as_the_document_says(api, document):
-    def check(answer, path: str, method: str, status: str) -> dict:
+def test_answers_are_as_the_document_says(api: ApiClient, document: dict[str, Any]) -> None:
+    def check(answer: Response, path: str, method: str, status: str) -> dict[str, Any]:
         response = document["paths"][f"/api/v1{path}"][method]["responses"][status]
         (content,) = response["content"].values()
         schema = {**content["schema"], "components": document["components"]}
-        Draft202012Validator(schema).validate(answer.json())
-        return answer.json()
+        found: dict[str, Any] = answer.json()
+        Draft202012Validator(schema).validate(found)
+        return found
 
     pair = make_pair()
     plan = check(api.post("/plans", {"name": "sizes", "steps": SIZES}), "/plans", "post", "201")
@@ -124,5 +130,5 @@ def test_answers_are_as_the_document_says(api, document):
     check(api.post("/hosts", {"name": ""}), "/hosts", "post", "default")
 
 
-def test_the_catalog_is_given_whole(api):
+def test_the_catalog_is_given_whole(api: ApiClient) -> None:
     assert api.get("/catalog").json() == catalog().document

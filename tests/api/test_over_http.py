@@ -3,6 +3,7 @@
 import http.client
 import json
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -23,17 +24,19 @@ def connection(web: str) -> Iterator[http.client.HTTPConnection]:
 
 
 @pytest.fixture
-def headers(transactional_db) -> dict[str, str]:
+def headers(transactional_db: None) -> dict[str, str]:
     _, secret = token_create(user=User.objects.create_user("ada"), name="scripts")
     return {"Authorization": f"Bearer {secret}", "Content-Type": "application/json"}
 
 
-def answer(connection: http.client.HTTPConnection) -> tuple[int, dict]:
+def answer(connection: http.client.HTTPConnection) -> tuple[int, dict[str, Any]]:
     response = connection.getresponse()
     return response.status, json.loads(response.read())
 
 
-def test_a_body_in_chunks_is_read_and_one_that_is_too_large_is_413(connection, headers):
+def test_a_body_in_chunks_is_read_and_one_that_is_too_large_is_413(
+    connection: http.client.HTTPConnection, headers: dict[str, str]
+) -> None:
     connection.request("POST", "/api/v1/hosts", iter([b'{"name": ', b'"a"}']), headers, encode_chunked=True)
     status, host = answer(connection)
     assert (status, host["name"]) == (201, "a")
@@ -44,7 +47,9 @@ def test_a_body_in_chunks_is_read_and_one_that_is_too_large_is_413(connection, h
     assert Host.objects.count() == 1
 
 
-def test_calls_share_a_connection_and_a_permalink_is_absolute(connection, headers, web):
+def test_calls_share_a_connection_and_a_permalink_is_absolute(
+    connection: http.client.HTTPConnection, headers: dict[str, str], web: str
+) -> None:
     from tests.factories import make_pair, make_plan
 
     plan, pair = make_plan(), make_pair()
@@ -55,7 +60,7 @@ def test_calls_share_a_connection_and_a_permalink_is_absolute(connection, header
         assert (status, run["url"]) == (201, f"{web}/runs/{run['id']}")
 
 
-def test_a_refusal_over_http_is_a_problem_too(connection, headers):
+def test_a_refusal_over_http_is_a_problem_too(connection: http.client.HTTPConnection, headers: dict[str, str]) -> None:
     connection.request("GET", "/api/v1/runs/%00", headers=headers)
     assert answer(connection)[0] == 404
     connection.request("GET", "/api/v1/hosts", headers={"Authorization": "Bearer wrong"})

@@ -2,15 +2,17 @@
 
 import http.client
 import json
+import subprocess
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import pytest
 from django.contrib.auth.models import User
 
 from benchweb.accounts.services import token_create
+from tests.processes import Engine
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -20,10 +22,11 @@ STEPS = [
     {"kind": "tcp_rr", "params": {"request_size_bytes": 1, "response_size_bytes": 1, "duration_seconds": 0.2}},
 ]
 Call = Callable[..., Any]
+T = TypeVar("T")
 
 
 @pytest.fixture
-def call(web: str, worker) -> Call:
+def call(web: str, worker: Callable[[], "subprocess.Popen[bytes]"]) -> Call:
     """A script's view of the API: method, path, body; gives the answer's JSON or text."""
     worker()
     _, secret = token_create(user=User.objects.create_user("ada"), name="scripts")
@@ -41,7 +44,7 @@ def call(web: str, worker) -> Call:
     return send
 
 
-def until(condition: Callable[[], Any], seconds: float = 120) -> Any:
+def until(condition: Callable[[], T | None], seconds: float = 120) -> T:
     give_up_at = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < give_up_at, "not within the time"
@@ -49,7 +52,7 @@ def until(condition: Callable[[], Any], seconds: float = 120) -> Any:
     return found
 
 
-def defined_pair(call: Call, engines) -> int:
+def defined_pair(call: Call, engines: tuple[Engine, Engine]) -> int:
     """Define both hosts, their endpoints, an environment and the pair; return the pair's id."""
     endpoints = []
     for name, engine in zip(("a", "b"), engines, strict=True):
@@ -58,12 +61,12 @@ def defined_pair(call: Call, engines) -> int:
         endpoints.append(call("POST", "/endpoints", body, status=201)["id"])
     environment = call("POST", "/environments", {"name": "one machine"}, status=201)["id"]
     body = {"source": endpoints[0], "sink": endpoints[1], "environment": environment}
-    return call("POST", "/pairs", body, status=201)["id"]
+    return int(call("POST", "/pairs", body, status=201)["id"])
 
 
 def ended(call: Call, run_id: int) -> dict[str, Any]:
     def final() -> dict[str, Any] | None:
-        run = call("GET", f"/runs/{run_id}")
+        run: dict[str, Any] = call("GET", f"/runs/{run_id}")
         return run if run["state"] in FINAL else None
 
     try:
@@ -73,7 +76,9 @@ def ended(call: Call, run_id: int) -> dict[str, Any]:
         raise AssertionError(call("GET", f"/runs/{run_id}")) from None
 
 
-def test_from_hosts_to_numbers_and_again_without_a_trace_on_the_first(call, engine_pair):
+def test_from_hosts_to_numbers_and_again_without_a_trace_on_the_first(
+    call: Call, engine_pair: tuple[Engine, Engine]
+) -> None:
     pair = defined_pair(call, engine_pair)
     sink = call("GET", f"/pairs/{pair}")["sink"]
     checked = until(lambda: (row := call("GET", f"/endpoints/{sink}"))["checked_at"] and row)
@@ -105,7 +110,9 @@ def test_from_hosts_to_numbers_and_again_without_a_trace_on_the_first(call, engi
     assert call("GET", f"/runs/{first_id}/results.csv").count("\r\n") == 13
 
 
-def test_a_running_run_is_cancelled_at_once_and_keeps_what_it_has(call, engine_pair):
+def test_a_running_run_is_cancelled_at_once_and_keeps_what_it_has(
+    call: Call, engine_pair: tuple[Engine, Engine]
+) -> None:
     pair = defined_pair(call, engine_pair)
     steps = [
         {"kind": "tcp_stream", "params": {"duration_seconds": 0.2}},

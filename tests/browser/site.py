@@ -4,7 +4,7 @@ import base64
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.urls import get_resolver
+from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 from hdrh.histogram import HdrHistogram
 
@@ -85,9 +85,13 @@ class Address:
 
 def names_of_pages() -> set[str]:
     """Return the name of every URL of the site that answers with a page."""
-    patterns = next(each for each in get_resolver().url_patterns if getattr(each, "app_name", "") == "web")
-    features = [pattern for feature in patterns.url_patterns for pattern in feature.url_patterns]
-    return {each.name for each in features if each.name} - NO_PAGES
+    web = next(each for each in _resolvers(get_resolver()) if each.app_name == "web")
+    features = [pattern for feature in _resolvers(web) for pattern in feature.url_patterns]
+    return {each.name for each in features if isinstance(each, URLPattern) and each.name} - NO_PAGES
+
+
+def _resolvers(parent: URLResolver) -> list[URLResolver]:
+    return [each for each in parent.url_patterns if isinstance(each, URLResolver)]
 
 
 def filled_site() -> list[Address]:

@@ -120,12 +120,13 @@ def launch(page: Page, plan: str, pair: str) -> None:
 
 def ink_of(page: Page) -> list[int]:
     """Count the drawn pixels of each chart's canvas."""
-    return page.locator("canvas").evaluate_all(
+    counts: list[int] = page.locator("canvas").evaluate_all(
         """all => all.map(canvas => {
             const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
             return data.filter((value, index) => index % 4 === 3 && value > 0).length;
         })"""
     )
+    return counts
 
 
 def _choose(page: Page, label: str, text: str) -> None:

@@ -1,6 +1,6 @@
 """A kind that ships in no file of pages, charts or migrations goes from form to chart."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,10 +22,9 @@ PYTHON_AND_PAGES = ["benchweb", "workers", "frontend/src", "frontend/styles"]
 
 
 @pytest.fixture(autouse=True)
-def overlay(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def overlay(monkeypatch: pytest.MonkeyPatch) -> None:
     """Return the web and the worker, which start after this, the overlay of private kinds."""
     monkeypatch.setenv("BENCHWEB_CATALOG_OVERLAY", str(OVERLAY))
-    return None
 
 
 @pytest.fixture

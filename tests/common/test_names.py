@@ -25,7 +25,7 @@ from benchweb.common.names import name_key, stored_name
         ("葛\U000e0100", "葛\U000e0100"),
     ],
 )
-def test_names_are_stored_in_one_form(typed, stored):
+def test_names_are_stored_in_one_form(typed: str, stored: str) -> None:
     assert stored_name(typed) == stored_name(stored) == stored
 
 
@@ -42,5 +42,5 @@ def test_names_are_stored_in_one_form(typed, stored):
         ("می\u200cخ", "میخ"),
     ],
 )
-def test_spellings_of_one_name_have_one_key(one, other):
+def test_spellings_of_one_name_have_one_key(one: str, other: str) -> None:
     assert name_key(one) == name_key(other)

@@ -29,47 +29,47 @@ def one_round(scene: Scene, harm: Harm, moment_seconds: float = 1.5) -> Round:
     return found
 
 
-def test_without_a_fault_all_runs_finish_and_every_rule_holds(scene):
+def test_without_a_fault_all_runs_finish_and_every_rule_holds(scene: Scene) -> None:
     assert one_round(scene, lambda scene, chance: None).states == ALL_FINISHED
 
 
-def test_a_killed_worker_is_followed_by_the_next(scene):
+def test_a_killed_worker_is_followed_by_the_next(scene: Scene) -> None:
     assert one_round(scene, harms.worker_killed).states == ALL_FINISHED
 
 
-def test_a_killed_beat_holds_up_nothing_for_long(scene):
+def test_a_killed_beat_holds_up_nothing_for_long(scene: Scene) -> None:
     assert one_round(scene, harms.beat_killed).states == ALL_FINISHED
 
 
-def test_a_web_killed_while_it_launches_leaves_a_whole_campaign_or_none(scene):
+def test_a_web_killed_while_it_launches_leaves_a_whole_campaign_or_none(scene: Scene) -> None:
     assert one_round(scene, harms.web_killed).states == ALL_FINISHED
 
 
-def test_a_broker_that_loses_all_its_data_loses_no_run(scene):
+def test_a_broker_that_loses_all_its_data_loses_no_run(scene: Scene) -> None:
     assert one_round(scene, harms.valkey_killed_and_wiped).states == ALL_FINISHED
 
 
-def test_a_database_that_restarts_loses_no_run_and_no_result(scene):
+def test_a_database_that_restarts_loses_no_run_and_no_result(scene: Scene) -> None:
     assert one_round(scene, harms.postgres_restarted).states == ALL_FINISHED
 
 
-def test_two_beats_at_once_double_nothing(scene):
+def test_two_beats_at_once_double_nothing(scene: Scene) -> None:
     assert one_round(scene, harms.two_beats).states == ALL_FINISHED
 
 
-def test_two_workers_given_the_same_runs_measure_each_once(scene):
+def test_two_workers_given_the_same_runs_measure_each_once(scene: Scene) -> None:
     assert one_round(scene, harms.same_run_to_two_workers).states == ALL_FINISHED
 
 
-def test_an_engine_whose_host_reboots_costs_its_own_two_runs_at_most(scene):
+def test_an_engine_whose_host_reboots_costs_its_own_two_runs_at_most(scene: Scene) -> None:
     assert one_round(scene, harms.engine_rebooted).states["finished"] >= 4
 
 
-def test_engines_cut_from_each_other_cost_the_run_between_them_at_most(scene):
+def test_engines_cut_from_each_other_cost_the_run_between_them_at_most(scene: Scene) -> None:
     assert one_round(scene, harms.engine_cut_from_engine).states["finished"] >= 5
 
 
-def test_what_was_measured_while_the_worker_was_cut_from_the_engine_is_taken_in_afterwards(scene):
+def test_what_was_measured_while_the_worker_was_cut_from_the_engine_is_taken_in_afterwards(scene: Scene) -> None:
     def cut_in_a_trial(scene: Scene, chance: random.Random) -> None:
         number = scene.fleet.engines.index(source_of_a_trial_under_way(scene))
         scene.fleet.suffer(number, "unreachable")

@@ -4,6 +4,7 @@ import json
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -36,7 +37,7 @@ def client(fleet: RunningFleet, number: int, token: str = "") -> EngineClient:
 
 
 def create(fleet: RunningFleet, trial: str, source: EngineClient, sink: EngineClient, **params: float) -> None:
-    common = {"kind": "udp_rr", "params": PARAMS | params, "cookie": COOKIE}
+    common: dict[str, Any] = {"kind": "udp_rr", "params": PARAMS | params, "cookie": COOKIE}
     prepared = sink.create(f"{trial}-sink", SessionSpec(role="sink", **common))
     assert prepared["state"] == "prepared"
     peer = {"address": fleet.engines[1].rsplit(":", 1)[0], "data_port": prepared["data_port"]}
@@ -48,13 +49,13 @@ def schema(name: str) -> Draft202012Validator:
     return Draft202012Validator(json.loads(path.read_text()))
 
 
-def test_a_simulated_engine_proves_that_it_knows_its_token_and_no_other(fleet):
+def test_a_simulated_engine_proves_that_it_knows_its_token_and_no_other(fleet: RunningFleet) -> None:
     with client(fleet, 0) as asked:
         assert asked.proves(fleet.token)
         assert not asked.proves("another")
 
 
-def test_a_simulated_trial_has_the_shape_of_a_real_one_and_says_that_it_is_none(fleet):
+def test_a_simulated_trial_has_the_shape_of_a_real_one_and_says_that_it_is_none(fleet: RunningFleet) -> None:
     trial = str(uuid.uuid4())
     with client(fleet, 0) as source, client(fleet, 1) as sink:
         create(fleet, trial, source, sink)
@@ -78,7 +79,7 @@ def test_a_simulated_trial_has_the_shape_of_a_real_one_and_says_that_it_is_none(
     assert fleet.report()["measured"][f"{trial}-source"] == 1
 
 
-def test_a_session_created_twice_runs_once_and_other_content_under_its_name_is_refused(fleet):
+def test_a_session_created_twice_runs_once_and_other_content_under_its_name_is_refused(fleet: RunningFleet) -> None:
     trial = str(uuid.uuid4())
     with client(fleet, 0) as source, client(fleet, 1) as sink:
         create(fleet, trial, source, sink)
@@ -91,7 +92,7 @@ def test_a_session_created_twice_runs_once_and_other_content_under_its_name_is_r
     assert fleet.report()["measured"][f"{trial}-source"] == 1
 
 
-def test_a_cancelled_source_ends_and_its_sink_loses_its_peer(fleet):
+def test_a_cancelled_source_ends_and_its_sink_loses_its_peer(fleet: RunningFleet) -> None:
     trial = str(uuid.uuid4())
     with client(fleet, 0) as source, client(fleet, 1) as sink:
         create(fleet, trial, source, sink, duration_seconds=30)
@@ -101,7 +102,7 @@ def test_a_cancelled_source_ends_and_its_sink_loses_its_peer(fleet):
     assert fleet.report()["open_sessions"] == []
 
 
-def test_another_token_and_an_engine_that_refuses_or_is_away_say_so(fleet):
+def test_another_token_and_an_engine_that_refuses_or_is_away_say_so(fleet: RunningFleet) -> None:
     spec = SessionSpec(role="sink", kind="udp_rr", params=PARAMS, cookie=COOKIE)
     with client(fleet, 2, token="wrong") as stranger, pytest.raises(EngineRefused) as refused:
         stranger.about()
@@ -119,11 +120,11 @@ def test_another_token_and_an_engine_that_refuses_or_is_away_say_so(fleet):
         assert back.about().boot_id != boot_id
 
 
-def test_sessions_that_run_at_once_on_one_engine_are_told(fleet):
+def test_sessions_that_run_at_once_on_one_engine_are_told(fleet: RunningFleet) -> None:
     one, other = str(uuid.uuid4()), str(uuid.uuid4())
     with client(fleet, 0) as source, client(fleet, 1) as sink:
         for number, trial in enumerate((one, other)):
-            common = {"kind": "udp_rr", "params": PARAMS, "cookie": f"{number:02}" * 32}
+            common: dict[str, Any] = {"kind": "udp_rr", "params": PARAMS, "cookie": f"{number:02}" * 32}
             prepared = sink.create(f"{trial}-sink", SessionSpec(role="sink", **common))
             peer = {"address": fleet.engines[1].rsplit(":", 1)[0], "data_port": prepared["data_port"]}
             source.create(f"{trial}-source", SessionSpec(role="source", peer=peer, **common))

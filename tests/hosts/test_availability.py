@@ -24,12 +24,12 @@ def told(availability: Availability) -> list[tuple[str, float, float]]:
     return [(part.state, (part.since - NOON) / MINUTE, (part.until - NOON) / MINUTE) for part in availability.stretches]
 
 
-def test_without_a_probe_nothing_is_known_and_no_ratio_is_made_up():
+def test_without_a_probe_nothing_is_known_and_no_ratio_is_made_up() -> None:
     assert told(of()) == [("unknown", 0, 60)]
     assert (of().ratio, of().known_ratio) == (None, 0)
 
 
-def test_what_a_probe_found_holds_until_the_next_one():
+def test_what_a_probe_found_holds_until_the_next_one() -> None:
     found = of(span("answered", 0, 29.5), span("engine_down", 30, 35, "refused"), span("answered", 36, 60))
     assert told(found) == [("answered", 0, 30), ("engine_down", 30, 36), ("answered", 36, 60)]
     assert found.ratio == pytest.approx(54 / 60)
@@ -37,31 +37,31 @@ def test_what_a_probe_found_holds_until_the_next_one():
     assert found.stretches[1].reason == "refused"
 
 
-def test_a_gap_of_over_three_minutes_is_not_known_and_counts_for_no_side():
+def test_a_gap_of_over_three_minutes_is_not_known_and_counts_for_no_side() -> None:
     found = of(span("answered", 0, 20), span("answered", 40, 60))
     assert told(found) == [("answered", 0, 20), ("unknown", 20, 40), ("answered", 40, 60)]
     assert found.ratio == 1
     assert found.known_ratio == pytest.approx(40 / 60)
 
 
-def test_the_last_finding_holds_until_now_while_it_is_fresh():
+def test_the_last_finding_holds_until_now_while_it_is_fresh() -> None:
     assert told(of(span("answered", 0, 58))) == [("answered", 0, 60)]
     assert told(of(span("answered", 0, 56.9))) == [("answered", 0, 56.9), ("unknown", 56.9, 60)]
 
 
-def test_a_time_in_the_past_is_cut_out_with_what_reaches_into_it():
+def test_a_time_in_the_past_is_cut_out_with_what_reaches_into_it() -> None:
     found = of(span("answered", -600, 10), span("unreachable", 11, 400), minutes=20, now=500)
     assert told(found) == [("answered", 0, 11), ("unreachable", 11, 20)]
     assert by_state(found) == {"answered": 660, "engine_down": 0, "unreachable": 540, "unknown": 0}
 
 
-def test_shares_of_steps_add_up_to_the_steps():
+def test_shares_of_steps_add_up_to_the_steps() -> None:
     found = of(span("answered", 0, 25), span("unreachable", 25, 60))
     shares = found.shares([NOON + step * MINUTE for step in (0, 20, 40, 60)])
     assert shares == [{"answered": 1200}, {"answered": 300, "unreachable": 900}, {"unreachable": 1200}]
 
 
-def test_a_host_is_as_available_as_the_best_of_its_endpoints():
+def test_a_host_is_as_available_as_the_best_of_its_endpoints() -> None:
     first = of(span("answered", 0, 20), span("unreachable", 20, 60))
     second = of(span("engine_down", 0, 30), span("answered", 30, 40), span("engine_down", 40, 60))
     best = best_of([first, second])
@@ -72,7 +72,7 @@ def test_a_host_is_as_available_as_the_best_of_its_endpoints():
     assert best_of([]).ratio is None
 
 
-def test_a_part_of_a_time_is_cut_out_of_it():
+def test_a_part_of_a_time_is_cut_out_of_it() -> None:
     whole = of(span("answered", 0, 20), span("unreachable", 20, 60))
     assert whole.within(NOON + 10 * MINUTE, NOON + 30 * MINUTE).stretches == [
         Stretch("answered", NOON + 10 * MINUTE, NOON + 20 * MINUTE),

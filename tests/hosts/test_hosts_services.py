@@ -3,6 +3,7 @@
 import unicodedata
 
 import pytest
+from pytest_django import Settings
 
 from benchweb.hosts.addresses import AddressError, control_address, data_address
 from benchweb.hosts.errors import HostsError
@@ -42,12 +43,12 @@ PIN, OTHER = "sha256:" + "a" * 64, "sha256:" + "b" * 64
         ("１９２.０.２.１:9000", ("192.0.2.1", 9000)),
     ],
 )
-def test_control_addresses_are_read_with_and_without_a_port(text, expected):
+def test_control_addresses_are_read_with_and_without_a_port(text: str, expected: tuple[str, int]) -> None:
     assert control_address(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", ":1", "a:0", "a:65536", "a:b", "a b:1", "-a:1", "1.2.3:5", "http://a:1", "[::1"])
-def test_bad_control_addresses_are_refused(text):
+def test_bad_control_addresses_are_refused(text: str) -> None:
     with pytest.raises(AddressError):
         control_address(text)
 
@@ -55,18 +56,18 @@ def test_bad_control_addresses_are_refused(text):
 @pytest.mark.parametrize(
     "text", ["0x7f000001", "0x7f.1", "127.0x1", "0xA9FEA9FE.", "rack.7", "rack.7.", "０x7f.1", "127.1"]
 )
-def test_a_number_in_another_form_is_no_host_name(text):
+def test_a_number_in_another_form_is_no_host_name(text: str) -> None:
     with pytest.raises(AddressError, match="neither a host name nor an IP address"):
         data_address(text)
 
 
 @pytest.mark.parametrize("text", ["rack-7", "7.rack", "0xrack", "a.0xcafes", "7up"])
-def test_a_name_may_hold_numbers_that_are_no_address(text):
+def test_a_name_may_hold_numbers_that_are_no_address(text: str) -> None:
     assert data_address(text) == text
 
 
 @pytest.mark.parametrize("text", ["ü ü.example", "\u200b.example", "a..ü.example", "ü" * 70, "xn--ü.example"])
-def test_a_name_of_other_scripts_that_is_no_host_name_is_refused(text):
+def test_a_name_of_other_scripts_that_is_no_host_name_is_refused(text: str) -> None:
     with pytest.raises(AddressError, match=r"is (not a valid|neither a) host name"):
         data_address(text)
 
@@ -74,20 +75,20 @@ def test_a_name_of_other_scripts_that_is_no_host_name_is_refused(text):
 @pytest.mark.parametrize(
     "text", ["[fe80::1]:7410", "fe80::1", "[fe80::1%eth0]:7410", "[fe80::1%25eth0]:7410", "[::1%lo]"]
 )
-def test_link_local_addresses_and_zones_are_refused_in_words(text):
+def test_link_local_addresses_and_zones_are_refused_in_words(text: str) -> None:
     with pytest.raises(AddressError, match=r"link-local address, which|names a zone, which") as caught:
         control_address(text)
     assert "give an address that all machines reach" in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["224.0.0.1", "::ffff:224.0.0.1", "::ffff:0.0.0.0", "ff02::1", "0.0.0.0", "::"])
-def test_traffic_never_goes_to_multicast_broadcast_or_nowhere(text):
+def test_traffic_never_goes_to_multicast_broadcast_or_nowhere(text: str) -> None:
     with pytest.raises(AddressError, match="no single host"):
         data_address(text)
 
 
 @pytest.mark.django_db
-def test_an_engines_token_is_encrypted_and_an_edit_without_one_keeps_it():
+def test_an_engines_token_is_encrypted_and_an_edit_without_one_keeps_it() -> None:
     endpoint = make_endpoint(token="secret-token")
     assert b"secret" not in bytes(endpoint.token_encrypted)
     endpoint_update(endpoint=endpoint, control_address="127.0.0.1:1", data_address="127.0.0.2", name="second")
@@ -96,7 +97,7 @@ def test_an_engines_token_is_encrypted_and_an_edit_without_one_keeps_it():
 
 
 @pytest.mark.django_db
-def test_a_changed_secret_key_makes_tokens_unreadable_with_the_next_step(settings):
+def test_a_changed_secret_key_makes_tokens_unreadable_with_the_next_step(settings: Settings) -> None:
     endpoint = make_endpoint(token="secret-token")
     settings.SECRET_KEY = "another"
     with pytest.raises(SecretUnreadable, match="Enter the token again"):
@@ -104,7 +105,7 @@ def test_a_changed_secret_key_makes_tokens_unreadable_with_the_next_step(setting
 
 
 @pytest.mark.django_db
-def test_the_first_fingerprint_is_pinned_and_a_later_one_never_replaces_it():
+def test_the_first_fingerprint_is_pinned_and_a_later_one_never_replaces_it() -> None:
     endpoint = make_endpoint()
     for seen in (PIN, OTHER):
         assert endpoint_pin_first(endpoint=endpoint, fingerprint=seen).fingerprint == PIN
@@ -123,7 +124,7 @@ def test_the_first_fingerprint_is_pinned_and_a_later_one_never_replaces_it():
         ("network_mode", {"network_mode": ""}),
     ],
 )
-def test_a_bad_endpoint_is_refused_naming_the_field_and_nothing_is_made(field, values):
+def test_a_bad_endpoint_is_refused_naming_the_field_and_nothing_is_made(field: str, values: dict[str, str]) -> None:
     with pytest.raises(HostsError) as caught:
         make_endpoint(**values)
     assert caught.value.field == field
@@ -131,7 +132,7 @@ def test_a_bad_endpoint_is_refused_naming_the_field_and_nothing_is_made(field, v
 
 
 @pytest.mark.django_db
-def test_a_pair_of_one_endpoint_or_an_equal_pair_is_refused():
+def test_a_pair_of_one_endpoint_or_an_equal_pair_is_refused() -> None:
     pair = make_pair()
     with pytest.raises(HostsError, match="two endpoints"):
         pair_create(source=pair.source, sink=pair.source, environment=pair.environment)
@@ -142,7 +143,7 @@ def test_a_pair_of_one_endpoint_or_an_equal_pair_is_refused():
 
 
 @pytest.mark.django_db
-def test_archiving_a_host_archives_its_endpoints_and_pairs_and_keeps_every_row():
+def test_archiving_a_host_archives_its_endpoints_and_pairs_and_keeps_every_row() -> None:
     pair = make_pair()
     assert archive(row=pair.source.host)
     assert not archive(row=pair.source.host)
@@ -153,7 +154,7 @@ def test_archiving_a_host_archives_its_endpoints_and_pairs_and_keeps_every_row()
 
 
 @pytest.mark.django_db
-def test_restoring_a_pair_that_was_made_again_is_refused():
+def test_restoring_a_pair_that_was_made_again_is_refused() -> None:
     pair = make_pair()
     archive(row=pair)
     pair_create(source=pair.source, sink=pair.sink, environment=pair.environment)
@@ -163,14 +164,14 @@ def test_restoring_a_pair_that_was_made_again_is_refused():
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["", "  ", "x" * 101])
-def test_empty_and_endless_names_are_refused(name):
+def test_empty_and_endless_names_are_refused(name: str) -> None:
     with pytest.raises(HostsError, match="1 to 100"):
         host_create(name=name)
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["a\nb", "a\x00b", "a\u2028b", "a\u202eb", "a\u2066b"])
-def test_names_that_break_lines_or_turn_the_writing_are_refused_everywhere(name):
+def test_names_that_break_lines_or_turn_the_writing_are_refused_everywhere(name: str) -> None:
     with pytest.raises(HostsError, match="can't be in a name"):
         host_create(name=name)
     with pytest.raises(HostsError, match="can't be in a name"):
@@ -181,7 +182,7 @@ def test_names_that_break_lines_or_turn_the_writing_are_refused_everywhere(name)
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", ["\u200b", "\ufeff \u200d", "\u0301", "\u3164"])
-def test_names_of_which_nothing_is_seen_are_refused_everywhere(name):
+def test_names_of_which_nothing_is_seen_are_refused_everywhere(name: str) -> None:
     with pytest.raises(HostsError, match="must be visible"):
         host_create(name=name)
     with pytest.raises(PlanError, match="must be visible"):
@@ -192,7 +193,7 @@ def test_names_of_which_nothing_is_seen_are_refused_everywhere(name):
 
 
 @pytest.mark.django_db
-def test_unpinning_an_engine_demands_its_token_again_and_changes_nothing():
+def test_unpinning_an_engine_demands_its_token_again_and_changes_nothing() -> None:
     endpoint = make_endpoint(token="secret-token", fingerprint=PIN)
     with pytest.raises(HostsError, match="to drop its fingerprint, enter the token again") as caught:
         endpoint_update(endpoint=endpoint, control_address="127.0.0.1:1")
@@ -205,7 +206,7 @@ def test_unpinning_an_engine_demands_its_token_again_and_changes_nothing():
 
 
 @pytest.mark.django_db
-def test_a_check_marks_an_engine_that_is_away_and_unmarks_it():
+def test_a_check_marks_an_engine_that_is_away_and_unmarks_it() -> None:
     endpoint = make_endpoint()
     endpoint_record_check(endpoint_id=endpoint.pk, outcome=CheckOutcome(status="unreachable", reason="timed out"))
     endpoint.refresh_from_db()
@@ -219,7 +220,7 @@ def test_a_check_marks_an_engine_that_is_away_and_unmarks_it():
     assert endpoint.unreachable_since is None
 
 
-def test_former_names_are_kept_by_every_change_and_by_nothing_else(db):
+def test_former_names_are_kept_by_every_change_and_by_nothing_else(db: None) -> None:
     endpoint = make_endpoint(host_name="alder", control_address="alder.example:7410")
     host = endpoint.host
     host_update(host=host, name="birch", description="new", labels=[], uplink="rack-1")
@@ -238,7 +239,7 @@ def test_former_names_are_kept_by_every_change_and_by_nothing_else(db):
 
 
 @pytest.mark.parametrize("data", ["127.0.0.1", "127.8.0.1", "::1", "localhost", "::ffff:127.0.0.1"])
-def test_a_data_address_that_is_every_machines_own_is_refused_for_an_engine_elsewhere(db, data):
+def test_a_data_address_that_is_every_machines_own_is_refused_for_an_engine_elsewhere(db: None, data: str) -> None:
     with pytest.raises(HostsError, match="is every machine's own address") as caught:
         make_endpoint(control_address="192.0.2.7:7410", data_address=data)
     assert caught.value.field == "data_address"
@@ -249,7 +250,7 @@ def test_a_data_address_that_is_every_machines_own_is_refused_for_an_engine_else
 @pytest.mark.parametrize(
     ("control", "data"), [("192.0.2.7:7410", "192.0.2.7"), ("[2001:db8::7]:7999", "2001:db8:0::7")]
 )
-def test_a_data_address_that_is_another_hosts_engine_is_refused(db, control, data):
+def test_a_data_address_that_is_another_hosts_engine_is_refused(db: None, control: str, data: str) -> None:
     other = make_endpoint(control_address=control)
     mine = make_endpoint(control_address="192.0.2.8:7410", data_address="192.0.2.80")
     with pytest.raises(HostsError, match="is the address of another engine") as caught:

@@ -32,8 +32,8 @@ def test_sums_of_the_database_are_those_of_the_hours() -> None:
             "sent_bps_most": 7e7,
         }
         seconds = {"round_trip_sum_seconds": 0.1 * number, "round_trip_least_seconds": 0.001 * number}
-        speed = {"link_bps": 1e9 if number < 20 else 1e10 if number < 45 else None}
-        told = load | link | seconds | speed if number % 3 else {}
+        speed: dict[str, float | None] = {"link_bps": 1e9 if number < 20 else 1e10 if number < 45 else None}
+        told = {**load, **link, **seconds, **speed} if number % 3 else {}
         ProbeHour.objects.create(endpoint=full, hour=hour, probes=60, answered=59 if told else 0, **told)
         ProbeHour.objects.create(endpoint=silent, hour=hour, probes=60)
     ids, begins = [full.pk, silent.pk], [BEGIN, BEGIN + timedelta(hours=26), BEGIN + timedelta(days=3)]

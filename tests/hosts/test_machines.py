@@ -32,7 +32,7 @@ def told(endpoint: Endpoint, boot_id: str) -> Host:
     return Host.objects.get(pk=endpoint.host_id)
 
 
-def test_a_certificate_of_another_host_is_refused_at_every_entry():
+def test_a_certificate_of_another_host_is_refused_at_every_entry() -> None:
     first = make_endpoint(host_name="db1", fingerprint=PIN)
     with pytest.raises(HostsError, match=rf"host db1 \({first.host_id}\) has this certificate") as caught:
         make_endpoint(fingerprint=PIN, same_machine=False)
@@ -45,7 +45,7 @@ def test_a_certificate_of_another_host_is_refused_at_every_entry():
     assert list(Endpoint.objects.values_list("fingerprint", flat=True)) == [PIN, ""]
 
 
-def test_an_endpoint_is_not_restored_beside_another_host_of_its_certificate():
+def test_an_endpoint_is_not_restored_beside_another_host_of_its_certificate() -> None:
     old = make_endpoint(fingerprint=PIN, same_machine=False)
     archive(row=old)
     make_endpoint(fingerprint=PIN, same_machine=False)
@@ -53,7 +53,7 @@ def test_an_endpoint_is_not_restored_beside_another_host_of_its_certificate():
         restore(row=old)
 
 
-def test_insisted_on_both_are_one_machine_and_share_a_resource():
+def test_insisted_on_both_are_one_machine_and_share_a_resource() -> None:
     first, second, third = make_endpoint(fingerprint=PIN), make_endpoint(fingerprint=PIN), make_endpoint()
     assert Host.objects.get(pk=second.host_id).machine == first.host
     pairs = [
@@ -64,7 +64,7 @@ def test_insisted_on_both_are_one_machine_and_share_a_resource():
     assert held[pairs[0].pk] == held[pairs[1].pk]
 
 
-def test_a_boot_id_joins_hosts_a_reboot_keeps_them_and_another_machine_parts_them():
+def test_a_boot_id_joins_hosts_a_reboot_keeps_them_and_another_machine_parts_them() -> None:
     first, second = make_endpoint(), make_endpoint()
     assert told(first, "boot-1").machine is None
     assert told(second, "boot-1").machine == first.host
@@ -78,12 +78,12 @@ def test_a_boot_id_joins_hosts_a_reboot_keeps_them_and_another_machine_parts_the
     assert told(second, "boot-3").machine is None
 
 
-def test_an_empty_boot_id_says_nothing():
+def test_an_empty_boot_id_says_nothing() -> None:
     first, second = make_endpoint(), make_endpoint()
     assert (told(first, "").machine, told(second, "").machine) == (None, None)
 
 
-def test_runs_launched_before_the_hosts_were_known_to_be_one_machine_never_run_at_once():
+def test_runs_launched_before_the_hosts_were_known_to_be_one_machine_never_run_at_once() -> None:
     first, second = make_endpoint(), make_endpoint()
     one, other = (make_run(pair=make_pair(source=each)) for each in (first, second))
     told(first, "boot-1")
@@ -98,12 +98,12 @@ def test_runs_launched_before_the_hosts_were_known_to_be_one_machine_never_run_a
     assert claim(run_id=other.pk, owner="w2") is None
 
 
-def test_a_host_by_itself_is_its_own_machine():
+def test_a_host_by_itself_is_its_own_machine() -> None:
     host = host_create(name="db1")
     assert (host.machine, host.machine_key) == (None, host.pk)
 
 
-def test_hosts_that_shared_a_certificate_before_stay_as_they_are():
+def test_hosts_that_shared_a_certificate_before_stay_as_they_are() -> None:
     first, second, third = make_endpoint(fingerprint=PIN), make_endpoint(fingerprint=PIN), make_endpoint()
     Endpoint.objects.update(same_machine=False)
     Host.objects.update(machine=None)

@@ -19,7 +19,7 @@ DECOMPOSED = unicodedata.normalize("NFD", "Zürich-é")
 
 
 @pytest.mark.parametrize("spelling", ["db1", "DB1", " db1 ", "d\u200bb1", "ｄｂ１"])
-def test_a_name_in_use_is_refused_in_every_spelling(db, spelling):
+def test_a_name_in_use_is_refused_in_every_spelling(db: None, spelling: str) -> None:
     host, zone = host_create(name="db1"), environment_create(name="db1")
     with pytest.raises(HostsError, match="has this name") as caught:
         host_create(name=spelling)
@@ -30,7 +30,7 @@ def test_a_name_in_use_is_refused_in_every_spelling(db, spelling):
     assert (Host.objects.count(), Environment.objects.count()) == (1, 1)
 
 
-def test_renaming_to_a_name_in_use_is_refused_and_to_its_own_is_not(db):
+def test_renaming_to_a_name_in_use_is_refused_and_to_its_own_is_not(db: None) -> None:
     host, other = host_create(name="db1"), host_create(name="db2")
     with pytest.raises(HostsError) as caught:
         host_update(host=other, name="DB1", description="", labels=[], uplink="")
@@ -42,7 +42,7 @@ def test_renaming_to_a_name_in_use_is_refused_and_to_its_own_is_not(db):
     assert Environment.objects.get().name == "LAB"
 
 
-def test_an_archived_hosts_name_is_free_and_its_restoring_names_who_has_it(db):
+def test_an_archived_hosts_name_is_free_and_its_restoring_names_who_has_it(db: None) -> None:
     old = host_create(name="db1")
     archive(row=old)
     new = host_create(name="DB1")
@@ -53,14 +53,14 @@ def test_an_archived_hosts_name_is_free_and_its_restoring_names_who_has_it(db):
     assert restore(row=old)
 
 
-def test_the_database_refuses_what_no_service_looked_at(db):
+def test_the_database_refuses_what_no_service_looked_at(db: None) -> None:
     host_create(name="db1")
     with pytest.raises(IntegrityError), transaction.atomic():
         Host.objects.bulk_create([Host(name="DB1")])
 
 
 @pytest.mark.parametrize("typed", [DECOMPOSED, "ZÜRICH", "zürich", "zu\u0308r", "\u200bZürich-É "])
-def test_hosts_pairs_and_environments_are_found_however_they_are_typed(db, typed):
+def test_hosts_pairs_and_environments_are_found_however_they_are_typed(db: None, typed: str) -> None:
     pair = make_pair(source=make_endpoint(host_name=DECOMPOSED), environment=DECOMPOSED)
     assert list(hosts_matching(text=typed)) == [pair.source.host]
     assert list(pairs_matching(text=typed)) == [pair]
@@ -69,14 +69,14 @@ def test_hosts_pairs_and_environments_are_found_however_they_are_typed(db, typed
 
 
 @pytest.mark.parametrize("typed", [DECOMPOSED, "ZÜRICH", "zu\u0308r", "\u200bZürich-É "])
-def test_plans_and_schedules_are_found_however_they_are_typed(db, typed):
+def test_plans_and_schedules_are_found_however_they_are_typed(db: None, typed: str) -> None:
     plan = make_plan(name=DECOMPOSED)
     make_schedule(name=DECOMPOSED, plan=plan)
     assert list(plans_matching(text=typed)) == [plan]
     assert {group.key for group in found(parsed(typed), most=5)} == {"plans", "schedules"}
 
 
-def test_plans_schedules_endpoints_and_labels_are_stored_in_one_form(db):
+def test_plans_schedules_endpoints_and_labels_are_stored_in_one_form(db: None) -> None:
     pair = make_pair(source=make_endpoint(name=f" {DECOMPOSED}"))
     host_update(host=pair.source.host, name="a", description="", labels=[DECOMPOSED, "Zürich-é"], uplink=DECOMPOSED)
     host = Host.objects.get(pk=pair.source.host_id)
@@ -85,7 +85,7 @@ def test_plans_schedules_endpoints_and_labels_are_stored_in_one_form(db):
     assert (plan.name, make_schedule(name=DECOMPOSED, plan=plan).name) == ("Zürich-é", "Zürich-é")
 
 
-def test_the_migration_gives_existing_doubles_a_number_and_one_form(db):
+def test_the_migration_gives_existing_doubles_a_number_and_one_form(db: None) -> None:
     hosts = Host.objects.bulk_create([Host(name=f"h{number}") for number in range(6)])
     names = ["db1", "DB1", "db1 (2)", DECOMPOSED, "Zürich-é", "db1"]
     archive(row=hosts[5])

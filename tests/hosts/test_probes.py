@@ -7,7 +7,9 @@ import pytest
 from django.db import connection
 from django.db.models import Max
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 
+from benchweb.common import celery_client
 from benchweb.hosts import services
 from benchweb.hosts.checks import probes
 from benchweb.hosts.checks.probes import Load, Probe, probes_claim, probes_record
@@ -43,40 +45,41 @@ def make_due(*endpoints: Endpoint) -> None:
     Endpoint.objects.filter(pk__in=keys).update(probe_due_at=timezone.now() - timedelta(seconds=1))
 
 
-def test_a_new_endpoint_gets_its_turn_within_ninety_seconds_and_is_not_probed_before():
+def test_a_new_endpoint_gets_its_turn_within_ninety_seconds_and_is_not_probed_before() -> None:
     endpoint = make_endpoint()
     assert probes_claim() == []
     endpoint.refresh_from_db()
+    assert endpoint.probe_due_at is not None
     assert timedelta(seconds=29) < endpoint.probe_due_at - timezone.now() < timedelta(seconds=90)
     assert endpoint.probe_due_at.second == endpoint.pk % 60
 
 
-def test_what_is_due_is_claimed_once_and_again_a_minute_later():
+def test_what_is_due_is_claimed_once_and_again_a_minute_later() -> None:
     endpoint, archived = make_endpoint(), make_endpoint()
     make_due(endpoint, archived)
     services.archive(row=archived.host)
     assert probes_claim() == [endpoint.pk]
     assert probes_claim() == []
     endpoint.refresh_from_db()
+    assert endpoint.probe_due_at is not None
     assert timedelta(seconds=29) < endpoint.probe_due_at - timezone.now() < timedelta(seconds=90)
 
 
-def test_sixty_endpoints_have_sixty_seconds_of_the_minute():
+def test_sixty_endpoints_have_sixty_seconds_of_the_minute() -> None:
     endpoints = [make_endpoint() for _ in range(60)]
     probes_claim()
-    assert {each.probe_due_at.second for each in Endpoint.objects.filter(pk__in=[e.pk for e in endpoints])} == set(
-        range(60)
-    )
+    due_at = [each.probe_due_at for each in Endpoint.objects.filter(pk__in=[e.pk for e in endpoints])]
+    assert {at and at.second for at in due_at} == set(range(60))
 
 
-def test_a_turn_far_ahead_is_that_of_a_clock_that_was_set_and_counts_as_due():
+def test_a_turn_far_ahead_is_that_of_a_clock_that_was_set_and_counts_as_due() -> None:
     endpoint = make_endpoint()
     Endpoint.objects.filter(pk=endpoint.pk).update(probe_due_at=timezone.now() + timedelta(hours=1))
     assert probes_claim() == [endpoint.pk]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_ticks_at_once_share_what_is_due():
+def test_two_ticks_at_once_share_what_is_due() -> None:
     endpoints = [make_endpoint() for _ in range(30)]
     make_due(*endpoints)
 
@@ -91,9 +94,9 @@ def test_two_ticks_at_once_share_what_is_due():
     assert sorted(claimed) == sorted(endpoint.pk for endpoint in endpoints)
 
 
-def test_the_tick_sends_what_is_due_as_one_task(monkeypatch):
+def test_the_tick_sends_what_is_due_as_one_task(monkeypatch: pytest.MonkeyPatch) -> None:
     sent = []
-    monkeypatch.setattr(probes.celery_client, "send", lambda *arguments: sent.append(arguments))
+    monkeypatch.setattr(celery_client, "send", lambda *arguments: sent.append(arguments))
     assert probes.probes_send() == 0
     endpoint = make_endpoint()
     make_due(endpoint)
@@ -101,14 +104,14 @@ def test_the_tick_sends_what_is_due_as_one_task(monkeypatch):
     assert sent == [("workers.tasks.probe_endpoints", [endpoint.pk])]
 
 
-def test_equal_findings_are_one_span_that_each_probe_extends():
+def test_equal_findings_are_one_span_that_each_probe_extends() -> None:
     endpoint = make_endpoint()
     for minute in range(5):
         assert record(answered(endpoint), after=minute * MINUTE) == 1
     assert spans(endpoint) == [("answered", 0 * MINUTE, 4 * MINUTE)]
 
 
-def test_a_change_begins_a_span_with_its_reason():
+def test_a_change_begins_a_span_with_its_reason() -> None:
     endpoint = make_endpoint()
     record(answered(endpoint))
     record(silent(endpoint, "engine_down", "refused"), after=MINUTE)
@@ -122,7 +125,7 @@ def test_a_change_begins_a_span_with_its_reason():
     assert list(AvailabilitySpan.objects.values_list("reason", flat=True)) == ["", "refused", "timed out"]
 
 
-def test_a_gap_of_over_three_minutes_is_not_bridged():
+def test_a_gap_of_over_three_minutes_is_not_bridged() -> None:
     endpoint = make_endpoint()
     record(answered(endpoint))
     record(answered(endpoint), after=3 * MINUTE)
@@ -133,7 +136,7 @@ def test_a_gap_of_over_three_minutes_is_not_bridged():
     ]
 
 
-def test_the_same_probe_twice_and_one_that_comes_late_change_nothing():
+def test_the_same_probe_twice_and_one_that_comes_late_change_nothing() -> None:
     endpoint = make_endpoint()
     record(answered(endpoint))
     assert record(answered(endpoint)) == 0
@@ -142,7 +145,7 @@ def test_the_same_probe_twice_and_one_that_comes_late_change_nothing():
     assert ProbeHour.objects.get().probes == 1
 
 
-def test_a_probe_of_an_endpoint_that_was_archived_or_moved_meanwhile_is_dropped():
+def test_a_probe_of_an_endpoint_that_was_archived_or_moved_meanwhile_is_dropped() -> None:
     gone, moved = make_endpoint(), make_endpoint()
     found = [silent(gone), silent(moved)]
     services.archive(row=gone)
@@ -153,7 +156,7 @@ def test_a_probe_of_an_endpoint_that_was_archived_or_moved_meanwhile_is_dropped(
     assert (moved.status, moved.unreachable_since) == ("unknown", None)
 
 
-def test_an_hour_adds_up_what_its_probes_told():
+def test_an_hour_adds_up_what_its_probes_told() -> None:
     endpoint = make_endpoint()
     record(answered(endpoint, 0.002, BUSY))
     record(answered(endpoint, 0.006, Load(0.75, 5e9, 2e9, None)), after=MINUTE)
@@ -168,7 +171,7 @@ def test_an_hour_adds_up_what_its_probes_told():
     assert (hour.sent_bps_sum, hour.sent_bps_most, hour.link_bps) == (3e9, 2e9, 10e9)
 
 
-def test_what_no_probe_told_is_missing_and_not_zero():
+def test_what_no_probe_told_is_missing_and_not_zero() -> None:
     endpoint = make_endpoint()
     record(answered(endpoint, load=Load(cpu_ratio=0.5)))
     record(silent(endpoint), after=MINUTE)
@@ -177,14 +180,14 @@ def test_what_no_probe_told_is_missing_and_not_zero():
     assert (hour.received_bps_most, hour.sent_bps_most, hour.link_bps) == (None, None, None)
 
 
-def test_the_next_hour_is_a_row_of_its_own():
+def test_the_next_hour_is_a_row_of_its_own() -> None:
     endpoint = make_endpoint()
     record(answered(endpoint))
     record(answered(endpoint), after=31 * MINUTE)
     assert list(ProbeHour.objects.values_list("hour__hour", "probes")) == [(12, 1), (13, 1)]
 
 
-def test_the_endpoints_state_keeps_step_and_the_first_silence_is_remembered():
+def test_the_endpoints_state_keeps_step_and_the_first_silence_is_remembered() -> None:
     endpoint = make_endpoint()
     record(silent(endpoint, reason="no route"))
     record(silent(endpoint, "engine_down", "refused"), after=MINUTE)
@@ -195,10 +198,12 @@ def test_the_endpoints_state_keeps_step_and_the_first_silence_is_remembered():
     assert (endpoint.status, endpoint.status_reason, endpoint.unreachable_since) == ("answered", "", None)
 
 
-def test_an_endpoint_that_is_back_is_checked_once(monkeypatch, django_capture_on_commit_callbacks):
+def test_an_endpoint_that_is_back_is_checked_once(
+    monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
     endpoint = make_endpoint()
     sent = []
-    monkeypatch.setattr(probes.celery_client, "send", lambda *arguments, **_: sent.append(arguments))
+    monkeypatch.setattr(celery_client, "send", lambda *arguments, **_: sent.append(arguments))
     with django_capture_on_commit_callbacks(execute=True):
         record(silent(endpoint))
         record(answered(endpoint), after=MINUTE)
@@ -206,7 +211,7 @@ def test_an_endpoint_that_is_back_is_checked_once(monkeypatch, django_capture_on
     assert sent == [("workers.tasks.check_endpoint", endpoint.pk)]
 
 
-def test_forty_probes_cost_as_many_queries_as_four(django_assert_num_queries):
+def test_forty_probes_cost_as_many_queries_as_four(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     endpoints = [make_endpoint() for _ in range(40)]
     record(*map(answered, endpoints))
     Endpoint.objects.update(status="answered", status_reason="", unreachable_since=None)

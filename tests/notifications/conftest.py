@@ -5,9 +5,10 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from pytest_django import Settings
 
 from benchweb.notifications.channels import ChannelSettings, channel_create
-from benchweb.notifications.models import Channel
+from benchweb.notifications.models import Channel, Rule
 from benchweb.notifications.services import RuleValues, rule_create
 from tests.notifications.receivers import HttpReceiver, MailServer
 
@@ -15,7 +16,7 @@ SECRET = "whsec_" + base64.b64encode(bytes(range(32))).decode()  # pragma: allow
 
 
 @pytest.fixture(autouse=True)
-def loopback_allowed(settings) -> None:
+def loopback_allowed(settings: Settings) -> None:
     settings.NOTIFY_PRIVATE_NETWORKS = "127.0.0.0/8"
     settings.PUBLIC_URL = "https://bench.example.org"
 
@@ -35,7 +36,7 @@ def released() -> Iterator[threading.Event]:
 
 
 @pytest.fixture
-def mail_server(settings) -> Iterator[MailServer]:
+def mail_server(settings: Settings) -> Iterator[MailServer]:
     with MailServer() as server:
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", server.port
@@ -44,15 +45,15 @@ def mail_server(settings) -> Iterator[MailServer]:
 
 
 @pytest.fixture
-def webhook(db, receiver: HttpReceiver) -> Channel:
+def webhook(db: None, receiver: HttpReceiver) -> Channel:
     return channel_create(name="hook", settings=ChannelSettings("webhook", url=receiver.url, secret=SECRET))
 
 
 @pytest.fixture
-def mail(db, mail_server: MailServer) -> Channel:
+def mail(db: None, mail_server: MailServer) -> Channel:
     return channel_create(name="team", settings=ChannelSettings("email", to=["ann@example.org", "bob@example.org"]))
 
 
 @pytest.fixture
-def everything(webhook: Channel):
+def everything(webhook: Channel) -> Rule:
     return rule_create(RuleValues(name="everything", channel=webhook))

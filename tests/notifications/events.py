@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
+import pytest
 from django.utils import timezone
 
 from benchweb.notifications.events import Event
@@ -40,7 +41,7 @@ def let_pass(**duration: float) -> None:
             attempt.save()
 
 
-def clock(monkeypatch, text: str) -> None:
+def clock(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     """Let it be this time in UTC."""
     moment = datetime.fromisoformat(text).replace(tzinfo=UTC)
     monkeypatch.setattr(timezone, "now", lambda: moment)

@@ -13,6 +13,7 @@ from email.message import EmailMessage
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import Envelope
 
 Reply = Callable[[BaseHTTPRequestHandler], None]
 
@@ -107,7 +108,11 @@ def status(code: int, body: bytes = b"", **headers: str) -> Reply:
 
 def silence(until: threading.Event) -> Reply:
     """Answer nothing."""
-    return lambda handler: until.wait(60) and None
+
+    def reply(handler: BaseHTTPRequestHandler) -> None:
+        until.wait(60)
+
+    return reply
 
 
 def dripping(until: threading.Event) -> Reply:
@@ -135,6 +140,13 @@ def flood(handler: BaseHTTPRequestHandler) -> None:
         return
 
 
+def body_of(mail: EmailMessage, kind: str) -> str:
+    """Return a mail's text of a kind: "plain" or "html"."""
+    part = mail.get_body((kind,))
+    assert part is not None
+    return str(part.get_content())
+
+
 class MailServer:
     """Takes mail, or refuses it by `refusals`, one each."""
 
@@ -145,9 +157,10 @@ class MailServer:
             self.port = free.getsockname()[1]
         self._controller = Controller(self, hostname="127.0.0.1", port=self.port)
 
-    async def handle_DATA(self, server: object, session: object, envelope: object) -> str:
+    async def handle_DATA(self, server: object, session: object, envelope: Envelope) -> str:
         if self.refusals:
             return self.refusals.pop(0)
+        assert isinstance(envelope.content, bytes)
         self.mails.append(message_from_bytes(envelope.content, policy=policy.default))
         return "250 taken"
 

@@ -2,9 +2,13 @@
 
 import socket
 import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 import urllib3
+from pytest_django import Settings
 
 from benchweb.notifications.channels import ChannelSettings, channel_create, channel_test
 from benchweb.notifications.delivery import egress
@@ -18,7 +22,7 @@ ALLOWED, REFUSED = "127.0.0.2", "127.0.0.1"
 
 
 @pytest.fixture
-def two_receivers(settings):
+def two_receivers(settings: Settings) -> Iterator[tuple[HttpReceiver, HttpReceiver]]:
     """Return an allowed receiver and a refused one, at one port."""
     settings.NOTIFY_PRIVATE_NETWORKS = f"{ALLOWED}/32"
     with HttpReceiver(ALLOWED) as allowed, HttpReceiver(REFUSED, allowed.port) as refused:
@@ -26,17 +30,17 @@ def two_receivers(settings):
 
 
 @pytest.fixture
-def resolves(monkeypatch):
+def resolves(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
     """Let a name resolve to these addresses, one each time."""
     real = socket.getaddrinfo
 
     def set_up(*addresses: str) -> list[str]:
         left = list(addresses)
 
-        def resolve(host, port, *arguments, **named):
+        def resolve(host: str, *arguments: Any, **named: Any) -> Any:
             if host != "moving.example":
-                return real(host, port, *arguments, **named)
-            return real(left.pop(0) if len(left) > 1 else left[0], port, *arguments, **named)
+                return real(host, *arguments, **named)
+            return real(left.pop(0) if len(left) > 1 else left[0], *arguments, **named)
 
         monkeypatch.setattr(socket, "getaddrinfo", resolve)
         return left
@@ -52,12 +56,12 @@ def resolves(monkeypatch):
         "64:ff9b::a00:1", "2002:a00:1::", "fe80::1%eth0", "not an address", "",
     ],
 )  # fmt: skip
-def test_private_and_special_addresses_are_refused(settings, address):
+def test_private_and_special_addresses_are_refused(settings: Settings, address: str) -> None:
     settings.NOTIFY_PRIVATE_NETWORKS = ""
     assert not egress.admits(address)
 
 
-def test_public_addresses_and_named_networks_are_admitted(settings):
+def test_public_addresses_and_named_networks_are_admitted(settings: Settings) -> None:
     settings.NOTIFY_PRIVATE_NETWORKS = "10.1.0.0/16 !10.1.9.0/24"
     assert [egress.admits(each) for each in ("1.1.1.1", "2606:4700::1111", "10.1.2.3", "10.1.9.3", "10.2.0.1")] == [
         True, True, True, False, False,
@@ -65,7 +69,7 @@ def test_public_addresses_and_named_networks_are_admitted(settings):
 
 
 @pytest.mark.django_db
-def test_a_webhook_to_a_private_address_is_not_made(settings):
+def test_a_webhook_to_a_private_address_is_not_made(settings: Settings) -> None:
     settings.NOTIFY_PRIVATE_NETWORKS = ""
     for url in ("http://127.0.0.1/x", "https://[::1]/x", "http://169.254.169.254/latest", "http://10.0.0.1:8080/"):
         with pytest.raises(NotificationError) as refusal:
@@ -76,7 +80,9 @@ def test_a_webhook_to_a_private_address_is_not_made(settings):
 
 
 @pytest.mark.django_db
-def test_a_webhook_to_a_name_of_a_private_address_is_refused_and_told(two_receivers, resolves):
+def test_a_webhook_to_a_name_of_a_private_address_is_refused_and_told(
+    two_receivers: tuple[HttpReceiver, HttpReceiver], resolves: Callable[..., list[str]]
+) -> None:
     _, refused = two_receivers
     resolves(REFUSED)
     url = f"http://moving.example:{refused.port}/"
@@ -87,7 +93,9 @@ def test_a_webhook_to_a_name_of_a_private_address_is_refused_and_told(two_receiv
 
 
 @pytest.mark.django_db
-def test_a_webhooks_name_is_resolved_once_and_the_checked_address_is_used(two_receivers, resolves):
+def test_a_webhooks_name_is_resolved_once_and_the_checked_address_is_used(
+    two_receivers: tuple[HttpReceiver, HttpReceiver], resolves: Callable[..., list[str]]
+) -> None:
     allowed, refused = two_receivers
     left = resolves(ALLOWED, REFUSED)
     url = f"http://moving.example:{allowed.port}/x?a=b"
@@ -99,7 +107,7 @@ def test_a_webhooks_name_is_resolved_once_and_the_checked_address_is_used(two_re
     assert refused.got == []
 
 
-def test_a_library_that_follows_a_redirect_gets_nowhere(two_receivers):
+def test_a_library_that_follows_a_redirect_gets_nowhere(two_receivers: tuple[HttpReceiver, HttpReceiver]) -> None:
     allowed, refused = two_receivers
     allowed.replies.append(status(302, Location=refused.url))
     with pytest.raises(egress.EgressRefused, match=REFUSED):
@@ -107,7 +115,9 @@ def test_a_library_that_follows_a_redirect_gets_nowhere(two_receivers):
     assert (len(allowed.got), refused.got) == (1, [])
 
 
-def test_a_library_that_resolves_anew_gets_nowhere(two_receivers, resolves):
+def test_a_library_that_resolves_anew_gets_nowhere(
+    two_receivers: tuple[HttpReceiver, HttpReceiver], resolves: Callable[..., list[str]]
+) -> None:
     allowed, refused = two_receivers
     resolves(ALLOWED, REFUSED)
     url = f"http://moving.example:{allowed.port}/"
@@ -117,7 +127,7 @@ def test_a_library_that_resolves_anew_gets_nowhere(two_receivers, resolves):
     assert (allowed.got, refused.got) == ([], [])
 
 
-def test_a_guarded_call_starts_no_program_and_uses_no_socket_file(tmp_path):
+def test_a_guarded_call_starts_no_program_and_uses_no_socket_file(tmp_path: Path) -> None:
     path = str(tmp_path / "socket")
     for call in (
         lambda: subprocess.run(["true"], check=True),
@@ -127,7 +137,7 @@ def test_a_guarded_call_starts_no_program_and_uses_no_socket_file(tmp_path):
             egress.guarded(call, seconds=5)
 
 
-def test_what_is_not_guarded_connects_as_ever(receiver, settings):
+def test_what_is_not_guarded_connects_as_ever(receiver: HttpReceiver, settings: Settings) -> None:
     egress.guarded(lambda: None, seconds=1)
     settings.NOTIFY_PRIVATE_NETWORKS = ""
     assert urllib3.PoolManager().request("GET", receiver.url).status == 200

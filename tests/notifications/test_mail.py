@@ -5,23 +5,25 @@ import threading
 import time
 
 import pytest
+from pytest_django import Settings
 
 from benchweb.notifications.channels import channel_test
 from benchweb.notifications.delivery import outbox, sending
-from benchweb.notifications.models import Delivery, DeliveryAttempt
+from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt, Rule
 from benchweb.notifications.routing import notify
 from benchweb.notifications.services import RuleValues, rule_create
 from tests.notifications.events import let_pass, make_event
+from tests.notifications.receivers import MailServer, body_of
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def rule(mail):
+def rule(mail: Channel) -> Rule:
     return rule_create(RuleValues(name="mail", channel=mail))
 
 
-def test_a_mail_has_text_and_html_a_link_and_a_stable_id(mail_server):
+def test_a_mail_has_text_and_html_a_link_and_a_stable_id(mail_server: MailServer) -> None:
     mail_server.refusals.append("451 try again later")
     notify(make_event())
     assert outbox.send_due() == 1
@@ -36,25 +38,25 @@ def test_a_mail_has_text_and_html_a_link_and_a_stable_id(mail_server):
     assert mail["Message-ID"] == f"<{delivery.message_id}@example.org>"
     assert (mail["From"], mail["To"]) == ("bench@example.org", "ann@example.org, bob@example.org")
     assert mail["Subject"] == "Throughput of a → b fell by 9 %"
-    text = mail.get_body(("plain",)).get_content().replace("\r\n", "\n")
+    text = body_of(mail, "plain").replace("\r\n", "\n")
     assert "From 9.4 to 8.6 Gbit/s.\nhttps://bench.example.org/alerts/7" in text
-    assert 'href="https://bench.example.org/alerts/7"' in mail.get_body(("html",)).get_content()
+    assert 'href="https://bench.example.org/alerts/7"' in body_of(mail, "html")
 
 
-def test_markup_and_line_breaks_are_text(mail_server):
+def test_markup_and_line_breaks_are_text(mail_server: MailServer) -> None:
     notify(make_event(title="<script>alert(1)</script>\r\nBcc: eve@example.org", text="{{ settings }} <img src=x>"))
     assert outbox.send_due() == 1
     (mail,) = mail_server.mails
     assert mail["Bcc"] is None
     assert mail["Subject"] == "<script>alert(1)</script> Bcc: eve@example.org"
-    html = mail.get_body(("html",)).get_content()
+    html = body_of(mail, "html")
     assert "<script>" not in html
     assert "<img" not in html
     assert "&lt;script&gt;" in html
     assert "{{ settings }}" in html
 
 
-def test_a_server_that_refuses_is_quoted(mail_server, mail):
+def test_a_server_that_refuses_is_quoted(mail_server: MailServer, mail: Channel) -> None:
     mail_server.refusals.append("550 no such list")
     attempt = channel_test(channel=mail)
     assert (attempt.status, attempt.answer) == (550, "no such list")
@@ -62,12 +64,14 @@ def test_a_server_that_refuses_is_quoted(mail_server, mail):
     assert Delivery.objects.get().state == "given_up"
 
 
-def test_without_a_server_the_log_says_what_to_set(settings, mail):
+def test_without_a_server_the_log_says_what_to_set(settings: Settings, mail: Channel) -> None:
     settings.EMAIL_HOST = ""
     assert "BENCHWEB_SMTP_URL" in channel_test(channel=mail).error
 
 
-def test_a_server_that_hangs_is_left_in_time(settings, monkeypatch, mail, mail_server):
+def test_a_server_that_hangs_is_left_in_time(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, mail: Channel, mail_server: MailServer
+) -> None:
     monkeypatch.setattr(sending, "SECONDS", 1.0)
     threads = threading.active_count()
     with socket.create_server(("127.0.0.1", 0)) as silent:

@@ -5,9 +5,11 @@ import json
 import logging
 import threading
 import time
+from collections.abc import Iterator
 
 import apprise
 import pytest
+from pytest_django import Settings
 
 from benchweb.notifications.channels import ChannelSettings, channel_create, channel_test
 from benchweb.notifications.delivery import outbox, sending
@@ -17,7 +19,7 @@ from benchweb.notifications.models import Channel, DeliveryAttempt
 from benchweb.notifications.routing import notify
 from benchweb.notifications.services import RuleValues, rule_create
 from tests.notifications.events import make_event
-from tests.notifications.receivers import dripping, status
+from tests.notifications.receivers import HttpReceiver, dripping, status
 
 TOKEN = "aBcDeFgHiJkLmNoPqRsTuVwX"
 
@@ -29,12 +31,12 @@ def make_channel(url: str) -> Channel:
 
 
 @pytest.fixture
-def chat(receiver) -> Channel:
+def chat(receiver: HttpReceiver) -> Channel:
     return make_channel(f"mmost://127.0.0.1:{receiver.port}/{TOKEN}?image=no")
 
 
 @pytest.fixture
-def root_log():
+def root_log() -> Iterator[io.StringIO]:
     """Return what the root logger's handlers are given, at any level."""
     root, kept = logging.getLogger(), io.StringIO()
     handler = logging.StreamHandler(kept)
@@ -46,7 +48,7 @@ def root_log():
     root.setLevel(level)
 
 
-def test_a_message_arrives_with_its_title_text_and_link(receiver, chat):
+def test_a_message_arrives_with_its_title_text_and_link(receiver: HttpReceiver, chat: Channel) -> None:
     rule_create(RuleValues(name="chat", channel=chat))
     notify(make_event())
     assert outbox.send_due() == 1
@@ -58,7 +60,7 @@ def test_a_message_arrives_with_its_title_text_and_link(receiver, chat):
     assert DeliveryAttempt.objects.get().error == ""
 
 
-def test_the_services_answer_is_kept_and_no_token(receiver, chat, root_log):
+def test_the_services_answer_is_kept_and_no_token(receiver: HttpReceiver, chat: Channel, root_log: io.StringIO) -> None:
     receiver.replies.append(status(403, f"unknown hook {TOKEN}".encode()))
     attempt = channel_test(channel=chat)
     assert attempt.status == 403
@@ -70,20 +72,24 @@ def test_the_services_answer_is_kept_and_no_token(receiver, chat, root_log):
     assert chat.config == {"schema": "mmost"}
 
 
-def test_a_redirect_is_not_followed_whatever_the_address_says(receiver):
+def test_a_redirect_is_not_followed_whatever_the_address_says(receiver: HttpReceiver) -> None:
     channel = make_channel(f"mmost://127.0.0.1:{receiver.port}/{TOKEN}?redirect=yes&retry=5&verify=no")
     receiver.replies.append(status(302, Location=receiver.url))
     assert channel_test(channel=channel).status == 302
     assert len(receiver.got) == 1
 
 
-def test_a_private_address_is_refused_where_it_connects(receiver, chat, settings):
+def test_a_private_address_is_refused_where_it_connects(
+    receiver: HttpReceiver, chat: Channel, settings: Settings
+) -> None:
     settings.NOTIFY_PRIVATE_NETWORKS = ""
     assert "private or special address" in channel_test(channel=chat).error
     assert receiver.got == []
 
 
-def test_a_service_that_drips_is_left_in_time_with_its_thread(receiver, chat, released: threading.Event, monkeypatch):
+def test_a_service_that_drips_is_left_in_time_with_its_thread(
+    receiver: HttpReceiver, chat: Channel, released: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sending, "SECONDS", 1.0)
     receiver.replies.append(dripping(released))
     began = time.monotonic()
@@ -99,14 +105,14 @@ def test_a_service_that_drips_is_left_in_time_with_its_thread(receiver, chat, re
         "apprise://example.org/token", "aprs://a:b@c", "slack", "slack://", "http://example.org/", "",
     ],
 )  # fmt: skip
-def test_other_services_are_refused_in_words(url):
+def test_other_services_are_refused_in_words(url: str) -> None:
     with pytest.raises(NotificationError) as refusal:
         make_channel(url)
     assert refusal.value.field == "secret"
     assert Channel.objects.count() == 0
 
 
-def test_every_service_that_is_taken_is_one_of_apprises():
+def test_every_service_that_is_taken_is_one_of_apprises() -> None:
     known = {
         schema
         for entry in apprise.Apprise().details()["schemas"]

@@ -1,6 +1,7 @@
 """Which rule wants what, quiet hours, digests and maintenance."""
 
 from datetime import UTC, datetime, time, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -8,12 +9,13 @@ from django.utils import timezone
 
 from benchweb.hosts.services import host_create
 from benchweb.notifications.delivery import outbox
-from benchweb.notifications.models import Delivery
+from benchweb.notifications.models import Channel, Delivery, Rule
 from benchweb.notifications.routing import notify
 from benchweb.notifications.services import RuleValues, WindowValues, archive, rule_create, rule_update, window_create
 from benchweb.notifications.timing import end_of_quiet, next_time_of_day
 from tests.factories import make_environment, make_plan
 from tests.notifications.events import clock, let_pass, make_event
+from tests.notifications.receivers import HttpReceiver, MailServer, body_of
 
 BERLIN = ZoneInfo("Europe/Berlin")
 
@@ -29,12 +31,12 @@ BERLIN = ZoneInfo("Europe/Berlin")
         ("2026-10-24T21:30", "2026-10-25T06:00"),
     ],
 )
-def test_quiet_hours_go_over_midnight_in_their_zone(now, ends):
+def test_quiet_hours_go_over_midnight_in_their_zone(now: str, ends: str | None) -> None:
     found = end_of_quiet(datetime.fromisoformat(now).replace(tzinfo=UTC), time(23), time(7), BERLIN)
     assert found == (ends and datetime.fromisoformat(ends).replace(tzinfo=UTC))
 
 
-def test_a_time_of_day_that_the_clocks_skip_comes_after_the_gap():
+def test_a_time_of_day_that_the_clocks_skip_comes_after_the_gap() -> None:
     now = datetime(2026, 3, 28, 12, tzinfo=UTC)
     assert next_time_of_day(now, time(2, 30), BERLIN) == datetime(2026, 3, 29, 1, 30, tzinfo=UTC)
 
@@ -53,14 +55,16 @@ def test_a_time_of_day_that_the_clocks_skip_comes_after_the_gap():
         ({"host_label": "rack-7"}, {"labels": ("rack-77",)}, False),
     ],
 )
-def test_a_rule_takes_what_it_names(webhook, rule, event, is_wanted):
+def test_a_rule_takes_what_it_names(
+    webhook: Channel, rule: dict[str, Any], event: dict[str, Any], is_wanted: bool
+) -> None:
     rule_create(RuleValues(name="rule", channel=webhook, **rule))
     notify(make_event(**event))
     assert Delivery.objects.count() == int(is_wanted)
 
 
 @pytest.mark.django_db
-def test_a_rule_may_be_for_one_environment_and_one_plan(webhook):
+def test_a_rule_may_be_for_one_environment_and_one_plan(webhook: Channel) -> None:
     environment, plan = make_environment(), make_plan()
     rule_create(RuleValues(name="rule", channel=webhook, environment=environment, plan=plan))
     for event in ({}, {"environment_id": environment.pk}, {"plan_id": plan.pk}):
@@ -71,22 +75,24 @@ def test_a_rule_may_be_for_one_environment_and_one_plan(webhook):
 
 
 @pytest.mark.django_db
-def test_an_archived_rule_takes_nothing(everything):
+def test_an_archived_rule_takes_nothing(everything: Rule) -> None:
     archive(row=everything)
     notify(make_event())
     assert Delivery.objects.count() == 0
 
 
 @pytest.mark.django_db
-def test_two_rules_for_one_channel_make_one_message_the_sooner(webhook, everything):
+def test_two_rules_for_one_channel_make_one_message_the_sooner(webhook: Channel, everything: Rule) -> None:
     rule_create(RuleValues(name="daily", channel=webhook, digest_at=time(8)))
     notify(make_event())
     assert Delivery.objects.get().state == "queued"
 
 
 @pytest.mark.django_db
-def test_quiet_hours_hold_and_send_at_their_end(receiver, webhook, monkeypatch):
-    quiet = {"quiet_from": time(23), "quiet_until": time(7), "time_zone": "Europe/Berlin"}
+def test_quiet_hours_hold_and_send_at_their_end(
+    receiver: HttpReceiver, webhook: Channel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet: dict[str, Any] = {"quiet_from": time(23), "quiet_until": time(7), "time_zone": "Europe/Berlin"}
     rule_create(RuleValues(name="rule", channel=webhook, **quiet))
     clock(monkeypatch, "2026-11-26T23:30")
     notify(make_event())
@@ -102,7 +108,9 @@ def test_quiet_hours_hold_and_send_at_their_end(receiver, webhook, monkeypatch):
 
 
 @pytest.mark.django_db
-def test_a_retry_does_not_disturb_quiet_hours(receiver, webhook, monkeypatch):
+def test_a_retry_does_not_disturb_quiet_hours(
+    receiver: HttpReceiver, webhook: Channel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from tests.notifications.receivers import status
 
     rule_create(RuleValues(name="rule", channel=webhook, quiet_from=time(23), quiet_until=time(7)))
@@ -115,7 +123,9 @@ def test_a_retry_does_not_disturb_quiet_hours(receiver, webhook, monkeypatch):
 
 
 @pytest.mark.django_db
-def test_a_digest_tells_all_in_one_message_at_its_time(mail_server, mail, monkeypatch):
+def test_a_digest_tells_all_in_one_message_at_its_time(
+    mail_server: MailServer, mail: Channel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rule_create(RuleValues(name="daily", channel=mail, digest_at=time(8), time_zone="Asia/Shanghai"))
     clock(monkeypatch, "2026-11-26T20:00")
     for number in range(3):
@@ -127,14 +137,14 @@ def test_a_digest_tells_all_in_one_message_at_its_time(mail_server, mail, monkey
     assert (outbox.make_digests(), outbox.make_digests(), outbox.send_due()) == (1, 0, 1)
     (got,) = mail_server.mails
     assert got["Subject"] == "3 alerts: 1 critical, 2 info"
-    text = got.get_body(("plain",)).get_content()
+    text = body_of(got, "plain")
     assert [line for line in text.splitlines() if line.startswith("Alert")] == ["Alert 0", "Alert 1", "Alert 2"]
     assert set(Delivery.objects.values_list("state", flat=True)) == {"sent"}
     assert Delivery.objects.filter(digest=None).count() == 1
 
 
 @pytest.mark.django_db
-def test_a_digest_that_fails_is_tried_again_with_all_that_is_in_it(mail_server, mail):
+def test_a_digest_that_fails_is_tried_again_with_all_that_is_in_it(mail_server: MailServer, mail: Channel) -> None:
     rule_create(RuleValues(name="daily", channel=mail, digest_at=time(8)))
     mail_server.refusals.append("451 later")
     notify(make_event())
@@ -150,11 +160,11 @@ def test_a_digest_that_fails_is_tried_again_with_all_that_is_in_it(mail_server, 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("by", ["host", "host_label", "environment"])
-def test_maintenance_mutes_and_says_so(webhook, everything, by):
+def test_maintenance_mutes_and_says_so(webhook: Channel, everything: Rule, by: str) -> None:
     host, environment, now = host_create(name="a", labels=["rack-7"]), make_environment(), timezone.now()
-    value = {"host": host, "host_label": "rack-7", "environment": environment}[by]
+    concerned: dict[str, Any] = {by: {"host": host, "host_label": "rack-7", "environment": environment}[by]}
     hour = timedelta(hours=1)
-    window_create(WindowValues(name="new cables", begins_at=now - hour, ends_at=now + hour, **{by: value}))
+    window_create(WindowValues(name="new cables", begins_at=now - hour, ends_at=now + hour, **concerned))
     concerned = {"host_ids": (host.pk,), "labels": ("rack-7",), "environment_id": environment.pk}
     notify(make_event(**concerned))
     notify(make_event(host_ids=(host.pk + 1,), labels=("rack-8",), environment_id=environment.pk + 1))
@@ -165,7 +175,7 @@ def test_maintenance_mutes_and_says_so(webhook, everything, by):
 
 
 @pytest.mark.django_db
-def test_maintenance_that_is_over_or_archived_mutes_nothing(webhook, everything):
+def test_maintenance_that_is_over_or_archived_mutes_nothing(webhook: Channel, everything: Rule) -> None:
     host, now = host_create(name="a"), timezone.now()
     hour = timedelta(hours=1)
     window_create(WindowValues(name="over", begins_at=now - 2 * hour, ends_at=now - hour, host=host))
@@ -176,7 +186,7 @@ def test_maintenance_that_is_over_or_archived_mutes_nothing(webhook, everything)
 
 
 @pytest.mark.django_db
-def test_a_changed_rule_holds_for_what_comes(webhook, everything):
+def test_a_changed_rule_holds_for_what_comes(webhook: Channel, everything: Rule) -> None:
     rule_update(rule=everything, values=RuleValues(name="worst", channel=webhook, least_severity="critical"))
     notify(make_event())
     assert Delivery.objects.count() == 0

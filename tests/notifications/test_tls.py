@@ -3,16 +3,20 @@
 import datetime
 import socket
 import ssl
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from pytest_django import Settings
 
 from benchweb.notifications.channels import ChannelSettings, channel_create, channel_test
 from benchweb.notifications.delivery.senders import webhook
+from benchweb.notifications.models import DeliveryAttempt
 from tests.notifications.conftest import SECRET
 from tests.notifications.receivers import HttpReceiver
 
@@ -45,11 +49,11 @@ def certificate(folder: Path, name: str) -> Path:
 
 
 @pytest.fixture
-def tls(monkeypatch, tmp_path):
+def tls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[HttpReceiver, str], str]:
     """Serve hook.example on loopback by TLS with a certificate for a name; it is trusted."""
     real = socket.getaddrinfo
 
-    def resolve(host, port, *arguments, **named):
+    def resolve(host: str, port: int, *arguments: Any, **named: Any) -> Any:
         return real("127.0.0.1" if host == "hook.example" else host, port, *arguments, **named)
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
@@ -66,25 +70,29 @@ def tls(monkeypatch, tmp_path):
     return serve
 
 
-def answer_to_test(url: str):
+def answer_to_test(url: str) -> DeliveryAttempt:
     return channel_test(channel=channel_create(name="x", settings=ChannelSettings("webhook", url=url, secret=SECRET)))
 
 
-def test_the_certificate_of_the_name_is_taken(receiver, tls):
+def test_the_certificate_of_the_name_is_taken(receiver: HttpReceiver, tls: Callable[[HttpReceiver, str], str]) -> None:
     assert answer_to_test(tls(receiver, "hook.example")).status == 200
     (got,) = receiver.got
     assert got.headers["host"] == f"hook.example:{receiver.port}"
     assert got.signed_with(SECRET)
 
 
-def test_the_certificate_of_another_name_is_refused_and_told(receiver, tls):
+def test_the_certificate_of_another_name_is_refused_and_told(
+    receiver: HttpReceiver, tls: Callable[[HttpReceiver, str], str]
+) -> None:
     attempt = answer_to_test(tls(receiver, "other.example"))
     assert attempt.error.startswith("the certificate of hook.example can't be trusted: ")
     assert "other.example" in attempt.error
     assert receiver.got == []
 
 
-def test_a_certificate_that_nobody_vouches_for_is_refused(receiver, tls, monkeypatch):
+def test_a_certificate_that_nobody_vouches_for_is_refused(
+    receiver: HttpReceiver, tls: Callable[[HttpReceiver, str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     url = tls(receiver, "hook.example")
     monkeypatch.setattr(webhook, "_tls", ssl.create_default_context)
     attempt = answer_to_test(url)
@@ -92,17 +100,19 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(receiver, tls, monkeyp
     assert receiver.got == []
 
 
-def test_an_address_of_ipv6_is_posted_to(settings):
+def test_an_address_of_ipv6_is_posted_to(settings: Settings) -> None:
     settings.NOTIFY_PRIVATE_NETWORKS = "::1/128"
     with HttpReceiver("::1") as receiver:
         assert answer_to_test(f"http://[::1]:{receiver.port}/x").status == 200
         assert receiver.got[0].headers["host"] == f"[::1]:{receiver.port}"
 
 
-def test_the_next_address_is_tried_where_the_first_is_closed(receiver, monkeypatch):
+def test_the_next_address_is_tried_where_the_first_is_closed(
+    receiver: HttpReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
     real = socket.getaddrinfo
 
-    def resolve(host, port, *arguments, **named):
+    def resolve(host: str, port: int, *arguments: Any, **named: Any) -> Any:
         names = ["127.0.0.9", "127.0.0.1"] if host == "hook.example" else [host]
         return [found for name in names for found in real(name, port, *arguments, **named)]
 

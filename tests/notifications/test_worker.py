@@ -3,22 +3,25 @@
 import os
 import random
 import signal
+import subprocess
+import threading
 import time
+from collections.abc import Callable
 
 import pytest
 
 from benchweb.notifications.delivery import outbox
-from benchweb.notifications.models import Delivery
+from benchweb.notifications.models import Delivery, Rule
 from benchweb.notifications.routing import notify
 from tests.notifications.events import let_pass, make_event
-from tests.notifications.receivers import silence
+from tests.notifications.receivers import HttpReceiver, silence
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PATIENCE_SECONDS = 60
 
 
 @pytest.fixture
-def environment_of_test(environment_of_test):
+def environment_of_test(environment_of_test: dict[str, str]) -> dict[str, str]:
     return environment_of_test | {"BENCHWEB_NOTIFY_PRIVATE_NETWORKS": "127.0.0.0/8"}
 
 
@@ -29,7 +32,9 @@ def await_all_sent() -> None:
         time.sleep(0.05)
 
 
-def test_a_killed_worker_loses_nothing_and_doubles_are_known_by_their_id(worker, receiver, everything, released):
+def test_a_killed_worker_loses_nothing_and_doubles_are_known_by_their_id(
+    worker: Callable[[], "subprocess.Popen[bytes]"], receiver: HttpReceiver, everything: Rule, released: threading.Event
+) -> None:
     receiver.replies.append(silence(released))
     first = worker()
     notify(make_event())

@@ -1,12 +1,15 @@
 """The demo's data is made once, all or nothing; its log-in opens on this machine in demo mode only."""
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
-from django.test import RequestFactory
+from django.test import Client, RequestFactory
 from django.utils import timezone
+from pytest_django import Settings
 
 from benchweb.accounts.models import ApiToken
 from benchweb.accounts.services import token_create, token_user
@@ -22,7 +25,7 @@ FINGERPRINT = "sha256:" + "ab" * 32
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     monkeypatch.delenv("BENCHWEB_DEMO_TOKEN", raising=False)
     home = Home(tmp_path)
     for number, name in enumerate("ab"):
@@ -42,7 +45,7 @@ def counts() -> list[int]:
 
 
 @pytest.mark.django_db
-def test_the_first_filling_makes_everything_and_the_second_nothing(home):
+def test_the_first_filling_makes_everything_and_the_second_nothing(home: Home) -> None:
     demo.fill(home)
     assert counts() == [1, 1, 2, 2, 1, 2, 1, 1]
     demo.fill(home)
@@ -50,7 +53,7 @@ def test_the_first_filling_makes_everything_and_the_second_nothing(home):
 
 
 @pytest.mark.django_db
-def test_without_engines_nothing_is_made(home):
+def test_without_engines_nothing_is_made(home: Home) -> None:
     (home.folder / "engines" / "b" / "listening.json").unlink()
     with pytest.raises(demo.DemoError, match="The demo's engine b has not said where it listens"):
         demo.fill(home)
@@ -58,7 +61,7 @@ def test_without_engines_nothing_is_made(home):
 
 
 @pytest.mark.django_db
-def test_an_engine_that_moved_is_followed_and_keeps_its_token(home):
+def test_an_engine_that_moved_is_followed_and_keeps_its_token(home: Home) -> None:
     demo.fill(home)
     (home.folder / "engines" / "a" / "listening.json").unlink()
     listen(home, "a", control_port=7600, fingerprint="sha256:" + "cd" * 32)
@@ -70,7 +73,9 @@ def test_an_engine_that_moved_is_followed_and_keeps_its_token(home):
 
 
 @pytest.mark.django_db
-def test_the_token_is_random_in_a_file_or_the_environments(home, monkeypatch, settings):
+def test_the_token_is_random_in_a_file_or_the_environments(
+    home: Home, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
     settings.DEMO = True
     demo.fill(home)
     user = User.objects.get(username="demo")
@@ -82,40 +87,47 @@ def test_the_token_is_random_in_a_file_or_the_environments(home, monkeypatch, se
 
 
 def log_in(
-    *, address: str = "127.0.0.1", username: str = "demo", password: str = "demo", host: str = "localhost:8000", **more
+    *,
+    address: str = "127.0.0.1",
+    username: str = "demo",
+    password: str = "demo",
+    host: str = "localhost:8000",
+    **more: Any,
 ) -> User | None:
     request = RequestFactory().post("/login", REMOTE_ADDR=address, HTTP_HOST=host, **more)
     return DemoBackend().authenticate(request, username=username, password=password)
 
 
 @pytest.fixture
-def user(home, db, settings) -> User:
+def user(home: Home, db: None, settings: Settings) -> User:
     settings.DEMO = True
     demo.fill(home)
     return User.objects.get(username="demo")
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.8.9.1", "::1"])
-def test_demo_logs_in_from_this_machine(user, address):
+def test_demo_logs_in_from_this_machine(user: User, address: str) -> None:
     assert log_in(address=address) == user
 
 
 @pytest.mark.parametrize("address", ["192.0.2.1", "10.0.0.1", "::ffff:10.0.0.1", "", "localhost"])
-def test_demo_does_not_log_in_from_elsewhere(user, address):
+def test_demo_does_not_log_in_from_elsewhere(user: User, address: str) -> None:
     assert log_in(address=address) is None
 
 
 @pytest.mark.parametrize("host", ["bench.example.org", "rebound.example:8000", "192.0.2.1", "", "127.0.0.1.nip.io"])
-def test_demo_does_not_log_in_by_another_name_of_this_machine(user, host):
+def test_demo_does_not_log_in_by_another_name_of_this_machine(user: User, host: str) -> None:
     assert log_in(host="[::1]:8000") == user
     assert log_in(host=host) is None
 
 
-def test_demo_does_not_log_in_through_a_proxy_on_this_machine(user):
+def test_demo_does_not_log_in_through_a_proxy_on_this_machine(user: User) -> None:
     assert log_in(HTTP_X_FORWARDED_FOR="192.0.2.1") is None
 
 
-def test_with_the_demo_off_its_sessions_and_tokens_are_refused_at_once(user, client, settings, home):
+def test_with_the_demo_off_its_sessions_and_tokens_are_refused_at_once(
+    user: User, client: Client, settings: Settings, home: Home
+) -> None:
     client.post("/login", {"username": "demo", "password": "demo"}, HTTP_HOST="localhost")
     assert client.get("/").status_code == 200
     demos = {"Authorization": f"Bearer {(home.folder / 'demo-token').read_text().strip()}"}
@@ -133,7 +145,7 @@ def test_with_the_demo_off_its_sessions_and_tokens_are_refused_at_once(user, cli
     assert not client.login(username="demo", password="a password of demo's own")
 
 
-def test_a_start_without_the_demo_disables_its_user_and_one_with_it_enables_them(user, home):
+def test_a_start_without_the_demo_disables_its_user_and_one_with_it_enables_them(user: User, home: Home) -> None:
     call_command("demo", "--disable")
     assert not User.objects.get(username="demo").is_active
     secret = (home.folder / "demo-token").read_text().strip()
@@ -142,31 +154,31 @@ def test_a_start_without_the_demo_disables_its_user_and_one_with_it_enables_them
     assert token_user(secret=secret) == user
 
 
-def test_a_revoked_token_of_demos_stays_revoked(user, home):
+def test_a_revoked_token_of_demos_stays_revoked(user: User, home: Home) -> None:
     ApiToken.objects.update(revoked_at=timezone.now())
     demo.fill(home)
     assert token_user(secret=(home.folder / "demo-token").read_text().strip()) is None
 
 
-def test_demo_does_not_log_in_outside_demo_mode_and_its_session_ends(user, settings):
+def test_demo_does_not_log_in_outside_demo_mode_and_its_session_ends(user: User, settings: Settings) -> None:
     assert DemoBackend().get_user(user.pk) == user
     settings.DEMO = False
     assert log_in() is None
     assert DemoBackend().get_user(user.pk) is None
 
 
-def test_another_name_or_password_does_not_log_in(user):
+def test_another_name_or_password_does_not_log_in(user: User) -> None:
     User.objects.create_user("ada", password="demo")
     assert log_in(password="Demo") is None
     assert log_in(username="ada") is None
 
 
-def test_the_database_holds_no_password_of_demos(user, client):
+def test_the_database_holds_no_password_of_demos(user: User, client: Client) -> None:
     assert not user.has_usable_password()
     assert not client.login(username="demo", password="demo")
 
 
-def test_the_log_in_page_takes_demo(user, client):
+def test_the_log_in_page_takes_demo(user: User, client: Client) -> None:
     answer = client.post("/login", {"username": "demo", "password": "demo"}, HTTP_HOST="localhost")
     assert (answer.status_code, answer.headers["Location"]) == (302, "/")
     assert client.get("/").status_code == 200

@@ -6,11 +6,14 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection
-from django.db.models import Count, F
+from django.db.models import Count, F, Model
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from hdrh.histogram import HdrHistogram
@@ -43,9 +46,9 @@ def nights(pairs: int = 4, days: int = 3, seed: int = 1) -> synthetic.Written:
 
 
 def everything() -> dict[str, int]:
-    models = (Environment, Host, Endpoint, Pair, Facts, AvailabilitySpan, Plan, Schedule, Slot)
+    models: tuple[type[Model], ...] = (Environment, Host, Endpoint, Pair, Facts, AvailabilitySpan, Plan, Schedule, Slot)
     models += (Campaign, Run, Trial, Result, Series, Point)
-    return {model.__name__: model.objects.count() for model in models}
+    return {model.__name__: model._default_manager.count() for model in models}
 
 
 def indexes_and_constraints() -> list[tuple[str, str]]:
@@ -54,11 +57,12 @@ def indexes_and_constraints() -> list[tuple[str, str]]:
             "select conname, pg_get_constraintdef(oid) from pg_constraint where connamespace = 'public'::regnamespace "
             "union all select indexname, indexdef from pg_indexes where schemaname = 'public' order by 1, 2"
         )
-        return cursor.fetchall()
+        rows: list[tuple[str, str]] = cursor.fetchall()
+    return rows
 
 
 @pytest.mark.django_db
-def test_what_it_says_is_in_the_tables_and_no_invariant_is_broken():
+def test_what_it_says_is_in_the_tables_and_no_invariant_is_broken() -> None:
     written = nights(pairs=12, days=4)
     assert written.runs == Run.objects.count() <= 12 * 4
     assert written.trials == Trial.objects.count() == written.runs * TRIALS_OF_A_RUN
@@ -71,10 +75,11 @@ def test_what_it_says_is_in_the_tables_and_no_invariant_is_broken():
 
 
 @pytest.mark.django_db
-def test_the_last_night_has_a_failed_run_and_one_that_never_began_for_the_overview_to_show():
+def test_the_last_night_has_a_failed_run_and_one_that_never_began_for_the_overview_to_show() -> None:
     nights(pairs=6, days=3)
     last = Slot.objects.latest("at")
     assert last.at == datetime(2026, 3, 1, 2, tzinfo=UTC)
+    assert last.campaign is not None
     states = set(last.campaign.runs.values_list("state", flat=True))
     assert {State.FAILED, State.NONSTART, State.FINISHED} <= states
     failed = last.campaign.runs.filter(state=State.FAILED)
@@ -87,7 +92,7 @@ def test_the_last_night_has_a_failed_run_and_one_that_never_began_for_the_overvi
 
 
 @pytest.mark.django_db
-def test_a_night_takes_no_less_than_its_bound_and_attempts_are_as_many_as_the_reason_says():
+def test_a_night_takes_no_less_than_its_bound_and_attempts_are_as_many_as_the_reason_says() -> None:
     nights(pairs=6, days=5)
     for campaign in Campaign.objects.filter(runs__state="finished").distinct():
         summary = campaign_summaries([campaign.pk])[campaign.pk]
@@ -95,6 +100,7 @@ def test_a_night_takes_no_less_than_its_bound_and_attempts_are_as_many_as_the_re
         assert campaign.lower_bound_seconds == pytest.approx(6 * occupancy_of(campaign.plan_version).seconds)
         if summary.is_whole:
             assert summary.makespan_seconds == pytest.approx(campaign.planned_seconds, abs=1e-3)
+            assert campaign.planned_seconds is not None and campaign.lower_bound_seconds
             assert campaign.planned_seconds >= campaign.lower_bound_seconds
     assert set(Run.objects.filter(reason__contains="tried 3 times").values_list("attempts", flat=True)) == {3}
     assert not Run.objects.filter(state="nonstart", attempts=0).exists()
@@ -102,7 +108,7 @@ def test_a_night_takes_no_less_than_its_bound_and_attempts_are_as_many_as_the_re
 
 
 @pytest.mark.django_db
-def test_the_same_seed_gives_the_same_points_and_another_seed_others():
+def test_the_same_seed_gives_the_same_points_and_another_seed_others() -> None:
     def points() -> list[tuple[object, ...]]:
         rows = Point.objects.order_by("at", "trial__index", "series__pair", "series__metric", "series__identity_digest")
         return list(rows.values_list("at", "series__kind", "series__metric", "value"))
@@ -119,20 +125,20 @@ def test_the_same_seed_gives_the_same_points_and_another_seed_others():
 
 
 @pytest.mark.django_db
-def test_points_asked_for_are_reached_within_a_night():
+def test_points_asked_for_are_reached_within_a_night() -> None:
     written = synthetic.generate_points(points=1_000, seed=1, until=UNTIL)
     assert 1_000 <= written.points <= 1_000 + POINTS_OF_A_RUN
 
 
 @pytest.mark.parametrize("points", [1, 50_000, 1_000_000])
-def test_points_asked_for_are_a_year_of_as_many_pairs_as_it_takes(points):
+def test_points_asked_for_are_a_year_of_as_many_pairs_as_it_takes(points: int) -> None:
     script = script_of_points(points, UNTIL, Random(1))
     per_night = max(sum(script.points_of(fate) for fate in night.runs.values()) for night in script.fates)
     assert points <= script.points <= points + per_night
     assert len(script.fates) <= 366
 
 
-def test_a_year_has_missed_slots_outages_failures_late_joiners_and_steps():
+def test_a_year_has_missed_slots_outages_failures_late_joiners_and_steps() -> None:
     script = script_of_nights(30, 365, UNTIL, Random(1))
     assert 0 < sum(not night.runs for night in script.fates) < 25
     states = {fate.state for night in script.fates for fate in night.runs.values()}
@@ -149,14 +155,14 @@ def test_a_year_has_missed_slots_outages_failures_late_joiners_and_steps():
     assert min(night.deviation for story in script.pair_stories for night in story.nights) < 0.01
 
 
-def test_every_metric_made_is_one_that_the_catalog_has_for_its_kind():
+def test_every_metric_made_is_one_that_the_catalog_has_for_its_kind() -> None:
     for kind, metrics in METRICS.items():
         assert set(metrics) <= set(catalog().kinds[kind].metrics)
         assert catalog().kinds[kind].headline in metrics
 
 
 @pytest.mark.django_db
-def test_eighteen_pairs_are_both_three_by_three_matrices_of_network_modes():
+def test_eighteen_pairs_are_both_three_by_three_matrices_of_network_modes() -> None:
     nights(pairs=18, days=1)
     modes = {"host", "terway", "terway-eni"}
     for name in ("Synthetic: same zone", "Synthetic: cross zone"):
@@ -166,12 +172,13 @@ def test_eighteen_pairs_are_both_three_by_three_matrices_of_network_modes():
 
 
 @pytest.mark.django_db
-def test_a_histogram_made_reads_back_as_the_metrics_beside_it():
+def test_a_histogram_made_reads_back_as_the_metrics_beside_it() -> None:
     nights(pairs=1, days=1)
     with_histogram = Result.objects.exclude(histogram=None).select_related("trial")
     kinds = set(with_histogram.values_list("trial__kind", flat=True))
     assert kinds == {"tcp_rr", "tcp_crr", "udp_rr", "ping"}
     for result in with_histogram.exclude(trial__kind="ping"):
+        assert result.histogram is not None
         histogram = HdrHistogram.decode(base64.b64encode(bytes(result.histogram)))
         rate = result.metrics["transactions_per_second"]
         assert histogram.get_total_count() == pytest.approx(10 * rate, rel=0.001)
@@ -182,7 +189,7 @@ def test_a_histogram_made_reads_back_as_the_metrics_beside_it():
 
 
 @pytest.mark.django_db
-def test_indexes_and_constraints_set_aside_are_back_as_they_were():
+def test_indexes_and_constraints_set_aside_are_back_as_they_were() -> None:
     before = indexes_and_constraints()
     with indexes_set_aside([Trial, Result, Point]):
         assert len(indexes_and_constraints()) < len(before) - 12
@@ -190,14 +197,14 @@ def test_indexes_and_constraints_set_aside_are_back_as_they_were():
 
 
 @pytest.mark.django_db
-def test_the_same_seed_gives_more_of_the_same_the_second_time():
+def test_the_same_seed_gives_more_of_the_same_the_second_time() -> None:
     first, second = nights(), nights()
     assert (first.points, first.runs) == (second.points, second.runs)
     assert Point.objects.count() == first.points + second.points
 
 
 @pytest.mark.django_db
-def test_indexes_are_set_aside_only_by_who_has_the_lock_of_the_sums(monkeypatch):
+def test_indexes_are_set_aside_only_by_who_has_the_lock_of_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tick reads the tables while it has the lock: taken the other way round, each waited for the other."""
     monkeypatch.setattr("benchweb.ops.synthetic.generation.is_cheaper_set_aside", lambda *_: True)
     with CaptureQueriesContext(connection) as asked:
@@ -212,7 +219,7 @@ def test_indexes_are_set_aside_only_by_who_has_the_lock_of_the_sums(monkeypatch)
 
 
 @pytest.mark.django_db
-def test_removing_leaves_nothing_of_it_and_all_that_is_real():
+def test_removing_leaves_nothing_of_it_and_all_that_is_real() -> None:
     pair = make_pair(environment="real")
     launch(plan=make_plan(), pairs=[pair], user=None)
     before = everything()
@@ -225,7 +232,7 @@ def test_removing_leaves_nothing_of_it_and_all_that_is_real():
 
 
 @pytest.mark.django_db
-def test_a_plan_and_an_environment_that_were_used_for_real_hosts_stay_and_are_no_longer_synthetic():
+def test_a_plan_and_an_environment_that_were_used_for_real_hosts_stay_and_are_no_longer_synthetic() -> None:
     nights()
     plan, environment = Plan.objects.get(), Environment.objects.get()
     pair = make_pair(environment="real")
@@ -240,7 +247,7 @@ def test_a_plan_and_an_environment_that_were_used_for_real_hosts_stay_and_are_no
 
 
 @pytest.mark.django_db
-def test_an_environment_that_stays_is_summed_up_without_what_was_removed():
+def test_an_environment_that_stays_is_summed_up_without_what_was_removed() -> None:
     nights()
     pair = make_pair(environment="real")
     Pair.objects.filter(pk=pair.pk).update(environment=Environment.objects.exclude(name="real").get())
@@ -254,22 +261,23 @@ def test_an_environment_that_stays_is_summed_up_without_what_was_removed():
 
 
 @pytest.mark.django_db
-def test_nothing_is_probed_or_launched_towards_synthetic_hosts():
+def test_nothing_is_probed_or_launched_towards_synthetic_hosts() -> None:
     nights()
     Endpoint.objects.update(probe_due_at=UNTIL - timedelta(days=1))
     assert probes.probes_claim() == []
     before = Run.objects.count()
     with pytest.raises(LaunchError, match="its hosts are synthetic, no engine answers there"):
-        launch(plan=make_plan(), pairs=[Pair.objects.first()], user=None)
+        launch(plan=make_plan(), pairs=list(Pair.objects.all()[:1]), user=None)
     assert Run.objects.count() == before
     assert Schedule.objects.filter(paused_at=None).count() == 0
 
 
 @pytest.mark.django_db
-def test_the_pages_of_synthetic_rows_say_so(client, django_user_model):
+def test_the_pages_of_synthetic_rows_say_so(client: Client, django_user_model: type[User]) -> None:
     client.force_login(django_user_model.objects.create_user("reader"))
     nights()
     run = Run.objects.filter(state=State.FINISHED).first()
+    assert run is not None
     pages = {
         "run": run.pk,
         "pair": run.pair_id,
@@ -286,9 +294,9 @@ def test_the_pages_of_synthetic_rows_say_so(client, django_user_model):
 
 
 @pytest.mark.django_db
-def test_a_series_has_three_points_a_night_as_far_apart_as_the_plan_holds_its_hosts():
+def test_a_series_has_three_points_a_night_as_far_apart_as_the_plan_holds_its_hosts() -> None:
     nights(pairs=1, days=2)
-    round_seconds = occupancy_of(Run.objects.first().plan_version).seconds / 3
+    round_seconds = occupancy_of(Run.objects.order_by("pk")[0].plan_version).seconds / 3
     counts = set(Series.objects.annotate(n=Count("points")).values_list("n", flat=True))
     assert counts == {2 * 3}
     assert not Point.objects.exclude(at=F("trial__started_at")).exists()
@@ -299,7 +307,7 @@ def test_a_series_has_three_points_a_night_as_far_apart_as_the_plan_holds_its_ho
 
 
 @pytest.mark.django_db
-def test_the_last_line_counts_points_series_and_runs(capsys):
+def test_the_last_line_counts_points_series_and_runs(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("generate_history", pairs=1, days=1, seed=1)
     assert capsys.readouterr().out.splitlines()[-1] == ("Wrote 348 points in 116 series from 1 runs, all synthetic.")
     with pytest.raises(CommandError, match="--remove takes away all"):
@@ -321,7 +329,9 @@ def test_the_last_line_counts_points_series_and_runs(capsys):
         ({"points": -1}, "--points is -1, but must be from 1 to 200,000,000"),
     ],
 )
-def test_a_command_that_does_not_say_how_much_is_refused_and_writes_nothing(options, message):
+def test_a_command_that_does_not_say_how_much_is_refused_and_writes_nothing(
+    options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(CommandError, match=message):
         call_command("generate_history", **options)
     assert Host.objects.count() == 0

@@ -1,13 +1,17 @@
 """/metrics tells Prometheus what waits and what lives, to who brings a token."""
 
+from collections.abc import Callable, Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import redis
 from django.conf import settings as django_settings
 from django.contrib.auth.models import User
+from django.test import Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from benchweb.accounts.services import token_create, token_revoke
 from benchweb.common.celery_client import QUEUE
@@ -22,7 +26,7 @@ KEYS = (BEAT_KEY, WORKER_KEY, f"{BEAT_KEY}:last", f"{WORKER_KEY}:last", QUEUE)
 
 
 @pytest.fixture
-def broker():
+def broker() -> Iterator[redis.Redis]:
     client = redis.Redis.from_url(django_settings.REDIS_URL)
     client.delete(*KEYS)
     yield client
@@ -31,14 +35,14 @@ def broker():
 
 
 @pytest.fixture
-def bearer():
+def bearer() -> dict[str, Any]:
     user = User.objects.create_user("prometheus")
     token, secret = token_create(user=user, name="scrapes")
     return {"user": user, "token": token, "headers": {"Authorization": f"Bearer {secret}"}}
 
 
 @pytest.fixture
-def scraped(client, bearer, broker):
+def scraped(client: Client, bearer: dict[str, Any], broker: redis.Redis) -> Callable[[], dict[str, float]]:
     def scrape() -> dict[str, float]:
         """Return every sample under its name and labels."""
         response = client.get("/metrics", headers=bearer["headers"])
@@ -54,7 +58,7 @@ def scraped(client, bearer, broker):
     return scrape
 
 
-def test_it_needs_the_token_of_a_user(client, bearer, broker):
+def test_it_needs_the_token_of_a_user(client: Client, bearer: dict[str, Any], broker: redis.Redis) -> None:
     for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic x"}):
         response = client.get("/metrics", headers=headers)
         assert response.status_code == 401
@@ -65,7 +69,7 @@ def test_it_needs_the_token_of_a_user(client, bearer, broker):
     assert client.get("/metrics", headers=bearer["headers"]).status_code == 401
 
 
-def test_every_state_has_a_count_also_where_there_is_none(scraped):
+def test_every_state_has_a_count_also_where_there_is_none(scraped: Callable[[], dict[str, float]]) -> None:
     found = scraped()
     assert {key: value for key, value in found.items() if key.startswith("benchweb_runs_")} == {
         "benchweb_runs_open state=pending": 0,
@@ -79,7 +83,7 @@ def test_every_state_has_a_count_also_where_there_is_none(scraped):
     assert found["benchweb_oldest_waiting_seconds"] == 0
 
 
-def test_runs_are_counted_and_the_oldest_that_may_start_is_told(scraped):
+def test_runs_are_counted_and_the_oldest_that_may_start_is_told(scraped: Callable[[], dict[str, float]]) -> None:
     now = timezone.now()
     waiting, later, running, ended, old = (make_run() for _ in range(5))
     Run.objects.filter(pk=waiting.pk).update(created_at=now - timedelta(seconds=50))
@@ -94,7 +98,7 @@ def test_runs_are_counted_and_the_oldest_that_may_start_is_told(scraped):
     assert 50 <= found["benchweb_oldest_waiting_seconds"] < 110
 
 
-def test_endpoints_are_counted_by_status(scraped):
+def test_endpoints_are_counted_by_status(scraped: Callable[[], dict[str, float]]) -> None:
     run = make_run()
     Endpoint.objects.filter(pk=run.pair.source_id).update(status="answered")
     found = scraped()
@@ -103,7 +107,7 @@ def test_endpoints_are_counted_by_status(scraped):
     assert found["benchweb_endpoints status=unreachable"] == 0
 
 
-def test_live_alerts_are_counted_by_state_and_severity(scraped):
+def test_live_alerts_are_counted_by_state_and_severity(scraped: Callable[[], dict[str, float]]) -> None:
     make_alert(pair=make_pair())
     make_alert("recovered", pair=make_pair())
     found = scraped()
@@ -112,7 +116,7 @@ def test_live_alerts_are_counted_by_state_and_severity(scraped):
     assert sum(value for key, value in found.items() if key.startswith("benchweb_alerts_open")) == 1
 
 
-def test_a_late_schedule_is_named_and_slots_are_counted(scraped):
+def test_a_late_schedule_is_named_and_slots_are_counted(scraped: Callable[[], dict[str, float]]) -> None:
     now = timezone.now()
     values = {"plan": make_plan(), "target": {"pairs": []}, "cron": "0 2 * * *", "starts_at": now}
     late = Schedule.objects.create(name='the "nightly"', next_at=now - timedelta(seconds=75), **values)
@@ -128,7 +132,7 @@ def test_a_late_schedule_is_named_and_slots_are_counted(scraped):
     assert found["benchweb_slots_24h state=nonstart"] == 1
 
 
-def test_life_and_queue_come_from_the_broker(scraped, broker):
+def test_life_and_queue_come_from_the_broker(scraped: Callable[[], dict[str, float]], broker: redis.Redis) -> None:
     found = scraped()
     assert (found["benchweb_worker_up"], found["benchweb_beat_up"], found["benchweb_broker_up"]) == (0, 0, 1)
     assert "benchweb_worker_seen_seconds_ago" not in found
@@ -143,7 +147,9 @@ def test_life_and_queue_come_from_the_broker(scraped, broker):
     assert found[f"benchweb_queue_messages queue={QUEUE}"] == 2
 
 
-def test_a_broker_that_is_away_leaves_the_databases_figures(scraped, settings):
+def test_a_broker_that_is_away_leaves_the_databases_figures(
+    scraped: Callable[[], dict[str, float]], settings: Settings
+) -> None:
     settings.REDIS_URL = "unix:///nonexistent/valkey.sock"
     found = scraped()
     assert found["benchweb_broker_up"] == 0
@@ -151,7 +157,9 @@ def test_a_broker_that_is_away_leaves_the_databases_figures(scraped, settings):
     assert found["benchweb_runs_open state=pending"] == 0
 
 
-def test_a_scrape_costs_few_queries(client, bearer, broker, django_assert_max_num_queries):
+def test_a_scrape_costs_few_queries(
+    client: Client, bearer: dict[str, Any], broker: redis.Redis, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
     for _ in range(3):
         make_run()
     client.get("/metrics", headers=bearer["headers"])

@@ -3,8 +3,12 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
+from django.test import Client
+from pytest_django import Settings
 
 from benchweb.checks import settings_are_usable
 from benchweb.ops.running.processes import SetupError
@@ -16,27 +20,27 @@ def messages() -> list[str]:
     return [message.msg for message in settings_are_usable()]
 
 
-def test_the_settings_of_the_tests_pass():
+def test_the_settings_of_the_tests_pass() -> None:
     assert messages() == []
 
 
-def test_a_short_secret_key_is_refused(settings):
+def test_a_short_secret_key_is_refused(settings: Settings) -> None:
     settings.SECRET_KEY = "x" * 31
     assert messages() == ["BENCHWEB_SECRET_KEY has fewer than 32 characters."]
 
 
-def test_a_database_url_of_another_kind_is_refused(settings):
+def test_a_database_url_of_another_kind_is_refused(settings: Settings) -> None:
     settings.DATABASE_URL = "mysql://localhost/benchweb"
     assert messages() == ["BENCHWEB_DATABASE_URL must begin with postgresql:// or postgres://."]
 
 
-def test_a_redis_url_without_a_scheme_is_refused(settings):
+def test_a_redis_url_without_a_scheme_is_refused(settings: Settings) -> None:
     settings.REDIS_URL = "localhost:6379"
     assert messages() == ["BENCHWEB_REDIS_URL must begin with redis:// or rediss:// or unix://."]
 
 
 @pytest.mark.parametrize("other", ["bench.example.org", "*", ".localhost.example", "192.0.2.1", "0.0.0.0", "[::]"])
-def test_a_demo_that_others_can_reach_is_refused(settings, other):
+def test_a_demo_that_others_can_reach_is_refused(settings: Settings, other: str) -> None:
     settings.DEMO = True
     settings.ALLOWED_HOSTS = ["localhost", other]
     (message,) = settings_are_usable()
@@ -44,13 +48,13 @@ def test_a_demo_that_others_can_reach_is_refused(settings, other):
     assert message.is_serious()
 
 
-def test_a_demo_on_loopback_passes(settings):
+def test_a_demo_on_loopback_passes(settings: Settings) -> None:
     settings.DEMO = True
     settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "127.0.1.1", "[::1]"]
     assert messages() == []
 
 
-def test_the_web_server_does_not_start_with_a_setting_that_is_refused(environment_of_test):
+def test_the_web_server_does_not_start_with_a_setting_that_is_refused(environment_of_test: dict[str, str]) -> None:
     environment = environment_of_test | {"BENCHWEB_DEMO": "1", "BENCHWEB_ALLOWED_HOSTS": "localhost,bench.example.org"}
     command = [sys.executable, "-c", "import benchweb.asgi"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -58,19 +62,19 @@ def test_the_web_server_does_not_start_with_a_setting_that_is_refused(environmen
     assert "The demo is on while BENCHWEB_ALLOWED_HOSTS names bench.example.org." in done.stderr
 
 
-def test_up_does_not_start_a_demo_that_others_are_to_reach(tmp_path, monkeypatch):
+def test_up_does_not_start_a_demo_that_others_are_to_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BENCHWEB_ALLOWED_HOSTS", "127.0.0.1, bench.example.org")
     with pytest.raises(SetupError, match=r"names bench\.example\.org, but the demo is for this machine only"):
         Up(Home(tmp_path), 1, demo=True)._check_demo()
     Up(Home(tmp_path), 1, demo=False)._check_demo()
 
 
-def test_a_catalog_overlay_that_is_no_file_is_refused(settings, tmp_path):
+def test_a_catalog_overlay_that_is_no_file_is_refused(settings: Settings, tmp_path: Path) -> None:
     settings.CATALOG_OVERLAY = str(tmp_path / "none.json")
     assert messages() == [f"BENCHWEB_CATALOG_OVERLAY names no file: {tmp_path}/none.json."]
 
 
-def test_a_trusted_proxy_that_is_no_address_is_refused(settings):
+def test_a_trusted_proxy_that_is_no_address_is_refused(settings: Settings) -> None:
     settings.TRUSTED_PROXIES = ["10.0.0.5", "192.168.3.0/24", "::1", "proxy.example.org"]
     assert messages() == [
         "BENCHWEB_TRUSTED_PROXIES holds proxy.example.org, which is neither an address nor a network."
@@ -87,21 +91,21 @@ def test_a_trusted_proxy_that_is_no_address_is_refused(settings):
         ({"BENCHWEB_BEHIND_TLS": "1", "BENCHWEB_HSTS_SECONDS": "0"}, "0"),
     ],
 )
-def test_browsers_are_told_to_come_by_tls_only_behind_it(environment, seconds):
+def test_browsers_are_told_to_come_by_tls_only_behind_it(environment: dict[str, Any], seconds: str) -> None:
     command = [sys.executable, "-c", "from benchweb import settings; print(settings.SECURE_HSTS_SECONDS)"]
     answer = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == seconds
 
 
 @pytest.mark.django_db
-def test_an_answer_by_tls_tells_so(client, settings):
+def test_an_answer_by_tls_tells_so(client: Client, settings: Settings) -> None:
     settings.SECURE_HSTS_SECONDS = 60
     assert client.get("/login", secure=True)["Strict-Transport-Security"] == "max-age=60"
     assert "Strict-Transport-Security" not in client.get("/login")
 
 
 @pytest.mark.parametrize("url", ["mail.example.org", "http://mail.example.org", "smtp://", "smtp://mail.example.org:x"])
-def test_a_mail_server_that_is_none_is_refused_without_its_password(settings, url):
+def test_a_mail_server_that_is_none_is_refused_without_its_password(settings: Settings, url: str) -> None:
     settings.SMTP_URL = url.replace("://", "://ann:secret-word@")
     (message,) = messages()
     assert message == "BENCHWEB_SMTP_URL names no mail server."
@@ -109,12 +113,12 @@ def test_a_mail_server_that_is_none_is_refused_without_its_password(settings, ur
 
 # pragma: allowlist nextline secret
 @pytest.mark.parametrize("url", ["smtp://mail", "smtps://a:b%40@mail.example.org:465", "smtp+starttls://[2001:db8::1]"])
-def test_a_mail_server_is_taken_in_each_form(settings, url):
+def test_a_mail_server_is_taken_in_each_form(settings: Settings, url: str) -> None:
     settings.SMTP_URL = url
     assert messages() == []
 
 
-def test_networks_for_notifications_and_a_public_url_are_read(settings):
+def test_networks_for_notifications_and_a_public_url_are_read(settings: Settings) -> None:
     settings.NOTIFY_PRIVATE_NETWORKS = "10.0.0.0/8 x"
     settings.PUBLIC_URL = "bench.example.org"
     networks, url = messages()

@@ -28,7 +28,7 @@ def slot(schedule: Schedule, at: datetime, state: str) -> None:
     Slot.objects.create(schedule=schedule, at=at, state=state, reason="no engine answers", claimed_at=at)
 
 
-def test_slots_without_results_are_one_alert_that_ends_with_the_next_complete_one(now):
+def test_slots_without_results_are_one_alert_that_ends_with_the_next_complete_one(now: datetime) -> None:
     schedule = make_schedule()
     slot(schedule, now - timedelta(hours=5), "finished")
     assert missing_found() == 0
@@ -45,7 +45,7 @@ def test_slots_without_results_are_one_alert_that_ends_with_the_next_complete_on
     assert Alert.objects.get().state == State.RECOVERED
 
 
-def test_an_acknowledged_absence_stays_acknowledged_while_it_lasts(now):
+def test_an_acknowledged_absence_stays_acknowledged_while_it_lasts(now: datetime) -> None:
     schedule = make_schedule()
     slot(schedule, now - timedelta(hours=4), "nonstart")
     assert missing_found() == 1
@@ -55,14 +55,14 @@ def test_an_acknowledged_absence_stays_acknowledged_while_it_lasts(now):
     assert Alert.objects.get().state == State.EXPECTED
 
 
-def test_skipped_and_cancelled_slots_are_nobodys_fault(now):
+def test_skipped_and_cancelled_slots_are_nobodys_fault(now: datetime) -> None:
     schedule = make_schedule()
     slot(schedule, now - timedelta(hours=4), "skipped")
     slot(schedule, now - timedelta(hours=3), "cancelled")
     assert missing_found() == 0
 
 
-def test_a_schedule_whose_time_passed_is_late_until_it_is_claimed(now):
+def test_a_schedule_whose_time_passed_is_late_until_it_is_claimed(now: datetime) -> None:
     schedule = make_schedule()
     Schedule.objects.filter(pk=schedule.pk).update(next_at=now - timedelta(minutes=11))
     assert missing_found() == 1
@@ -73,7 +73,7 @@ def test_a_schedule_whose_time_passed_is_late_until_it_is_claimed(now):
     assert (alert.code, alert.state, alert.schedule) == ("late", State.RECOVERED, schedule)
 
 
-def test_an_endpoint_in_use_that_is_silent_for_long_is_told_until_it_answers(now):
+def test_an_endpoint_in_use_that_is_silent_for_long_is_told_until_it_answers(now: datetime) -> None:
     pair = make_pair()
     ends = Endpoint.objects.filter(pk=pair.source_id)
     ends.update(unreachable_since=now - timedelta(minutes=14), status_reason="no route to host")
@@ -88,7 +88,7 @@ def test_an_endpoint_in_use_that_is_silent_for_long_is_told_until_it_answers(now
     assert Alert.objects.get().state == State.RECOVERED
 
 
-def test_runs_that_finish_with_nothing_received_are_one_alert_of_their_pair():
+def test_runs_that_finish_with_nothing_received_are_one_alert_of_their_pair() -> None:
     pair = make_pair()
     for number, value in enumerate((1e9, 0.0, 0.0, 1e9)):
         run = measured(pair, NIGHT + number * DAY, value)

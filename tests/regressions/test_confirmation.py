@@ -64,42 +64,46 @@ def confirmed(mesh: list[Pair], first: dict[Pair, float], again: dict[Pair, floa
     alert = Alert.objects.order_by("pk").first()
     assert alert is not None
     assert alert.state == State.CONFIRMING
+    assert alert.confirmation is not None
     end(alert.confirmation, again, LAST + 1)
     alert.refresh_from_db()
     return alert
 
 
-def test_a_suspect_queues_one_rerun_with_the_reverse_pair_and_another_of_each_host(mesh):
+def test_a_suspect_queues_one_rerun_with_the_reverse_pair_and_another_of_each_host(mesh: list[Pair]) -> None:
     end(slot_of(mesh), {mesh[0]: 0.7}, LAST)
     alert = Alert.objects.get()
     assert (alert.state, alert.unconfirmed_code) == (State.CONFIRMING, "")
+    assert alert.confirmation is not None
     assert alert.confirmation.runs.count() == 4
-    assert alert.series.get().rerun.pair == mesh[0]
+    rerun = alert.series.get().rerun
+    assert rerun is not None and rerun.pair == mesh[0]
     reverse = next(pair for pair in mesh if (pair.source, pair.sink) == (mesh[0].sink, mesh[0].source))
     assert reverse in {run.pair for run in alert.confirmation.runs.all()}
 
 
-def test_a_pair_that_is_bad_again_alone_is_the_pair(mesh):
+def test_a_pair_that_is_bad_again_alone_is_the_pair(mesh: list[Pair]) -> None:
     alert = confirmed(mesh, {mesh[0]: 0.7}, {mesh[0]: 0.7})
     assert (alert.state, alert.verdict, alert.host, alert.pair) == (State.OPEN, "pair", None, mesh[0])
 
 
-def test_a_host_whose_other_pair_is_bad_too_is_the_host(mesh):
+def test_a_host_whose_other_pair_is_bad_too_is_the_host(mesh: list[Pair]) -> None:
     host = mesh[0].source.host
     bad = {pair: 0.7 for pair in mesh if host in (pair.source.host, pair.sink.host)}
     alert = confirmed(mesh, {mesh[0]: 0.7}, bad)
     assert (alert.state, alert.verdict, alert.host) == (State.OPEN, "host", host)
 
 
-def test_what_is_gone_when_measured_again_is_told_to_nobody(mesh):
+def test_what_is_gone_when_measured_again_is_told_to_nobody(mesh: list[Pair]) -> None:
     alert = confirmed(mesh, {mesh[0]: 0.7}, {})
     assert (alert.state, alert.verdict, alert.opened_at) == (State.RECOVERED, "gone", None)
     assert Alert.objects.count() == 1
 
 
-def test_a_rerun_that_gives_nothing_leaves_a_suspect_that_says_so(mesh):
+def test_a_rerun_that_gives_nothing_leaves_a_suspect_that_says_so(mesh: list[Pair]) -> None:
     end(slot_of(mesh), {mesh[0]: 0.7}, LAST)
     campaign = Alert.objects.get().confirmation
+    assert campaign is not None
     campaign.runs.update(state="nonstart", finished_at=timezone.now())
     write_figures()
     for run in campaign.runs.all():
@@ -108,7 +112,7 @@ def test_a_rerun_that_gives_nothing_leaves_a_suspect_that_says_so(mesh):
     assert (alert.state, alert.unconfirmed_code) == (State.SUSPECT, "rerun_failed")
 
 
-def test_a_second_suspect_of_a_night_beyond_the_budget_says_so(mesh):
+def test_a_second_suspect_of_a_night_beyond_the_budget_says_so(mesh: list[Pair]) -> None:
     apart = [pair_create(source=make_endpoint(), sink=make_endpoint(), environment=mesh[0].environment)]
     quiet(apart)
     campaign = slot_of([*mesh, *apart], seconds=60)
@@ -117,7 +121,7 @@ def test_a_second_suspect_of_a_night_beyond_the_budget_says_so(mesh):
     assert (first.state, second.state, second.unconfirmed_code) == (State.CONFIRMING, State.SUSPECT, "budget_spent")
 
 
-def test_the_tick_gives_runs_that_ended_to_workers_once(monkeypatch, mesh):
+def test_the_tick_gives_runs_that_ended_to_workers_once(monkeypatch: pytest.MonkeyPatch, mesh: list[Pair]) -> None:
     sent: list[list[int]] = []
     monkeypatch.setattr(queue, "send_on_commit", lambda task, ids: sent.append(ids))
     campaign = slot_of(mesh[:2])

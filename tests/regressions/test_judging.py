@@ -1,6 +1,7 @@
 """A change is found once, by whoever looks, and told of once for what has one cause."""
 
 import threading
+from collections.abc import Iterator
 
 import pytest
 from django.db import connection
@@ -8,7 +9,7 @@ from django.db import connection
 from benchweb.hosts.services import pair_create
 from benchweb.regressions import transitions
 from benchweb.regressions.judging.judge import judge_run
-from benchweb.regressions.models import Alert, AlertSeries, RunJudgement, SeriesNoise
+from benchweb.regressions.models import Alert, AlertSeries, AlertTransition, RunJudgement, SeriesNoise
 from benchweb.regressions.signals import alert_changed
 from tests.factories import make_endpoint, make_environment, make_pair
 from tests.regressions.judged import judged, night, quiet, run_of
@@ -18,11 +19,11 @@ State = Alert.State
 
 
 @pytest.fixture
-def told():
+def told() -> Iterator[list[str]]:
     """Collect what people are told: states of alerts, in order."""
     states: list[str] = []
 
-    def hear(sender, alert, transition, **_):
+    def hear(sender: object, alert: Alert, transition: AlertTransition, **_: object) -> None:
         states.append(transition.to_state)
 
     alert_changed.connect(hear)
@@ -30,13 +31,13 @@ def told():
     alert_changed.disconnect(hear)
 
 
-def test_quiet_nights_make_no_alert(told):
+def test_quiet_nights_make_no_alert(told: list[str]) -> None:
     quiet(make_pair(), 30, series=4)
     assert Alert.objects.count() == 0
     assert told == []
 
 
-def test_a_step_of_many_series_opens_one_alert_with_its_levels(told):
+def test_a_step_of_many_series_opens_one_alert_with_its_levels(told: list[str]) -> None:
     pair = make_pair()
     runs = quiet(pair, series=6) + judged(pair, [0.9] * 6, first=20, series=6)
     alert = Alert.objects.get()
@@ -46,11 +47,13 @@ def test_a_step_of_many_series_opens_one_alert_with_its_levels(told):
     parts = AlertSeries.objects.filter(alert=alert)
     assert {part.first_bad_run_id for part in parts} == {runs[20].pk}
     assert {part.last_good_run_id for part in parts} == {runs[19].pk}
-    assert all(part.p < 0.001 and part.interval_high_ratio < -0.08 for part in parts)
+    highs = [part.interval_high_ratio for part in parts]
+    assert all(part.p is not None and part.p < 0.001 for part in parts)
+    assert all(high is not None and high < -0.08 for high in highs)
     assert told == [State.OPEN]
 
 
-def test_the_first_bad_night_is_a_suspect_that_nobody_is_told_of_and_that_goes_by_itself(told):
+def test_the_first_bad_night_is_a_suspect_that_nobody_is_told_of_and_that_goes_by_itself(told: list[str]) -> None:
     pair = make_pair()
     quiet(pair)
     judged(pair, [0.8], first=20)
@@ -62,21 +65,21 @@ def test_the_first_bad_night_is_a_suspect_that_nobody_is_told_of_and_that_goes_b
     assert told == []
 
 
-def test_a_spike_some_nights_later_is_a_suspect_of_its_own():
+def test_a_spike_some_nights_later_is_a_suspect_of_its_own() -> None:
     pair = make_pair()
     quiet(pair)
     judged(pair, [0.8, 1.0, 1.0, 0.8, 1.0, 1.0], first=20)
     assert list(Alert.objects.order_by("pk").values_list("state", flat=True)) == [State.RECOVERED] * 2
 
 
-def test_a_change_for_the_better_alerts_nobody():
+def test_a_change_for_the_better_alerts_nobody() -> None:
     pair = make_pair()
     quiet(pair)
     judged(pair, [1.2] * 8, first=20)
     assert Alert.objects.count() == 0
 
 
-def test_a_recovery_is_noticed_and_told_once_and_the_segment_never_alerts_again(told):
+def test_a_recovery_is_noticed_and_told_once_and_the_segment_never_alerts_again(told: list[str]) -> None:
     pair = make_pair()
     quiet(pair, series=3)
     judged(pair, [0.85] * 6 + [1.0] * 12, first=20, series=3)
@@ -85,7 +88,7 @@ def test_a_recovery_is_noticed_and_told_once_and_the_segment_never_alerts_again(
     assert told == [State.OPEN, State.RECOVERED]
 
 
-def test_a_second_step_after_a_recovery_is_an_alert_of_its_own(told):
+def test_a_second_step_after_a_recovery_is_an_alert_of_its_own(told: list[str]) -> None:
     pair = make_pair()
     quiet(pair)
     judged(pair, [0.85] * 6 + [1.0] * 12 + [0.85] * 6, first=20)
@@ -93,7 +96,7 @@ def test_a_second_step_after_a_recovery_is_an_alert_of_its_own(told):
     assert told == [State.OPEN, State.RECOVERED, State.OPEN]
 
 
-def test_what_is_acknowledged_alerts_no_more_while_its_segment_lasts(told):
+def test_what_is_acknowledged_alerts_no_more_while_its_segment_lasts(told: list[str]) -> None:
     pair = make_pair()
     quiet(pair, series=3)
     judged(pair, [0.85] * 6, first=20, series=3)
@@ -103,7 +106,7 @@ def test_what_is_acknowledged_alerts_no_more_while_its_segment_lasts(told):
     assert told == [State.OPEN, State.ACKNOWLEDGED]
 
 
-def test_an_expected_level_is_the_baseline_of_what_comes_after():
+def test_an_expected_level_is_the_baseline_of_what_comes_after() -> None:
     pair = make_pair()
     quiet(pair)
     judged(pair, [0.85] * 6, first=20)
@@ -114,7 +117,7 @@ def test_an_expected_level_is_the_baseline_of_what_comes_after():
     assert list(Alert.objects.order_by("pk").values_list("state", flat=True)) == [State.EXPECTED, State.OPEN]
 
 
-def test_an_invalid_alert_teaches_the_floor_of_its_series():
+def test_an_invalid_alert_teaches_the_floor_of_its_series() -> None:
     pair = make_pair()
     quiet(pair)
     judged(pair, [0.95] * 7, first=20)
@@ -125,7 +128,7 @@ def test_an_invalid_alert_teaches_the_floor_of_its_series():
     assert Alert.objects.count() == 1
 
 
-def test_pairs_that_share_a_host_are_one_alert_that_names_it():
+def test_pairs_that_share_a_host_are_one_alert_that_names_it() -> None:
     bad, environment = make_endpoint(), make_environment("mesh")
     others = [make_endpoint() for _ in range(3)]
     pairs = [pair_create(source=bad, sink=other, environment=environment) for other in others]
@@ -139,14 +142,14 @@ def test_pairs_that_share_a_host_are_one_alert_that_names_it():
     assert alert.params["pairs"] == 3
 
 
-def test_pairs_without_a_common_host_are_alerts_of_their_own():
+def test_pairs_without_a_common_host_are_alerts_of_their_own() -> None:
     pairs = [make_pair(), make_pair()]
     quiet(pairs)
     judged(pairs, [0.8] * 6, first=20)
     assert {alert.pair for alert in Alert.objects.all()} == set(pairs)
 
 
-def test_a_run_is_judged_once():
+def test_a_run_is_judged_once() -> None:
     pair = make_pair()
     run = run_of(pair, 0)
     assert judge_run(run.pk)
@@ -154,7 +157,7 @@ def test_a_run_is_judged_once():
     assert RunJudgement.objects.get().run == run
 
 
-def test_a_result_that_came_late_is_judged_in_its_place(told):
+def test_a_result_that_came_late_is_judged_in_its_place(told: list[str]) -> None:
     pair = make_pair()
     quiet(pair)
     nights = [*range(20, 23), *range(24, 27)]
@@ -168,7 +171,7 @@ def test_a_result_that_came_late_is_judged_in_its_place(told):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_workers_that_judge_at_once_make_one_alert():
+def test_two_workers_that_judge_at_once_make_one_alert() -> None:
     pair = make_pair()
     quiet(pair, series=3)
     runs = [run_of(pair, number, 0.8, series=3) for number in range(20, 26)]

@@ -1,5 +1,6 @@
 """What people do with an alert: recorded with names and times, refused where it can't be, and told once."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.django_db
 State = Alert.State
 
 
-def test_every_transition_is_in_the_history_with_who_and_why():
+def test_every_transition_is_in_the_history_with_who_and_why() -> None:
     alert, anna = make_alert(), make_user("anna", "secret words")
     transitions.acknowledge(alert_id=alert.pk, by=anna, comment=" the new switch ")
     transitions.assign(alert_id=alert.pk, assignee=anna, by=anna)
@@ -42,7 +43,9 @@ def test_every_transition_is_in_the_history_with_who_and_why():
         (State.INVALID, transitions.fix),
     ],
 )
-def test_a_transition_from_a_wrong_state_is_refused_and_changes_nothing(state, action):
+def test_a_transition_from_a_wrong_state_is_refused_and_changes_nothing(
+    state: str, action: Callable[..., object]
+) -> None:
     alert = make_alert(state)
     with pytest.raises(AlertError) as refused:
         action(alert_id=alert.pk, by=None)
@@ -51,7 +54,7 @@ def test_a_transition_from_a_wrong_state_is_refused_and_changes_nothing(state, a
     assert AlertTransition.objects.count() == 1
 
 
-def test_a_snooze_needs_a_time_to_come():
+def test_a_snooze_needs_a_time_to_come() -> None:
     alert = make_alert()
     with pytest.raises(AlertError):
         transitions.snooze(alert_id=alert.pk, until=timezone.now() - timedelta(seconds=1), by=None)
@@ -61,10 +64,10 @@ def test_a_snooze_needs_a_time_to_come():
     assert (alert.state, alert.snoozed_until) == (State.OPEN, until)
 
 
-def test_a_receiver_that_fails_undoes_the_transition():
+def test_a_receiver_that_fails_undoes_the_transition() -> None:
     alert = make_alert()
 
-    def fail(**_):
+    def fail(**_: object) -> None:
         raise RuntimeError("no outbox")
 
     alert_changed.connect(fail)
@@ -78,7 +81,7 @@ def test_a_receiver_that_fails_undoes_the_transition():
 
 
 @pytest.mark.parametrize("address", ["javascript:alert(1)", "tickets.test/7", "ftp://tickets.test/7"])
-def test_a_ticket_is_an_address_of_the_web(address):
+def test_a_ticket_is_an_address_of_the_web(address: str) -> None:
     alert = make_alert()
     with pytest.raises(AlertError) as refused:
         transitions.remark(alert_id=alert.pk, comment="", by=None, ticket_url=address)

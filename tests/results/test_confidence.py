@@ -1,6 +1,7 @@
 """A plan that repeats until its figures are sure: rounds, the append, and what the run says at its end."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -23,8 +24,8 @@ STEADY = [100.0, 100.0, 100.0]
 UNSTEADY = [50.0, 100.0, 150.0, 75.0, 125.0]
 
 
-def sure_run(**fields) -> Run:
-    values = {"steps": STEPS, "repetitions": 3, "confidence": ASKED} | fields
+def sure_run(**fields: Any) -> Run:
+    values: dict[str, Any] = {"steps": STEPS, "repetitions": 3, "confidence": ASKED} | fields
     run = make_run(**values)
     begun(run, "w")
     return run
@@ -47,7 +48,7 @@ def append_round(run: Run, owner: str = "w") -> list[tuple[int, int, int]]:
     return [(trial.index, trial.params["message_size_bytes"], trial.repetition) for trial in trials]
 
 
-def test_only_what_is_still_too_wide_is_repeated_and_at_most_as_often_as_asked():
+def test_only_what_is_still_too_wide_is_repeated_and_at_most_as_often_as_asked() -> None:
     run = sure_run()
     values = {64: STEADY, 1024: UNSTEADY}
     finish_open(run, values)
@@ -63,7 +64,7 @@ def test_only_what_is_still_too_wide_is_repeated_and_at_most_as_often_as_asked()
     assert found.combinations[1].width_percent == pytest.approx(162.8, abs=0.1)
 
 
-def test_an_interval_that_has_become_narrow_ends_it():
+def test_an_interval_that_has_become_narrow_ends_it() -> None:
     run = sure_run()
     # After three: 2 · 9.925 · √(1/3) = 11.5 %; after four: 2 · 5.841 · √(1/6) = 4.77 %.
     values = {64: STEADY, 1024: [99.0, 100.0, 101.0, 100.0]}
@@ -75,13 +76,13 @@ def test_an_interval_that_has_become_narrow_ends_it():
     assert found is not None and found.is_reached and found.sentence == ""
 
 
-def test_what_only_fails_is_not_repeated_to_the_maximum():
+def test_what_only_fails_is_not_repeated_to_the_maximum() -> None:
     run = sure_run()
     finish_open(run, {64: STEADY, 1024: []})
     assert append_round(run) == []
 
 
-def test_appending_is_for_the_owner_and_only_when_nothing_is_open():
+def test_appending_is_for_the_owner_and_only_when_nothing_is_open() -> None:
     run = sure_run()
     assert append_round(run) == []
     finish_open(run, {64: STEADY, 1024: UNSTEADY})
@@ -92,7 +93,7 @@ def test_appending_is_for_the_owner_and_only_when_nothing_is_open():
     assert run.trials.count() == 7
 
 
-def test_a_worker_that_takes_over_goes_on_where_the_other_stopped():
+def test_a_worker_that_takes_over_goes_on_where_the_other_stopped() -> None:
     run = sure_run()
     finish_open(run, {64: STEADY, 1024: UNSTEADY})
     Run.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
@@ -101,7 +102,7 @@ def test_a_worker_that_takes_over_goes_on_where_the_other_stopped():
     assert append_round(run, owner="next") == [(7, 1024, 4)]
 
 
-def test_a_run_that_is_to_stop_gets_no_more_trials():
+def test_a_run_that_is_to_stop_gets_no_more_trials() -> None:
     run = sure_run()
     finish_open(run, {64: STEADY, 1024: UNSTEADY})
     run_cancel(run=run)
@@ -109,7 +110,7 @@ def test_a_run_that_is_to_stop_gets_no_more_trials():
     assert run.trials.count() == 6
 
 
-def test_a_confidence_that_was_not_reached_is_the_finished_runs_reason():
+def test_a_confidence_that_was_not_reached_is_the_finished_runs_reason() -> None:
     run = sure_run(confidence=ASKED | {"max_repetitions": 3})
     finish_open(run, {64: STEADY, 1024: UNSTEADY})
     assert append_round(run) == []
@@ -124,7 +125,7 @@ def test_a_confidence_that_was_not_reached_is_the_finished_runs_reason():
     )
 
 
-def test_a_remark_stands_behind_the_reason_of_a_failed_run():
+def test_a_remark_stands_behind_the_reason_of_a_failed_run() -> None:
     run = sure_run()
     finish_open(run, {64: STEADY, 1024: []})
     run_end(run_id=run.pk, owner="w", remark="Not sure")
@@ -132,14 +133,14 @@ def test_a_remark_stands_behind_the_reason_of_a_failed_run():
     assert (run.state, run.reason) == (State.FAILED, "3 of 6 trials failed: it broke. Not sure")
 
 
-def test_the_hosts_are_held_for_as_long_as_the_most_repetitions_take():
+def test_the_hosts_are_held_for_as_long_as_the_most_repetitions_take() -> None:
     run = sure_run()
     reservation = Reservation.objects.filter(run=run)[0]
     # Two sizes, five times, each with 1 s of traffic and 1 s around it, and 10 s of margin.
     assert reservation.during.upper - reservation.during.lower == timedelta(seconds=2 * 5 * 2 + 10)
 
 
-def test_a_plan_without_a_confidence_has_no_further_round():
+def test_a_plan_without_a_confidence_has_no_further_round() -> None:
     run = sure_run(confidence=None)
     finish_open(run, {64: STEADY, 1024: UNSTEADY})
     assert append_round(run) == []
@@ -160,7 +161,9 @@ def test_a_plan_without_a_confidence_has_no_further_round():
         ({"max_repetitions": 1000}, 3, "steps"),
     ],
 )
-def test_a_confidence_that_cannot_be_is_refused_at_its_field(changes, repetitions, field):
+def test_a_confidence_that_cannot_be_is_refused_at_its_field(
+    changes: dict[str, Any], repetitions: int, field: str
+) -> None:
     steps = [{"kind": "tcp_stream", "params": {"message_size_bytes": list(range(1, 12))}}]
     with pytest.raises(PlanError) as refusal:
         make_plan(steps=steps, repetitions=repetitions, confidence=ASKED | changes)

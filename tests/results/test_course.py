@@ -39,7 +39,7 @@ def over_time(intervals: list[dict[str, Any]], key: str) -> float:
     return math.fsum(each["metrics"][key] * (each["end_seconds"] - each["start_seconds"]) for each in intervals)
 
 
-def test_a_day_of_seconds_keeps_its_totals_and_peaks():
+def test_a_day_of_seconds_keeps_its_totals_and_peaks() -> None:
     whole = day()
     kept = thinned(whole)
     assert len(kept) == DAY / 32 <= MOST_INTERVALS
@@ -52,7 +52,7 @@ def test_a_day_of_seconds_keeps_its_totals_and_peaks():
     assert all(each["metrics"]["latency_mean_seconds"] == pytest.approx(1e-3) for each in kept)
 
 
-def test_what_was_joined_before_is_joined_as_if_all_were_there():
+def test_what_was_joined_before_is_joined_as_if_all_were_there() -> None:
     whole = day()[:20_000]
     twice, once = thinned(thinned(whole), 400), thinned(whole, 400)
     assert [each["parts"] for each in twice] == [each["parts"] for each in once]
@@ -61,12 +61,12 @@ def test_what_was_joined_before_is_joined_as_if_all_were_there():
         assert one["extremes"] == other["extremes"]
 
 
-def test_few_intervals_stay_as_they_are():
+def test_few_intervals_stay_as_they_are() -> None:
     whole = day()[:MOST_INTERVALS]
     assert thinned(whole) == whole
 
 
-def test_no_interval_reaches_over_the_end_of_the_warmup_or_the_begin_of_the_drain():
+def test_no_interval_reaches_over_the_end_of_the_warmup_or_the_begin_of_the_drain() -> None:
     sides = [{"warmup": True}] * 7 + [{}] * 90 + [{"drain": True}] * 5
     kept = thinned([interval(second, bps=1.0, **side) for second, side in enumerate(sides)], 20)
     assert len(kept) <= 20
@@ -74,7 +74,7 @@ def test_no_interval_reaches_over_the_end_of_the_warmup_or_the_begin_of_the_drai
     assert next(each for each in kept if each.get("drain"))["start_seconds"] == 97.0
 
 
-def test_a_latency_is_the_mean_of_all_replies_and_not_of_the_intervals():
+def test_a_latency_is_the_mean_of_all_replies_and_not_of_the_intervals() -> None:
     parts = [interval(0, bps=1, replies=1, latency=4.0), interval(1, bps=1, replies=3, latency=2.0)]
     kept = thinned([*parts, *[interval(second, bps=1) for second in (2, 3, 4, 5)]], 3)
     assert kept[0]["metrics"]["latency_mean_seconds"] == 2.5
@@ -82,12 +82,12 @@ def test_a_latency_is_the_mean_of_all_replies_and_not_of_the_intervals():
     assert "latency_mean_seconds" not in kept[1]["metrics"]
 
 
-def test_sides_that_alternate_are_bounded_too():
+def test_sides_that_alternate_are_bounded_too() -> None:
     odd = [interval(second, bps=1.0, warmup=second % 2 == 0) for second in range(500)]
     assert len(thinned(odd, 10)) <= 10
 
 
-def test_an_older_engines_result_of_a_day_is_taken_in_with_its_intervals_joined():
+def test_an_older_engines_result_of_a_day_is_taken_in_with_its_intervals_joined() -> None:
     old = [
         {"start_seconds": second, "end_seconds": second + 1, "metrics": {"throughput_bps": 1e9}, "warmup": False}
         for second in range(DAY)

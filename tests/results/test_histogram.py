@@ -18,7 +18,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "engine" / "schema" / "examples
         ("http_load", "requests_per_second"),
     ],
 )
-def test_percentiles_of_the_decoded_histogram_are_the_metrics(kind, rate_key):
+def test_percentiles_of_the_decoded_histogram_are_the_metrics(kind: str, rate_key: str) -> None:
     document = json.loads((EXAMPLES / f"{kind}.json").read_text())
     histogram = HdrHistogram.decode(document["histogram"]["data"])
     elapsed = document["window"]["elapsed_seconds"]

@@ -1,5 +1,7 @@
 """Ingest: at most one result a trial, one transaction, nothing invented."""
 
+from typing import Any
+
 import pytest
 from django.db import DatabaseError, connection
 
@@ -26,7 +28,7 @@ DOCUMENT = {
 }
 
 
-def running_trial(**fields) -> Trial:
+def running_trial(**fields: Any) -> Trial:
     run = make_run(**fields)
     begun(run, "w")
     trial = run.trials.order_by("index")[0]
@@ -35,11 +37,11 @@ def running_trial(**fields) -> Trial:
     return trial
 
 
-def take_in(trial: Trial, state: State = State.FINISHED, **changes) -> bool:
+def take_in(trial: Trial, state: State = State.FINISHED, **changes: Any) -> bool:
     return ingest(trial=trial, result=parsed_result("tcp_stream", DOCUMENT | changes), state=state)
 
 
-def test_a_result_ends_its_trial_and_gives_a_point_per_metric():
+def test_a_result_ends_its_trial_and_gives_a_point_per_metric() -> None:
     trial = running_trial()
     assert take_in(trial)
     trial.refresh_from_db()
@@ -48,7 +50,7 @@ def test_a_result_ends_its_trial_and_gives_a_point_per_metric():
     assert Point.objects.values_list("at", flat=True).distinct().get() == trial.started_at
 
 
-def test_points_are_at_the_begin_of_their_trial_as_the_database_has_it():
+def test_points_are_at_the_begin_of_their_trial_as_the_database_has_it() -> None:
     trial = running_trial()
     begun_at, trial.started_at = trial.started_at, None
     # As a worker holds it: the begin was written by the database's own clock.
@@ -56,7 +58,7 @@ def test_points_are_at_the_begin_of_their_trial_as_the_database_has_it():
     assert Point.objects.values_list("at", flat=True).distinct().get() == begun_at
 
 
-def test_the_same_result_again_changes_nothing():
+def test_the_same_result_again_changes_nothing() -> None:
     trial = running_trial()
     assert take_in(trial)
     assert not take_in(trial, metrics={"throughput_bps": 1.0})
@@ -64,7 +66,7 @@ def test_the_same_result_again_changes_nothing():
     assert Point.objects.count() == 2
 
 
-def test_a_late_result_of_a_cancelled_trial_is_not_taken():
+def test_a_late_result_of_a_cancelled_trial_is_not_taken() -> None:
     trial = running_trial()
     run_cancel(run=trial.run)
     Trial.objects.filter(pk=trial.pk).update(state=State.CANCELLED)
@@ -72,14 +74,14 @@ def test_a_late_result_of_a_cancelled_trial_is_not_taken():
     assert (Result.objects.count(), Point.objects.count()) == (0, 0)
 
 
-def test_a_partial_result_is_kept_but_joins_no_series():
+def test_a_partial_result_is_kept_but_joins_no_series() -> None:
     trial = running_trial()
     assert take_in(trial, state=State.FAILED, flags=["partial"])
     assert Result.objects.get().flags == ["partial"]
     assert (Series.objects.count(), Point.objects.count()) == (0, 0)
 
 
-def test_equal_parameters_on_one_pair_share_a_series_and_defaults_do_not_fork_it():
+def test_equal_parameters_on_one_pair_share_a_series_and_defaults_do_not_fork_it() -> None:
     pair = make_pair()
     for params in ({"duration_seconds": 1}, {"message_size_bytes": 16384, "flows": 1, "duration_seconds": 2}):
         trial = running_trial(pair=pair, steps=[{"kind": "tcp_stream", "params": params}])
@@ -89,7 +91,7 @@ def test_equal_parameters_on_one_pair_share_a_series_and_defaults_do_not_fork_it
     assert Point.objects.filter(series__metric="throughput_bps").count() == 2
 
 
-def test_other_message_sizes_are_other_series():
+def test_other_message_sizes_are_other_series() -> None:
     pair = make_pair()
     for size in (64, 128):
         trial = running_trial(pair=pair, steps=[{"kind": "tcp_stream", "params": {"message_size_bytes": size}}])
@@ -99,7 +101,7 @@ def test_other_message_sizes_are_other_series():
     assert sorted(identities, key=str) == [{"message_size_bytes": 128}, {"message_size_bytes": 64}]
 
 
-def test_facts_of_both_ends_are_kept_once_while_they_stay_equal():
+def test_facts_of_both_ends_are_kept_once_while_they_stay_equal() -> None:
     pair = make_pair()
     for _ in range(2):
         trial = running_trial(pair=pair)
@@ -110,7 +112,7 @@ def test_facts_of_both_ends_are_kept_once_while_they_stay_equal():
     assert Facts.objects.filter(endpoint=pair.sink).count() == 2
 
 
-def test_a_failure_in_the_middle_writes_nothing_at_all():
+def test_a_failure_in_the_middle_writes_nothing_at_all() -> None:
     trial = running_trial()
     with connection.cursor() as cursor:
         # What a full disk does: the last of the statements is refused.
@@ -144,12 +146,12 @@ def test_a_failure_in_the_middle_writes_nothing_at_all():
         DOCUMENT | {"source": "host"},
     ],
 )
-def test_what_is_no_result_is_refused(document):
+def test_what_is_no_result_is_refused(document: object) -> None:
     with pytest.raises(ResultInvalid):
         parsed_result("tcp_stream", document)
 
 
-def test_missing_metrics_stay_missing_and_unknown_ones_stay_out_of_the_series():
+def test_missing_metrics_stay_missing_and_unknown_ones_stay_out_of_the_series() -> None:
     result = parsed_result("tcp_stream", DOCUMENT | {"metrics": {"rtt_seconds": None, "warp": 9, "retransmits": 3}})
     assert result.metrics == {"retransmits": 3.0}
     assert result.document["metrics"]["warp"] == 9

@@ -1,10 +1,14 @@
 """What pairs gave last: exact values, failures and gaps."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
+from benchweb.hosts.models import Pair
+from benchweb.plans.models import Plan
 from benchweb.results.latest_medians import (
     HISTORY_RUNS,
     SeriesTest,
@@ -15,6 +19,7 @@ from benchweb.results.latest_medians import (
     newest_values,
 )
 from benchweb.results.models import Point
+from benchweb.runs.models import State
 from tests.factories import make_pair, make_plan
 from tests.measured import ended, failed_run, measured_run, pending_run
 
@@ -22,45 +27,45 @@ pytestmark = pytest.mark.django_db
 STEP = [{"kind": "tcp_stream", "params": {"message_size_bytes": 64, "duration_seconds": 1}}]
 
 
-def plan_of(repetitions: int = 3, steps=None):
+def plan_of(repetitions: int = 3, steps: list[dict[str, Any]] | None = None) -> Plan:
     return make_plan(steps=steps or STEP, repetitions=repetitions)
 
 
-def the_test(pair) -> SeriesTest:
+def the_test(pair: Pair) -> SeriesTest:
     (found,) = measured_tests([pair.pk])
     return found
 
 
-def values_of(pair, **asked) -> list[tuple[int, list[float]]]:
+def values_of(pair: Pair, **asked: Any) -> list[tuple[int, list[float]]]:
     newest = newest_values(pairs=[pair.pk], test=the_test(pair), metric="throughput_bps", **asked)
     return [(run.run, sorted(run.values)) for run in newest[pair.pk].runs] if newest else []
 
 
-def test_the_newest_runs_come_first_each_with_all_its_repetitions():
+def test_the_newest_runs_come_first_each_with_all_its_repetitions() -> None:
     plan, pair = plan_of(), make_pair()
     older, newer = measured_run(plan, pair, [1.0, 2.0, 3.0]), measured_run(plan, pair, [4.0, 5.0, 6.0])
     assert values_of(pair) == [(newer.pk, [4.0, 5.0, 6.0]), (older.pk, [1.0, 2.0, 3.0])]
 
 
-def test_a_run_of_more_repetitions_than_are_read_at_once_is_whole():
+def test_a_run_of_more_repetitions_than_are_read_at_once_is_whole() -> None:
     pair = make_pair()
     run = measured_run(plan_of(45), pair, [float(value) for value in range(45)])
     assert values_of(pair) == [(run.pk, [float(value) for value in range(45)])]
 
 
-def test_of_runs_behind_the_limit_none_is_told_in_part():
+def test_of_runs_behind_the_limit_none_is_told_in_part() -> None:
     plan, pair = plan_of(15), make_pair()
     runs = [measured_run(plan, pair, [float(number)] * 15) for number in range(3)]
     assert values_of(pair) == [(runs[2].pk, [2.0] * 15), (runs[1].pk, [1.0] * 15)]
 
 
-def test_a_history_has_so_many_runs_at_most():
+def test_a_history_has_so_many_runs_at_most() -> None:
     plan, pair = plan_of(1), make_pair()
     runs = [measured_run(plan, pair, [float(number)]) for number in range(HISTORY_RUNS + 2)]
     assert [run for run, _ in values_of(pair)] == [run.pk for run in runs[:1:-1]]
 
 
-def test_until_leaves_out_what_came_later():
+def test_until_leaves_out_what_came_later() -> None:
     plan, pair = plan_of(1), make_pair()
     older, newer = measured_run(plan, pair, [1.0]), measured_run(plan, pair, [2.0])
     then = timezone.now() - timedelta(days=9)
@@ -70,7 +75,7 @@ def test_until_leaves_out_what_came_later():
     assert values_of(pair)[0] == (newer.pk, [2.0])
 
 
-def test_tests_are_told_apart_by_kind_and_identity_and_sorted_by_size():
+def test_tests_are_told_apart_by_kind_and_identity_and_sorted_by_size() -> None:
     pair = make_pair()
     steps = [{"kind": "tcp_stream", "params": {"message_size_bytes": [1024, 64], "duration_seconds": 1}}]
     measured_run(plan_of(1, steps), pair, [1.0, 2.0])
@@ -82,12 +87,12 @@ def test_tests_are_told_apart_by_kind_and_identity_and_sorted_by_size():
     assert measured_tests([make_pair(environment="elsewhere").pk]) == []
 
 
-def test_ended_runs_are_those_of_plans_with_the_test():
+def test_ended_runs_are_those_of_plans_with_the_test() -> None:
     plan, pair = plan_of(1), make_pair()
     measured = measured_run(plan, pair, [1.0])
     failed = failed_run(plan, pair, "The sink is unreachable.")
     other = [{"kind": "tcp_rr", "params": {"duration_seconds": 1}}]
-    ended(pending_run(plan_of(1, other), pair), "failed", "of another test")
+    ended(pending_run(plan_of(1, other), pair), State.FAILED, "of another test")
     pending_run(plan, pair)
     swept = [{"kind": "tcp_stream", "params": {"message_size_bytes": [1, 64], "duration_seconds": 1}}]
     in_a_sweep = failed_run(plan_of(1, swept), pair, "The source is unreachable.")
@@ -99,7 +104,7 @@ def test_ended_runs_are_those_of_plans_with_the_test():
     ]
 
 
-def test_the_last_value_of_every_pair_is_at_its_endpoints():
+def test_the_last_value_of_every_pair_is_at_its_endpoints() -> None:
     plan, pair = plan_of(2), make_pair()
     measured_run(plan, pair, [1.0, 7.0])
     make_pair(environment="elsewhere")
@@ -107,7 +112,7 @@ def test_the_last_value_of_every_pair_is_at_its_endpoints():
     assert found == [(pair.source_id, pair.sink_id, 7.0)]
 
 
-def test_many_pairs_cost_no_more_queries_than_one(django_assert_num_queries):
+def test_many_pairs_cost_no_more_queries_than_one(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     plan, pairs = plan_of(1), [make_pair(environment=f"zone-{number}") for number in range(4)]
     for pair in pairs:
         measured_run(plan, pair, [1.0])

@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from benchweb.hosts.models import Pair
 from benchweb.results import nightly_summaries as nights
 from benchweb.results import run_summaries as recents
 from benchweb.results.models import EnvironmentNights, NightFigure
@@ -22,7 +23,7 @@ def made() -> EnvironmentNights:
     return EnvironmentNights.objects.get()
 
 
-def neighbours(count: int):
+def neighbours(count: int) -> list[Pair]:
     """Make pairs of one environment."""
     first = make_pair()
     others = [
@@ -40,11 +41,11 @@ def neighbours(count: int):
         (datetime(2026, 11, 21, 12, tzinfo=UTC), TODAY + timedelta(days=1)),
     ],
 )
-def test_a_night_is_from_noon_to_noon_and_named_by_its_end(at: datetime, night: date):
+def test_a_night_is_from_noon_to_noon_and_named_by_its_end(at: datetime, night: date) -> None:
     assert nights.night_of(at) == night
 
 
-def test_a_night_is_the_median_over_the_pairs_by_their_last_run_of_it():
+def test_a_night_is_the_median_over_the_pairs_by_their_last_run_of_it() -> None:
     first, second, third = neighbours(3)
     measured(first, NIGHT, 10.0)
     measured(first, NIGHT + timedelta(hours=1), 40.0)
@@ -58,7 +59,7 @@ def test_a_night_is_the_median_over_the_pairs_by_their_last_run_of_it():
     assert (row.low, row.high) == (20.0, 40.0)
 
 
-def test_the_extremes_are_those_of_the_latest_night():
+def test_the_extremes_are_those_of_the_latest_night() -> None:
     first, second = neighbours(2)
     measured(first, NIGHT, 10.0)
     measured(second, NIGHT, 30.0)
@@ -69,7 +70,7 @@ def test_the_extremes_are_those_of_the_latest_night():
     assert (row.medians, row.pairs, row.low, row.high) == ([20.0, 50.0], [2, 1], 50.0, 50.0)
 
 
-def test_what_comes_within_a_minute_waits_and_then_only_its_night_is_made_anew():
+def test_what_comes_within_a_minute_waits_and_then_only_its_night_is_made_anew() -> None:
     pair = make_pair()
     measured(pair, NIGHT - DAY, 5.0)
     made()
@@ -86,7 +87,7 @@ def figures() -> list[tuple[object, ...]]:
     return list(NightFigure.objects.order_by("of", "night").values_list(*columns))
 
 
-def test_a_nights_figure_is_of_all_its_runs():
+def test_a_nights_figure_is_of_all_its_runs() -> None:
     first, second = neighbours(2)
     measured(first, NIGHT, 10.0, 12.0, 14.0)
     measured(first, NIGHT + timedelta(hours=1), 40.0)
@@ -99,7 +100,7 @@ def test_a_nights_figure_is_of_all_its_runs():
     ]
 
 
-def test_a_night_that_got_another_run_is_summed_up_with_it_and_those_before_stay():
+def test_a_night_that_got_another_run_is_summed_up_with_it_and_those_before_stay() -> None:
     pair = make_pair()
     measured(pair, NIGHT - DAY, 5.0)
     measured(pair, NIGHT, 6.0)
@@ -117,19 +118,19 @@ def test_a_night_that_got_another_run_is_summed_up_with_it_and_those_before_stay
     assert [(runs, value) for _, _, runs, _, _, value, _, _ in figures()] == [(1, 5.0), (2, 7.0)]
 
 
-def test_what_a_kind_sweeps_has_nights_besides_what_overviews_show():
+def test_what_a_kind_sweeps_has_nights_besides_what_overviews_show() -> None:
     measured(make_pair(), NIGHT, 0.5, metric="source_cpu_ratio")
     assert (made().metric, len(figures())) == ("source_cpu_ratio", 1)
 
 
-def test_other_metrics_have_no_nights():
+def test_other_metrics_have_no_nights() -> None:
     measured(make_pair(), NIGHT, 5.0, metric="retransmits")
     while recents.sum_up():
         pass
     assert not EnvironmentNights.objects.exists()
 
 
-def test_an_environment_is_told_by_the_setting_that_most_pairs_measure_and_then_by_the_best():
+def test_an_environment_is_told_by_the_setting_that_most_pairs_measure_and_then_by_the_best() -> None:
     first, second = neighbours(2)
     small, large = {"message_size_bytes": 64}, {"message_size_bytes": 65536}
     for pair, identity, value in ((first, small, 9.0), (first, large, 1.0), (second, large, 2.0), (first, {}, 99.0)):
@@ -149,7 +150,7 @@ def test_an_environment_is_told_by_the_setting_that_most_pairs_measure_and_then_
     assert environment_figures(TODAY + DAY) == []
 
 
-def test_environments_are_told_by_a_setting_that_others_measure_too():
+def test_environments_are_told_by_a_setting_that_others_measure_too() -> None:
     one, other = make_pair(), make_pair()
     measured(one, NIGHT, 9.0, identity={"flows": 4})
     for pair, value in ((one, 5.0), (other, 1.0)):
@@ -160,7 +161,7 @@ def test_environments_are_told_by_a_setting_that_others_measure_too():
     assert [row.identity for row in environment_figures(TODAY)] == [{"flows": 2}] * 2
 
 
-def test_environments_whose_best_settings_are_close_are_told_by_one_setting():
+def test_environments_whose_best_settings_are_close_are_told_by_one_setting() -> None:
     one, other = make_pair(), make_pair()
     small, large = {"message_size_bytes": 64}, {"message_size_bytes": 1400}
     for pair, of_small, of_large in ((one, 10.0, 20.0), (other, 10.2, 10.1)):

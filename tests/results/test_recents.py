@@ -1,11 +1,14 @@
 """A series' recent runs beside it: summed up once a run is final, and only what is worth a look is a change."""
 
+from typing import Any
+
 import pytest
 from django.db import connection
 
+from benchweb.hosts.models import Pair
 from benchweb.results import nightly_summaries as nights
 from benchweb.results import run_summaries as recents
-from benchweb.results.models import RecentMedians, RunFigure, Series
+from benchweb.results.models import EnvironmentNights, RecentMedians, RunFigure, Series
 from benchweb.results.series_summaries import changes_since
 from benchweb.runs.models import Run, State
 from tests.factories import make_pair
@@ -19,7 +22,7 @@ def summed_up() -> None:
         pass
 
 
-def nightly(pair, *medians: float, **fields) -> list[Run]:
+def nightly(pair: Pair, *medians: float, **fields: Any) -> list[Run]:
     """Make a run a night, the last one at NIGHT, of three repetitions around each median."""
     first = NIGHT - (len(medians) - 1) * DAY
     return [
@@ -28,7 +31,7 @@ def nightly(pair, *medians: float, **fields) -> list[Run]:
     ]
 
 
-def test_a_final_run_gives_its_median_and_the_latest_its_repetitions():
+def test_a_final_run_gives_its_median_and_the_latest_its_repetitions() -> None:
     runs = nightly(make_pair(), 100.0, 200.0)
     summed_up()
     recent = RecentMedians.objects.get()
@@ -39,7 +42,7 @@ def test_a_final_run_gives_its_median_and_the_latest_its_repetitions():
     assert not Run.objects.filter(has_figures=False).exists()
 
 
-def test_an_open_run_waits_and_nothing_is_summed_up_twice():
+def test_an_open_run_waits_and_nothing_is_summed_up_twice() -> None:
     pair = make_pair()
     run = measured(pair, NIGHT, 1.0, state=State.RUNNING)
     assert recents.sum_up() == 0
@@ -50,7 +53,7 @@ def test_an_open_run_waits_and_nothing_is_summed_up_twice():
     assert RecentMedians.objects.get().medians == [3.0]
 
 
-def test_a_run_that_is_summed_up_again_is_there_once():
+def test_a_run_that_is_summed_up_again_is_there_once() -> None:
     """As after an upgrade, of those that the version before summed up meanwhile."""
     nightly(make_pair(), 100.0, 200.0)
     summed_up()
@@ -61,7 +64,7 @@ def test_a_run_that_is_summed_up_again_is_there_once():
     assert [list(model.objects.order_by("at").values()) for model in models] == before
 
 
-def test_the_order_in_which_runs_end_does_not_matter():
+def test_the_order_in_which_runs_end_does_not_matter() -> None:
     pair = make_pair()
     late = measured(pair, NIGHT, 2.0, 4.0)
     summed_up()
@@ -72,7 +75,7 @@ def test_the_order_in_which_runs_end_does_not_matter():
     assert (recent.median, recent.n, recent.low, recent.high) == (3.0, 2, 2.0, 4.0)
 
 
-def test_thirty_one_runs_are_kept():
+def test_thirty_one_runs_are_kept() -> None:
     nightly(make_pair(), *range(1, 36))
     summed_up()
     recent = RecentMedians.objects.get()
@@ -80,7 +83,7 @@ def test_thirty_one_runs_are_kept():
     assert recent.ats[0] == NIGHT - 30 * DAY
 
 
-def test_what_stands_out_of_a_pair_is_one_change():
+def test_what_stands_out_of_a_pair_is_one_change() -> None:
     pair = make_pair()
     nightly(pair, *[100.0] * 8, 90.0)
     nightly(pair, *[10.0] * 8, 8.0, metric="packets_per_second")
@@ -103,22 +106,23 @@ def test_what_stands_out_of_a_pair_is_one_change():
         ({"metric": "gone", "kind": "gone"}, "it has left the catalog"),
     ],
 )
-def test_what_nobody_looks_at_is_no_change_however_far_it_moves(fields: dict, why: str):
+def test_what_nobody_looks_at_is_no_change_however_far_it_moves(fields: dict[str, Any], why: str) -> None:
     nightly(make_pair(), *[100.0] * 8, 10.0, **fields)
     summed_up()
     recent = RecentMedians.objects.get()
-    assert (recent.is_change, recent.score) == (False, pytest.approx(-120.0)), why
+    assert not recent.is_change, why
+    assert recent.score == pytest.approx(-120.0)
     assert changes_since(NIGHT - DAY, 10).largest == []
 
 
-def test_loss_that_was_never_there_stands_out_from_a_tenth_of_a_per_cent_on():
+def test_loss_that_was_never_there_stands_out_from_a_tenth_of_a_per_cent_on() -> None:
     for loss in (0.0009, 0.02):
         nightly(make_pair(), *[0.0] * 8, loss, kind="udp_stream", metric="loss_ratio")
     summed_up()
     assert [change.median for change in changes_since(NIGHT - DAY, 10).largest] == [0.02]
 
 
-def test_old_changes_and_archived_pairs_are_left_out():
+def test_old_changes_and_archived_pairs_are_left_out() -> None:
     pair = make_pair()
     nightly(pair, *[100.0] * 8, 50.0)
     summed_up()
@@ -127,7 +131,7 @@ def test_old_changes_and_archived_pairs_are_left_out():
     assert changes_since(NIGHT - DAY, 10).largest == []
 
 
-def test_only_so_many_changes_are_named_but_all_are_counted():
+def test_only_so_many_changes_are_named_but_all_are_counted() -> None:
     pairs = [make_pair() for _ in range(3)]
     for place, pair in enumerate(pairs):
         nightly(pair, *[100.0] * 8, 90.0 - place)
@@ -137,7 +141,7 @@ def test_only_so_many_changes_are_named_but_all_are_counted():
     assert sum(changes.by_environment.values()) == 3
 
 
-def test_made_anew_from_the_points_it_is_the_same_as_summed_up_run_by_run():
+def test_made_anew_from_the_points_it_is_the_same_as_summed_up_run_by_run() -> None:
     first, second = make_pair(), make_pair()
     nightly(first, *range(1, 36))
     nightly(second, *[100.0] * 8, 90.0)
@@ -146,14 +150,14 @@ def test_made_anew_from_the_points_it_is_the_same_as_summed_up_run_by_run():
     nights.make()
     columns = [field.attname for field in RecentMedians._meta.fields]
     before = list(RecentMedians.objects.order_by("pk").values_list(*columns))
-    figures = list(nights.EnvironmentNights.objects.order_by("kind", "environment").values_list("nights", "medians"))
+    figures = list(EnvironmentNights.objects.order_by("kind", "environment").values_list("nights", "medians"))
     assert recents.rebuild() == Series.objects.count()
     assert list(RecentMedians.objects.order_by("pk").values_list(*columns)) == before
-    made = nights.EnvironmentNights.objects.order_by("kind", "environment").values_list("nights", "medians")
+    made = EnvironmentNights.objects.order_by("kind", "environment").values_list("nights", "medians")
     assert list(made) == figures
 
 
-def test_a_final_run_leaves_a_figure_in_each_of_its_series():
+def test_a_final_run_leaves_a_figure_in_each_of_its_series() -> None:
     pair = make_pair()
     run, _later = nightly(pair, 100.0, 300.0)
     add_values(run, pair, NIGHT - DAY, 5.0, 7.0, metric="packets_per_second")
@@ -167,7 +171,7 @@ def test_a_final_run_leaves_a_figure_in_each_of_its_series():
     assert RunFigure.objects.count() == 3
 
 
-def test_figures_written_after_a_bulk_load_are_those_of_the_tick():
+def test_figures_written_after_a_bulk_load_are_those_of_the_tick() -> None:
     pair = make_pair()
     nightly(pair, 100.0, 300.0)
     summed_up()
@@ -181,13 +185,13 @@ def test_figures_written_after_a_bulk_load_are_those_of_the_tick():
     assert len(before) == 2
 
 
-def test_an_open_run_has_no_figure_whatever_is_written():
+def test_an_open_run_has_no_figure_whatever_is_written() -> None:
     measured(make_pair(), NIGHT, 1.0, state=State.RUNNING)
     recents.write_figures()
     assert not RunFigure.objects.exists()
 
 
-def test_whoever_sums_up_is_alone():
+def test_whoever_sums_up_is_alone() -> None:
     measured(make_pair(), NIGHT, 1.0)
     other = connection.copy()
     try:

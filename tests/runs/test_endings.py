@@ -1,21 +1,23 @@
 """Runs that never begin: each ends with its reason, and takes nothing with it that has begun."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.hosts.models import Endpoint
 from benchweb.runs.endings import expire, give_up_unreachable
 from benchweb.runs.models import Campaign, Reservation, Run, State
 from benchweb.runs.queueing.claims import claim, end_unbegun, postpone
 from benchweb.runs.services import campaign_cancel, launch
-from tests.factories import begun, make_endpoint, make_pair, make_plan, make_run
+from tests.factories import begun, claim_surely, make_endpoint, make_pair, make_plan, make_run
 
 pytestmark = pytest.mark.django_db
 
 
-def launched(count: int = 1, *, sink: str = "shared", **fields) -> list[Run]:
+def launched(count: int = 1, *, sink: str = "shared", **fields: Any) -> list[Run]:
     shared = make_endpoint(host_name=sink)
     pairs = [make_pair(sink=shared) for _ in range(count)]
     return list(launch(plan=make_plan(repetitions=2), pairs=pairs, user=None, **fields).runs.order_by("pk"))
@@ -25,11 +27,11 @@ def states(runs: list[Run]) -> list[str]:
     return [Run.objects.get(pk=run.pk).state for run in runs]
 
 
-def away(endpoint_id: int, **since) -> None:
+def away(endpoint_id: int, **since: float) -> None:
     Endpoint.objects.filter(pk=endpoint_id).update(unreachable_since=timezone.now() - timedelta(**since))
 
 
-def test_runs_past_their_time_end_as_nonstart_and_say_what_they_waited_for():
+def test_runs_past_their_time_end_as_nonstart_and_say_what_they_waited_for() -> None:
     closes = timezone.now() - timedelta(seconds=1)
     running, held, waited, unheard = launched(4, start_before=closes)
     begun(running, "w1")
@@ -52,17 +54,18 @@ def test_runs_past_their_time_end_as_nonstart_and_say_what_they_waited_for():
     assert expire() == 0
 
 
-def test_runs_with_time_left_or_without_a_limit_go_on_waiting():
+def test_runs_with_time_left_or_without_a_limit_go_on_waiting() -> None:
     runs = [*launched(start_before=timezone.now() + timedelta(minutes=1)), make_run()]
     assert expire() == 0
     assert states(runs) == ["pending", "pending"]
 
 
-def test_a_run_whose_engine_does_not_answer_waits_and_lets_its_hosts_go():
+def test_a_run_whose_engine_does_not_answer_waits_and_lets_its_hosts_go() -> None:
     (run,) = launched(retries=2, retry_pause_seconds=60)
-    assert postpone(claimed=claim(run_id=run.pk, owner="w"), reason="the engine of b can't be reached")
+    assert postpone(claimed=claim_surely(run, "w"), reason="the engine of b can't be reached")
     run.refresh_from_db()
     assert (run.state, run.attempts, run.lease_owner, run.lease_until) == (State.PENDING, 1, "", None)
+    assert run.not_before is not None
     assert 59 < (run.not_before - timezone.now()).total_seconds() <= 60
     assert run.waiting_for == (
         f"trying again at {run.not_before:%H:%M:%S} UTC after the first of 3 attempts: the engine of b can't be reached"
@@ -71,10 +74,10 @@ def test_a_run_whose_engine_does_not_answer_waits_and_lets_its_hosts_go():
     assert claim(run_id=run.pk, owner="w2") is None
 
 
-def test_after_its_last_attempt_a_run_is_nonstart_with_the_reason():
+def test_after_its_last_attempt_a_run_is_nonstart_with_the_reason() -> None:
     (run,) = launched(retries=1, retry_pause_seconds=0)
-    assert postpone(claimed=claim(run_id=run.pk, owner="w1"), reason="no answer")
-    assert not postpone(claimed=claim(run_id=run.pk, owner="w2"), reason="still no answer")
+    assert postpone(claimed=claim_surely(run, "w1"), reason="no answer")
+    assert not postpone(claimed=claim_surely(run, "w2"), reason="still no answer")
     run.refresh_from_db()
     assert (run.state, run.reason, run.attempts, run.lease_owner) == (State.NONSTART, "still no answer", 2, "")
     assert set(run.trials.values_list("state", "reason")) == {("nonstart", "still no answer")}
@@ -82,16 +85,17 @@ def test_after_its_last_attempt_a_run_is_nonstart_with_the_reason():
     assert claim(run_id=run.pk, owner="w3") is None
 
 
-def test_a_bug_is_never_tried_again():
+def test_a_bug_is_never_tried_again() -> None:
     (run,) = launched(retries=5)
-    end_unbegun(claimed=claim(run_id=run.pk, owner="w"), reason="the engine of b doesn't answer as an engine does")
+    end_unbegun(claimed=claim_surely(run, "w"), reason="the engine of b doesn't answer as an engine does")
     run.refresh_from_db()
     assert (run.state, run.attempts) == (State.NONSTART, 1)
 
 
-def test_a_worker_that_lost_its_claim_neither_postpones_nor_ends_the_run():
+def test_a_worker_that_lost_its_claim_neither_postpones_nor_ends_the_run() -> None:
     (run,) = launched(retries=1)
     old = claim(run_id=run.pk, owner="w1")
+    assert old is not None
     Run.objects.filter(pk=run.pk).update(lease_owner="w2")
     postpone(claimed=old, reason="late")
     end_unbegun(claimed=old, reason="late")
@@ -99,7 +103,7 @@ def test_a_worker_that_lost_its_claim_neither_postpones_nor_ends_the_run():
     assert (run.state, run.attempts, run.lease_owner, run.waiting_for) == (State.PENDING, 0, "w2", "")
 
 
-def test_runs_that_are_due_end_when_a_host_is_silent_for_longer_than_they_would_try():
+def test_runs_that_are_due_end_when_a_host_is_silent_for_longer_than_they_would_try() -> None:
     due, later = launched(2, retries=2, retry_pause_seconds=60)
     Run.objects.filter(pk=later.pk).update(planned_at=timezone.now() + timedelta(hours=1))
     shared = due.pair.sink_id
@@ -113,7 +117,7 @@ def test_runs_that_are_due_end_when_a_host_is_silent_for_longer_than_they_would_
     assert due.reason == f"host shared has given no valid answer since {since:%H:%M} UTC"
 
 
-def test_a_silence_of_days_is_told_with_its_date():
+def test_a_silence_of_days_is_told_with_its_date() -> None:
     (run,) = launched(retries=1)
     away(run.pair.source_id, days=3)
     give_up_unreachable()
@@ -122,14 +126,16 @@ def test_a_silence_of_days_is_told_with_its_date():
     assert run.reason.endswith(f"has given no valid answer since {since:%Y-%m-%d %H:%M} UTC")
 
 
-def test_a_manual_launch_tries_however_long_its_host_was_silent():
+def test_a_manual_launch_tries_however_long_its_host_was_silent() -> None:
     (run,) = launched(retries=0)
     away(run.pair.sink_id, days=3)
     assert give_up_unreachable() == 0
     assert states([run]) == ["pending"]
 
 
-def test_cancelling_a_campaign_is_a_fixed_number_of_queries_however_many_runs(django_assert_num_queries):
+def test_cancelling_a_campaign_is_a_fixed_number_of_queries_however_many_runs(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
     for count in (2, 60):
         runs = launched(count, sink=f"sink of {count}")
         campaign = Campaign.objects.get(pk=runs[0].campaign_id)

@@ -21,7 +21,7 @@ def expire(run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
 
 
-def test_a_pending_run_is_claimed_once():
+def test_a_pending_run_is_claimed_once() -> None:
     run = make_run()
     claimed = begun(run, "w1")
     assert claimed is not None and not claimed.taken_over
@@ -30,7 +30,7 @@ def test_a_pending_run_is_claimed_once():
     assert (run.state, run.lease_owner) == (State.RUNNING, "w1")
 
 
-def test_a_run_whose_worker_fell_silent_is_taken_over_and_its_old_owner_can_write_nothing_more():
+def test_a_run_whose_worker_fell_silent_is_taken_over_and_its_old_owner_can_write_nothing_more() -> None:
     run = make_run()
     begun(run, "w1")
     expire(run)
@@ -45,9 +45,10 @@ def test_a_run_whose_worker_fell_silent_is_taken_over_and_its_old_owner_can_writ
     assert trial.state == State.PENDING
 
 
-def test_a_claimed_run_is_pending_until_its_engines_have_answered():
+def test_a_claimed_run_is_pending_until_its_engines_have_answered() -> None:
     run = make_run()
     claimed = claim(run_id=run.pk, owner="w1")
+    assert claimed is not None
     assert claim(run_id=run.pk, owner="w2") is None
     run.refresh_from_db()
     assert (run.state, run.lease_owner, run.started_at) == (State.PENDING, "w1", None)
@@ -58,9 +59,10 @@ def test_a_claimed_run_is_pending_until_its_engines_have_answered():
     assert (run.state, run.started_at is not None) == (State.RUNNING, True)
 
 
-def test_a_run_whose_worker_fell_silent_before_it_began_is_claimed_by_the_next_one():
+def test_a_run_whose_worker_fell_silent_before_it_began_is_claimed_by_the_next_one() -> None:
     run = make_run()
     first = claim(run_id=run.pk, owner="w1")
+    assert first is not None
     expire(run)
     second = claim(run_id=run.pk, owner="w2")
     assert second is not None and not second.taken_over
@@ -68,9 +70,10 @@ def test_a_run_whose_worker_fell_silent_before_it_began_is_claimed_by_the_next_o
     assert begin(claimed=second)
 
 
-def test_a_claim_loses_to_a_cancellation_that_comes_before_the_begin():
+def test_a_claim_loses_to_a_cancellation_that_comes_before_the_begin() -> None:
     run = make_run()
     claimed = claim(run_id=run.pk, owner="w1")
+    assert claimed is not None
     assert run_cancel(run=run)
     assert not begin(claimed=claimed)
     run.refresh_from_db()
@@ -78,7 +81,7 @@ def test_a_claim_loses_to_a_cancellation_that_comes_before_the_begin():
     assert run.reservations.count() == 0
 
 
-def test_leases_given_up_are_the_next_workers_at_once():
+def test_leases_given_up_are_the_next_workers_at_once() -> None:
     run = make_run()
     begun(run, "w1")
     assert claim(run_id=run.pk, owner="w2") is None
@@ -89,14 +92,14 @@ def test_leases_given_up_are_the_next_workers_at_once():
     assert claimed is not None and claimed.taken_over
 
 
-def test_a_lease_from_before_the_clock_was_set_back_counts_as_out():
+def test_a_lease_from_before_the_clock_was_set_back_counts_as_out() -> None:
     run = make_run()
     begun(run, "w1")
     Run.objects.filter(pk=run.pk).update(lease_until=timezone.now() + timedelta(hours=1))
     assert claim(run_id=run.pk, owner="w2") is not None
 
 
-def test_a_run_of_finished_trials_is_finished():
+def test_a_run_of_finished_trials_is_finished() -> None:
     run = make_run(repetitions=2)
     begun(run, "w")
     run.trials.update(state=State.FINISHED)
@@ -105,7 +108,7 @@ def test_a_run_of_finished_trials_is_finished():
     assert (run.state, run.reason, run.lease_owner) == (State.FINISHED, "", "")
 
 
-def test_a_run_with_a_failed_trial_fails_and_says_how_many_and_why():
+def test_a_run_with_a_failed_trial_fails_and_says_how_many_and_why() -> None:
     run = make_run(repetitions=12)
     begun(run, "w")
     run.trials.update(state=State.FINISHED)
@@ -115,7 +118,7 @@ def test_a_run_with_a_failed_trial_fails_and_says_how_many_and_why():
     assert (run.state, run.reason) == (State.FAILED, "1 of 12 trials failed: the peer fell silent")
 
 
-def test_a_trial_that_ended_with_its_engine_is_counted_and_nobody_is_said_to_have_cancelled_the_run():
+def test_a_trial_that_ended_with_its_engine_is_counted_and_nobody_is_said_to_have_cancelled_the_run() -> None:
     run = make_run(repetitions=3)
     begun(run, "w")
     run.trials.update(state=State.FINISHED)
@@ -127,7 +130,7 @@ def test_a_trial_that_ended_with_its_engine_is_counted_and_nobody_is_said_to_hav
         assert reason_text(run.why) == "3 个测试项中 1 个已取消：引擎已停止"
 
 
-def test_trials_that_could_not_be_started_are_nonstart_with_the_reason():
+def test_trials_that_could_not_be_started_are_nonstart_with_the_reason() -> None:
     run = make_run(repetitions=3)
     begun(run, "w")
     run.trials.filter(index=1).update(state=State.FAILED, reason="unreachable")
@@ -139,7 +142,7 @@ def test_trials_that_could_not_be_started_are_nonstart_with_the_reason():
     }
 
 
-def test_cancelling_a_pending_run_ends_it_at_once_and_only_once():
+def test_cancelling_a_pending_run_ends_it_at_once_and_only_once() -> None:
     run = make_run(repetitions=2)
     assert run_cancel(run=run)
     assert not run_cancel(run=run)
@@ -149,7 +152,7 @@ def test_cancelling_a_pending_run_ends_it_at_once_and_only_once():
     assert claim(run_id=run.pk, owner="w") is None
 
 
-def test_cancelling_a_running_run_is_told_to_its_worker_and_is_sticky():
+def test_cancelling_a_running_run_is_told_to_its_worker_and_is_sticky() -> None:
     run = make_run(repetitions=2)
     begun(run, "w")
     assert run_cancel(run=run)
@@ -161,7 +164,7 @@ def test_cancelling_a_running_run_is_told_to_its_worker_and_is_sticky():
     assert run.trials.get(index=2).state == State.CANCELLED
 
 
-def test_cancelling_a_final_run_changes_nothing():
+def test_cancelling_a_final_run_changes_nothing() -> None:
     run = make_run()
     begun(run, "w")
     run.trials.update(state=State.FINISHED)

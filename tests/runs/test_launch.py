@@ -7,6 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from benchweb.hosts.models import Endpoint, Environment, Host, Pair
 from benchweb.hosts.services import archive
 from benchweb.plans.expansion import expanded
 from benchweb.plans.services import plan_archive, plan_update
@@ -17,7 +18,7 @@ from tests.factories import ONE_TRIAL, SIZES, make_endpoint, make_pair, make_pla
 pytestmark = pytest.mark.django_db
 
 
-def test_the_contracts_plan_makes_twelve_trials_with_one_value_each():
+def test_the_contracts_plan_makes_twelve_trials_with_one_value_each() -> None:
     run = make_run(steps=SIZES, repetitions=3)
     trials = list(run.trials.all())
     assert [trial.index for trial in trials] == list(range(1, 13))
@@ -25,13 +26,13 @@ def test_the_contracts_plan_makes_twelve_trials_with_one_value_each():
     assert len({trial.cookie for trial in trials}) == len({trial.session for trial in trials}) == 12
 
 
-def test_a_pair_given_twice_runs_once():
+def test_a_pair_given_twice_runs_once() -> None:
     pair = make_pair()
     campaign = launch(plan=make_plan(), pairs=[pair, pair], user=None)
     assert campaign.runs.count() == 1
 
 
-def test_a_run_keeps_the_version_it_was_launched_with():
+def test_a_run_keeps_the_version_it_was_launched_with() -> None:
     plan = make_plan()
     run = launch(plan=plan, pairs=[make_pair()], user=None).runs.get()
     plan_update(plan=plan, name="sizes", steps=SIZES, repetitions=2, order="shuffled")
@@ -40,16 +41,16 @@ def test_a_run_keeps_the_version_it_was_launched_with():
     assert launch(plan=plan, pairs=[make_pair()], user=None).runs.get().plan_version.number == 2
 
 
-def test_saving_a_plan_unchanged_makes_no_version():
+def test_saving_a_plan_unchanged_makes_no_version() -> None:
     plan = make_plan()
     plan_update(plan=plan, name="renamed", steps=ONE_TRIAL, repetitions=1, order="interleaved")
     assert plan.versions.count() == 1
 
 
 @pytest.mark.parametrize("part", ["pair", "source", "sink", "source_host", "environment"])
-def test_an_archived_part_refuses_the_launch_by_name_and_writes_nothing(part):
+def test_an_archived_part_refuses_the_launch_by_name_and_writes_nothing(part: str) -> None:
     pair = make_pair()
-    rows = {
+    rows: dict[str, Host | Endpoint | Environment | Pair] = {
         "pair": pair,
         "source": pair.source,
         "sink": pair.sink,
@@ -64,7 +65,7 @@ def test_an_archived_part_refuses_the_launch_by_name_and_writes_nothing(part):
     assert (Campaign.objects.count(), Run.objects.count(), Trial.objects.count()) == (0, 0, 0)
 
 
-def test_an_archived_plan_and_an_empty_choice_are_refused():
+def test_an_archived_plan_and_an_empty_choice_are_refused() -> None:
     plan = make_plan()
     with pytest.raises(LaunchError, match="at least one pair"):
         launch(plan=plan, pairs=[], user=None)
@@ -75,7 +76,7 @@ def test_an_archived_plan_and_an_empty_choice_are_refused():
     assert caught.value.field == "plan"
 
 
-def test_thousands_of_runs_are_written_with_a_fixed_number_of_queries():
+def test_thousands_of_runs_are_written_with_a_fixed_number_of_queries() -> None:
     ends = [make_endpoint() for _ in range(12)]
     pairs = [make_pair(source=a, sink=b) for a in ends for b in ends if a is not b]
     plan = make_plan(steps=SIZES, repetitions=3)
@@ -92,7 +93,7 @@ def test_thousands_of_runs_are_written_with_a_fixed_number_of_queries():
     assert counts[1] - counts[0] in (0, 2)
 
 
-def test_copied_rows_are_what_the_models_would_have_written():
+def test_copied_rows_are_what_the_models_would_have_written() -> None:
     run = make_run(steps=SIZES, repetitions=2)
     assert (run.state, run.attempts, run.lease_owner, run.waiting_for, run.reason) == (State.PENDING, 0, "", "", "")
     first = run.trials.all()[0]
@@ -102,7 +103,7 @@ def test_copied_rows_are_what_the_models_would_have_written():
     assert set(run.reservations.values_list("exclusive", "during", "planned_at")) == {(1, None, run.planned_at)}
 
 
-def test_a_shuffle_differs_from_run_to_run_and_can_be_repeated():
+def test_a_shuffle_differs_from_run_to_run_and_can_be_repeated() -> None:
     plan = make_plan(steps=SIZES, repetitions=5, order="shuffled")
     campaign = launch(plan=plan, pairs=[make_pair(), make_pair()], user=None)
     orders = [
@@ -114,7 +115,7 @@ def test_a_shuffle_differs_from_run_to_run_and_can_be_repeated():
         assert [(trial.kind, trial.params, trial.repetition) for trial in again] == order
 
 
-def test_a_launch_keeps_how_often_and_until_when_its_runs_are_tried():
+def test_a_launch_keeps_how_often_and_until_when_its_runs_are_tried() -> None:
     closes = timezone.now() + timedelta(hours=4)
     campaign = launch(
         plan=make_plan(), pairs=[make_pair()], user=None, start_before=closes, retries=2, retry_pause_seconds=30
@@ -127,7 +128,7 @@ def test_a_launch_keeps_how_often_and_until_when_its_runs_are_tried():
     ("count", "confirmed", "asks"),
     [(1_000, None, False), (1_001, None, True), (1_001, 1_000, True), (1_001, 1_001, False), (1_001, 2_000, False)],
 )
-def test_more_than_a_thousand_runs_ask_first_and_name_the_number(count, confirmed, asks):
+def test_more_than_a_thousand_runs_ask_first_and_name_the_number(count: int, confirmed: int | None, asks: bool) -> None:
     question = confirmation_needed(count, confirmed)
     assert (question is not None) == asks
     assert question is None or question.startswith("This makes 1,001 runs")

@@ -4,7 +4,10 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
+from benchweb.hosts.models import Pair
+from benchweb.plans.models import Plan
 from benchweb.runs.models import Run, State, Trial
 from benchweb.runs.selectors import neighbours
 from benchweb.runs.services import launch
@@ -13,7 +16,7 @@ from tests.factories import make_pair, make_plan
 pytestmark = pytest.mark.django_db
 
 
-def launched(plan, *pairs, days_ago: float = 0, state: str = State.FINISHED) -> list[Run]:
+def launched(plan: Plan, *pairs: Pair, days_ago: float = 0, state: str = State.FINISHED) -> list[Run]:
     campaign = launch(plan=plan, pairs=list(pairs), user=None)
     runs = list(campaign.runs.order_by("pk"))
     campaign.runs.update(state=state, created_at=timezone.now() - timedelta(days=days_ago))
@@ -23,7 +26,7 @@ def launched(plan, *pairs, days_ago: float = 0, state: str = State.FINISHED) -> 
     return runs
 
 
-def test_the_latest_before_it_and_last_night_and_last_week_are_found_once_each():
+def test_the_latest_before_it_and_last_night_and_last_week_are_found_once_each() -> None:
     plan, pair = make_plan(), make_pair()
     (week,), (night,) = launched(plan, pair, days_ago=7.1), launched(plan, pair, days_ago=1)
     today = [launched(plan, pair)[0] for _ in range(3)]
@@ -36,7 +39,7 @@ def test_the_latest_before_it_and_last_night_and_last_week_are_found_once_each()
     assert (of_first.night_before, of_first.week_before) == (None, None)
 
 
-def test_open_runs_other_plans_and_other_pairs_are_not_before_it():
+def test_open_runs_other_plans_and_other_pairs_are_not_before_it() -> None:
     plan, pair = make_plan(), make_pair()
     launched(plan, pair, state=State.RUNNING)
     launched(make_plan(), pair)
@@ -46,7 +49,7 @@ def test_open_runs_other_plans_and_other_pairs_are_not_before_it():
     assert (found.earlier, found.night_before, found.week_before, found.elsewhere) == ([], None, None, [])
 
 
-def test_a_run_without_a_trial_that_gave_something_is_not_before_it():
+def test_a_run_without_a_trial_that_gave_something_is_not_before_it() -> None:
     plan, pair = make_plan(), make_pair()
     (whole,) = launched(plan, pair)
     launched(plan, pair, state=State.CANCELLED)
@@ -54,12 +57,12 @@ def test_a_run_without_a_trial_that_gave_something_is_not_before_it():
     assert neighbours(run).earlier == [whole]
 
 
-def test_runs_launched_together_are_found_on_other_pairs():
+def test_runs_launched_together_are_found_on_other_pairs() -> None:
     runs = launched(make_plan(), make_pair(), make_pair(), make_pair())
     assert neighbours(runs[1]).elsewhere == [runs[0], runs[2]]
 
 
-def test_it_costs_four_queries(django_assert_num_queries):
+def test_it_costs_four_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     (run,) = launched(make_plan(), make_pair())
     run = Run.objects.select_related("plan_version").get(pk=run.pk)
     with django_assert_num_queries(4):

@@ -5,6 +5,7 @@ import threading
 import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.hosts.models import Host, Pair
 from benchweb.runs.execution import run_end
@@ -26,11 +27,11 @@ def insert(run: Run, resource: Resource, exclusive: int, start: float, end: floa
 
 
 @pytest.fixture
-def resource():
+def resource() -> Resource:
     return Resource.objects.create(host=make_endpoint().host)
 
 
-def test_raw_sql_cannot_insert_two_overlapping_exclusive_reservations(resource):
+def test_raw_sql_cannot_insert_two_overlapping_exclusive_reservations(resource: Resource) -> None:
     insert(make_run(), resource, 1, 0, 10)
     with pytest.raises(IntegrityError, match="exclusive_excludes_exclusive"):
         insert(make_run(), resource, 1, 9, 20)
@@ -38,14 +39,16 @@ def test_raw_sql_cannot_insert_two_overlapping_exclusive_reservations(resource):
 
 
 @pytest.mark.parametrize(("first", "second"), [(0, 1), (1, 0)])
-def test_raw_sql_cannot_insert_exclusive_over_normal_or_normal_over_exclusive(resource, first, second):
+def test_raw_sql_cannot_insert_exclusive_over_normal_or_normal_over_exclusive(
+    resource: Resource, first: int, second: int
+) -> None:
     insert(make_run(), resource, first, 0, 10)
     with pytest.raises(IntegrityError, match="exclusive_excludes_normal"):
         insert(make_run(), resource, second, 9, 20)
     assert resource.reservations.count() == 1
 
 
-def test_normal_runs_overlap_and_exclusive_ones_may_follow_at_once(resource):
+def test_normal_runs_overlap_and_exclusive_ones_may_follow_at_once(resource: Resource) -> None:
     insert(make_run(), resource, 0, 0, 10)
     insert(make_run(), resource, 0, 5, 15)
     insert(make_run(), resource, 1, 15, 20)
@@ -53,7 +56,7 @@ def test_normal_runs_overlap_and_exclusive_ones_may_follow_at_once(resource):
     assert resource.reservations.count() == 4
 
 
-def test_a_run_that_takes_longer_extends_its_span_unless_another_reservation_follows(resource):
+def test_a_run_that_takes_longer_extends_its_span_unless_another_reservation_follows(resource: Resource) -> None:
     run = make_run()
     held = Claimed(run, "w1", taken_over=True)
     insert(run, resource, 1, -5, 5)
@@ -67,14 +70,14 @@ def test_a_run_that_takes_longer_extends_its_span_unless_another_reservation_fol
     assert run.reservations.get(resource=resource).during.upper == until
 
 
-def test_other_hosts_are_free(resource):
+def test_other_hosts_are_free(resource: Resource) -> None:
     other = Resource.objects.create(host=make_endpoint().host)
     insert(make_run(), resource, 1, 0, 10)
     insert(make_run(), other, 1, 0, 10)
     assert Reservation.objects.exclude(during=None).count() == 2
 
 
-def test_a_claim_reserves_both_hosts_for_the_plans_length_and_a_margin():
+def test_a_claim_reserves_both_hosts_for_the_plans_length_and_a_margin() -> None:
     run = make_run(steps=[{"kind": "tcp_stream", "params": {"duration_seconds": 5}}], repetitions=3)
     assert claim(run_id=run.pk, owner="w1") is not None
     spans = [r.during.upper - r.during.lower for r in run.reservations.all()]
@@ -82,7 +85,7 @@ def test_a_claim_reserves_both_hosts_for_the_plans_length_and_a_margin():
     assert {r.resource.host_id for r in run.reservations.all()} == {run.pair.source.host_id, run.pair.sink.host_id}
 
 
-def test_a_pair_on_one_host_reserves_it_once():
+def test_a_pair_on_one_host_reserves_it_once() -> None:
     source = make_endpoint()
     sink = type(source).objects.create(host=source.host, control_address="127.0.0.1:2")
     run = make_run(pair=make_pair(source=source, sink=sink))
@@ -90,7 +93,7 @@ def test_a_pair_on_one_host_reserves_it_once():
     assert run.reservations.count() == 1
 
 
-def test_a_run_whose_host_is_busy_stays_pending_in_its_queue():
+def test_a_run_whose_host_is_busy_stays_pending_in_its_queue() -> None:
     shared = make_endpoint(host_name="shared")
     first, second = make_run(pair=make_pair(sink=shared)), make_run(pair=make_pair(source=shared))
     assert begun(first, "w1") is not None
@@ -100,7 +103,7 @@ def test_a_run_whose_host_is_busy_stays_pending_in_its_queue():
     assert list(second.reservations.values_list("during", flat=True)) == [None, None]
 
 
-def test_an_ended_run_frees_its_hosts_at_once_and_what_it_occupied_stays_on_record():
+def test_an_ended_run_frees_its_hosts_at_once_and_what_it_occupied_stays_on_record() -> None:
     shared = make_endpoint()
     first, second = make_run(pair=make_pair(sink=shared)), make_run(pair=make_pair(source=shared))
     begun(first, "w1")
@@ -111,7 +114,7 @@ def test_an_ended_run_frees_its_hosts_at_once_and_what_it_occupied_stays_on_reco
     assert claim(run_id=second.pk, owner="w2") is not None
 
 
-def test_a_run_between_two_uplinks_occupies_both_and_one_within_an_uplink_occupies_none():
+def test_a_run_between_two_uplinks_occupies_both_and_one_within_an_uplink_occupies_none() -> None:
     here, there, near = make_endpoint(), make_endpoint(), make_endpoint()
     Host.objects.filter(pk__in=[here.host_id, near.host_id]).update(uplink="rack-1")
     Host.objects.filter(pk=there.host_id).update(uplink="rack-2")
@@ -130,7 +133,7 @@ def fresh(pair: Pair) -> Pair:
     return Pair.objects.select_related("source__host", "sink__host", "environment").get(pk=pair.pk)
 
 
-def test_a_pending_run_of_before_reservations_were_made_with_it_gets_them_at_its_claim():
+def test_a_pending_run_of_before_reservations_were_made_with_it_gets_them_at_its_claim() -> None:
     run = make_run()
     run.reservations.all().delete()
     Run.objects.filter(pk=run.pk).update(planned_at=None)
@@ -141,7 +144,7 @@ def test_a_pending_run_of_before_reservations_were_made_with_it_gets_them_at_its
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_claims_at_once_on_one_host_exactly_one_wins():
+def test_of_many_claims_at_once_on_one_host_exactly_one_wins() -> None:
     shared = make_endpoint()
     runs = [make_run(pair=make_pair(sink=shared)) for _ in range(8)]
     won: list[int] = []
@@ -162,7 +165,7 @@ def test_of_many_claims_at_once_on_one_host_exactly_one_wins():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_claims_on_a_host_come_one_after_another_so_that_they_never_deadlock():
+def test_claims_on_a_host_come_one_after_another_so_that_they_never_deadlock() -> None:
     pair = make_pair()
     before, run = make_run(pair=pair), make_run(pair=pair)
     begun(before, "before")
@@ -184,9 +187,12 @@ def test_claims_on_a_host_come_one_after_another_so_that_they_never_deadlock():
     assert won == [run.pk]
 
 
-def test_a_span_that_reaches_far_enough_is_not_asked_of_the_database(django_assert_num_queries):
+def test_a_span_that_reaches_far_enough_is_not_asked_of_the_database(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
     run = make_run(steps=[{"kind": "tcp_stream", "params": {"duration_seconds": 5}}])
     claimed = claim(run_id=run.pk, owner="w1")
+    assert claimed is not None
     with django_assert_num_queries(0):
         assert reservation_extend(claimed=claimed, seconds=5.5)
     assert reservation_extend(claimed=claimed, seconds=30)

@@ -6,16 +6,18 @@ from heapq import heappop, heappush
 import pytest
 
 from benchweb.runs.placement.meshes import Job, lower_bound_seconds
-from benchweb.runs.queueing.simulation import played
+from benchweb.runs.queueing.simulation import Queued, played
 from benchweb.runs.queueing.turns import Occupied, Waiting, turns
 from tests.runs.meshes import LENGTHS, mesh, sites
 from tests.runs.test_queue_simulation import queued
 
 
-def dispatched(runs):
+def dispatched(runs: list[Queued]) -> float:
     """Play the runs through with the dispatcher's rule, asked anew at every end; return the last end."""
     waiting = sorted(runs, key=lambda run: (run.planned_seconds, run.key))
-    ends, until, now = [], {}, 0.0
+    ends: list[tuple[float, int]] = []
+    until: dict[int, tuple[Queued, float]] = {}
+    now = 0.0
     while waiting or ends:
         occupied = [
             Occupied(resource, run.key, run.exclusive, expected - now)
@@ -35,7 +37,7 @@ def dispatched(runs):
 
 
 @pytest.mark.parametrize("name", ["equal", "uniform", "two", "sites", "mixed"])
-def test_the_simulated_end_is_the_dispatchers_within_a_twentieth(name):
+def test_the_simulated_end_is_the_dispatchers_within_a_twentieth(name: str) -> None:
     source = random.Random(name)
     jobs = {
         "equal": mesh(8),
@@ -51,5 +53,5 @@ def test_the_simulated_end_is_the_dispatchers_within_a_twentieth(name):
 
 
 @pytest.mark.parametrize("hosts", [4, 5, 10])
-def test_a_mesh_as_planned_ends_at_its_bound_by_the_dispatchers_rule(hosts):
+def test_a_mesh_as_planned_ends_at_its_bound_by_the_dispatchers_rule(hosts: int) -> None:
     assert dispatched(queued(mesh(hosts))) == pytest.approx(lower_bound_seconds(mesh(hosts)))

@@ -1,6 +1,8 @@
 """A schedule, a real worker with its beat, two real engines: slots come, run, and end by themselves."""
 
+import subprocess
 import time
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -10,13 +12,16 @@ from benchweb.runs.models import Campaign, Run
 from benchweb.schedules.models import Slot
 from benchweb.schedules.slots.clock import GRACE
 from tests.factories import make_endpoint, make_plan, make_schedule
+from tests.processes import Engine
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SHORT = [{"kind": "tcp_stream", "params": {"duration_seconds": 0.2}}]
 
 
-def test_two_slots_of_a_mesh_come_run_and_end(worker, engine_pair):
+def test_two_slots_of_a_mesh_come_run_and_end(
+    worker: Callable[[], "subprocess.Popen[bytes]"], engine_pair: tuple[Engine, Engine]
+) -> None:
     ends = [make_endpoint(control_address=engine.control, token=engine.token) for engine in engine_pair]
     schedule = make_schedule(
         plan=make_plan(steps=SHORT),

@@ -74,7 +74,7 @@ START = datetime(2027, 1, 1, tzinfo=UTC)
         ("0 2 * * * TZ=Asia/Shanghai", "0 2 * * *"),
     ],
 )
-def test_each_spelling_means_what_its_writer_meant(typed, means):
+def test_each_spelling_means_what_its_writer_meant(typed: str, means: str) -> None:
     assert cron_normalised(typed, "Asia/Shanghai") == means
     assert cron_normalised(means, "Asia/Shanghai") == means
     cron_check(means)
@@ -131,7 +131,7 @@ def test_each_spelling_means_what_its_writer_meant(typed, means):
         ("0 0 31 4,6 *", "'31' in the day of the month never comes"),
     ],
 )
-def test_what_is_not_accepted_is_answered_with_its_part_and_what_to_write(typed, told):
+def test_what_is_not_accepted_is_answered_with_its_part_and_what_to_write(typed: str, told: str) -> None:
     with pytest.raises(TimingError) as caught:
         rule_from(cron=typed, starts_at=START)
     assert caught.value.field == "cron"
@@ -145,7 +145,7 @@ def times(typed: str, count: int, zone: str = "UTC") -> list[str]:
     return [f"{at.astimezone(ZoneInfo(zone)):%a %m-%d %H:%M:%S}" for at in found]
 
 
-def test_ranges_that_go_round_fire_on_both_sides():
+def test_ranges_that_go_round_fire_on_both_sides() -> None:
     # 1 January 2027 is a Friday.
     assert [each[:9] for each in times("0 2 * * FRI-MON", 5)] == [
         *("Fri 01-01", "Sat 01-02", "Sun 01-03", "Mon 01-04"),
@@ -157,7 +157,7 @@ def test_ranges_that_go_round_fire_on_both_sides():
     assert times("30 0 2 * * *", 1) == ["Fri 01-01 02:00:30"]
 
 
-def test_a_range_over_midnight_counts_hours_on_the_nights_of_change():
+def test_a_range_over_midnight_counts_hours_on_the_nights_of_change() -> None:
     berlin = ZoneInfo("Europe/Berlin")
     cron = cron_normalised("0 22-4 * * *", "Europe/Berlin")
     spring = list(islice(cron_instants(cron, berlin, datetime(2027, 3, 27, 21, tzinfo=UTC)), 7))
@@ -171,7 +171,7 @@ def test_a_range_over_midnight_counts_hours_on_the_nights_of_change():
     assert [f"{at.astimezone(berlin):%H:%M}" for at in autumn] == [f"{hour % 24:02}:00" for hour in range(22, 29)]
 
 
-def test_months_that_lack_a_day_are_told_of():
+def test_months_that_lack_a_day_are_told_of() -> None:
     assert all(map(leaves_months_out, ("0 2 31 * *", "0 2 29,30 * *", "0 2 28-31 * *", "0 2 1,31 * *")))
     assert not any(
         map(leaves_months_out, ("0 2 * * *", "0 2 28 * *", "0 2 L * *", "0 2 1-31 * *", "0 2 */2 * *", "0 2 31 1,3 *"))
@@ -198,7 +198,7 @@ def test_months_that_lack_a_day_are_told_of():
         ("leapseconds", "no time zone of the IANA database"),
     ],
 )
-def test_a_zone_that_is_not_the_same_on_every_machine_is_refused_with_what_to_write(zone, told):
+def test_a_zone_that_is_not_the_same_on_every_machine_is_refused_with_what_to_write(zone: str, told: str) -> None:
     with pytest.raises(TimingError) as caught:
         rule_from(cron="0 2 * * *", timezone=zone, starts_at=START)
     assert caught.value.field == "timezone"
@@ -206,19 +206,19 @@ def test_a_zone_that_is_not_the_same_on_every_machine_is_refused_with_what_to_wr
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Shanghai", "America/Argentina/Buenos_Aires", "Etc/GMT-8", "PRC"])
-def test_names_of_the_database_are_taken(zone):
+def test_names_of_the_database_are_taken(zone: str) -> None:
     assert rule_from(cron="0 2 * * *", timezone=zone, starts_at=START).timezone == zone
 
 
 @pytest.mark.django_db
-def test_a_schedule_keeps_the_normalised_expression():
+def test_a_schedule_keeps_the_normalised_expression() -> None:
     schedule = make_schedule(cron=" 0  22-4 * * fri-mon ")
     schedule.refresh_from_db()
     assert schedule.cron == "0 22-23,0-4 * * FRI,SAT,SUN,MON"
 
 
 @pytest.mark.django_db
-def test_a_schedule_saved_by_an_older_version_is_read_and_renamed_until_its_times_are_changed():
+def test_a_schedule_saved_by_an_older_version_is_read_and_renamed_until_its_times_are_changed() -> None:
     schedule = make_schedule()
     type(schedule).objects.update(cron="*/70 * * * *")
     assert schedule_update(schedule=schedule, name="renamed").cron == "*/70 * * * *"

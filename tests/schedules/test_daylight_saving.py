@@ -66,7 +66,7 @@ def first_shown(zone: str, times: list[time]) -> list[datetime]:
         ("0 */3 * * *", [time(hour) for hour in range(0, 24, 3)]),
     ],
 )
-def test_a_time_of_day_comes_once_a_day_at_its_first_or_next_instant(zone, cron, times):
+def test_a_time_of_day_comes_once_a_day_at_its_first_or_next_instant(zone: str, cron: str, times: list[time]) -> None:
     slots = found(cron, zone)
     assert slots == sorted(set(slots))
     assert slots == first_shown(zone, times)
@@ -74,7 +74,7 @@ def test_a_time_of_day_comes_once_a_day_at_its_first_or_next_instant(zone, cron,
 
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("cron", ["0 2 * * *", "30 2 * * *", "30 1 * * *", "45 1 * * *"])
-def test_each_local_day_of_two_years_has_exactly_one_nightly_slot(zone, cron):
+def test_each_local_day_of_two_years_has_exactly_one_nightly_slot(zone: str, cron: str) -> None:
     days = [at.astimezone(ZoneInfo(zone)).date() for at in found(cron, zone)]
     assert len(days) >= DAYS
     assert all(later - earlier == timedelta(days=1) for earlier, later in pairwise(days))
@@ -85,7 +85,7 @@ def test_each_local_day_of_two_years_has_exactly_one_nightly_slot(zone, cron):
     ("cron", "minutes"),
     [("0 * * * *", {0}), ("30 * * * *", {30}), ("*/15 * * * *", {0, 15, 30, 45})],
 )
-def test_an_hourly_pattern_comes_whenever_the_clock_shows_its_minute(zone, cron, minutes):
+def test_an_hourly_pattern_comes_whenever_the_clock_shows_its_minute(zone: str, cron: str, minutes: set[int]) -> None:
     assert found(cron, zone) == [at for shown, at in clock(zone) if shown.minute in minutes]
 
 
@@ -97,14 +97,16 @@ def changes() -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize(("zone", "cron", "day", "utc", "shown"), changes())
-def test_the_days_of_change_are_as_the_documentation_has_them_by_hand(zone, cron, day, utc, shown):
+def test_the_days_of_change_are_as_the_documentation_has_them_by_hand(
+    zone: str, cron: str, day: str, utc: str, shown: str
+) -> None:
     of_day = [at for at in found(cron, zone) if str(at.astimezone(ZoneInfo(zone)).date()) == day]
     assert [at.strftime("%Y-%m-%d %H:%M") for at in of_day] == [utc]
     assert of_day[0].astimezone(ZoneInfo(zone)).strftime("%H:%M") == shown
 
 
 @pytest.mark.parametrize("zone", ZONES)
-def test_an_interval_knows_no_daylight_saving(zone):
+def test_an_interval_knows_no_daylight_saving(zone: str) -> None:
     start = datetime(2026, 1, 1, 0, 7, tzinfo=UTC)
     rule = Rule(starts_at=start, every_seconds=6 * 3600, timezone=zone)
     slots = list(takewhile(lambda at: at <= LAST, occurrences(rule, FIRST)))
@@ -114,7 +116,7 @@ def test_an_interval_knows_no_daylight_saving(zone):
 
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("cron", ["30 2 * * *", "*/15 * * * *", "30 */2 * * *", "*/15 1,2 * * *"])
-def test_where_one_begins_to_look_changes_nothing(zone, cron):
+def test_where_one_begins_to_look_changes_nothing(zone: str, cron: str) -> None:
     slots = found(cron, zone)
     rule = Rule(starts_at=FIRST, cron=cron, timezone=zone)
     for change in TRANSITIONS:
@@ -132,12 +134,12 @@ TRANSITIONS = [
 ]  # fmt: skip
 
 
-def test_midnight_that_a_zone_skips_is_one_oclock_of_the_same_day():
+def test_midnight_that_a_zone_skips_is_one_oclock_of_the_same_day() -> None:
     # Cairo's clocks go from 24:00 on Thursday to 01:00 on Friday, 24 April 2026.
     (slot,) = [at for at in found("0 0 * * *", "Africa/Cairo") if at.date() in (date(2026, 4, 23),) and at.hour >= 20]
     assert slot.astimezone(ZoneInfo("Africa/Cairo")).strftime("%Y-%m-%d %H:%M") == "2026-04-24 01:00"
 
 
-def test_the_documentation_has_a_row_of_every_zone_and_both_kinds_of_change():
+def test_the_documentation_has_a_row_of_every_zone_and_both_kinds_of_change() -> None:
     assert {row[0] for row in changes()} == set(ZONES)
     assert len(changes()) == 23

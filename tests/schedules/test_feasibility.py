@@ -1,16 +1,18 @@
 """Feasibility: what a schedule's campaigns take, whether that fits, who is in the way, and what would help."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.utils import translation
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
-from benchweb.plans.models import PlanVersion
+from benchweb.plans.models import Plan, PlanVersion
 from benchweb.plans.services import plan_archive
 from benchweb.runs.models import Resource
 from benchweb.schedules.forecasts.collisions import MOST_OTHERS
-from benchweb.schedules.forecasts.feasibility import feasibility
+from benchweb.schedules.forecasts.feasibility import Feasibility, feasibility
 from benchweb.schedules.forecasts.forecast import OccupiedResources, forecast
 from benchweb.schedules.forecasts.joint import GanttBar
 from benchweb.schedules.models import Schedule
@@ -26,24 +28,24 @@ PING = [{"kind": "ping", "params": {"count": 58, "probe_interval_seconds": 1.0}}
 NIGHTLY = {"cron": "0 2 * * *", "starts_at": MIDNIGHT}
 
 
-def at(hour, minute, day=2):
+def at(hour: int, minute: int, day: int = 2) -> datetime:
     return datetime(2040, 1, day, hour, minute, tzinfo=UTC)
 
 
-def minutes(count, **fields):
+def minutes(count: int, **fields: Any) -> Plan:
     return make_plan(steps=MINUTE, repetitions=count, **fields)
 
 
-def mesh_target(hosts, names="abcdefgh", **fields):
+def mesh_target(hosts: int, names: str = "abcdefgh", **fields: Any) -> dict[str, Any]:
     ends = [make_endpoint(host_name=name, **fields) for name in names[:hosts]]
     return {"mesh": {"endpoints": [end.pk for end in ends]}}
 
 
-def found(**fields):
+def found(**fields: Any) -> Feasibility:
     return feasibility(schedule_draft(**({"name": "nightly"} | NIGHTLY | fields)), now=MIDNIGHT)
 
 
-def test_a_mesh_in_a_window_is_foretold_to_the_minute_and_nothing_is_written():
+def test_a_mesh_in_a_window_is_foretold_to_the_minute_and_nothing_is_written() -> None:
     target = mesh_target(4)
     result = found(plan=minutes(1), target=target, window={"from": "02:00", "until": "02:10"})
     assert (result.fits, result.reason, result.smallest_change) == (True, "", "")
@@ -55,7 +57,7 @@ def test_a_mesh_in_a_window_is_foretold_to_the_minute_and_nothing_is_written():
     assert (Schedule.objects.count(), Pair.objects.count(), Resource.objects.count()) == (0, 0, 0)
 
 
-def test_a_schedule_whose_plan_is_archived_does_not_fit_and_says_what_to_do():
+def test_a_schedule_whose_plan_is_archived_does_not_fit_and_says_what_to_do() -> None:
     schedule = make_schedule(**NIGHTLY)
     assert feasibility(schedule, now=MIDNIGHT).fits
     plan_archive(plan=schedule.plan)
@@ -67,7 +69,7 @@ def test_a_schedule_whose_plan_is_archived_does_not_fit_and_says_what_to_do():
         assert result.reason == f"计划 {schedule.plan} 已归档：请恢复它，或选择另一个。"
 
 
-def test_a_campaign_longer_than_its_window_names_what_would_help_the_smallest_first():
+def test_a_campaign_longer_than_its_window_names_what_would_help_the_smallest_first() -> None:
     result = found(plan=minutes(3), target=mesh_target(4), window={"from": "02:00", "until": "02:10"})
     assert not result.fits
     assert result.reason == (
@@ -80,11 +82,11 @@ def test_a_campaign_longer_than_its_window_names_what_would_help_the_smallest_fi
 
 
 @pytest.mark.parametrize("until", ["02:18", "02:19"])
-def test_the_window_that_was_asked_for_is_enough(until):
+def test_the_window_that_was_asked_for_is_enough(until: str) -> None:
     assert found(plan=minutes(3), target=mesh_target(4), window={"from": "02:00", "until": until}).fits
 
 
-def test_the_repetitions_that_were_asked_for_are_few_enough():
+def test_the_repetitions_that_were_asked_for_are_few_enough() -> None:
     target = mesh_target(4)
     window = {"from": "02:00", "until": "02:17"}
     assert "Repeat" not in found(plan=minutes(2), target=target, window=window).smallest_change
@@ -92,7 +94,7 @@ def test_the_repetitions_that_were_asked_for_are_few_enough():
     assert found(plan=minutes(2), target=target, window=window).fits
 
 
-def test_a_window_shorter_than_one_run_is_said_to_be_so():
+def test_a_window_shorter_than_one_run_is_said_to_be_so() -> None:
     result = found(plan=minutes(5), target={"pairs": [make_pair().pk]}, window={"from": "02:00", "until": "02:02"})
     assert result.reason == (
         "One run takes up to 5 min, but from 02:00 until its time closes at 02:02 UTC there are 2 min."
@@ -100,7 +102,7 @@ def test_a_window_shorter_than_one_run_is_said_to_be_so():
     assert result.smallest_change == "Repeat 2 in place of 5 times, or give it 3 min more, until 02:05 UTC."
 
 
-def test_slots_that_follow_faster_than_a_campaign_lasts_are_said_to_do_so():
+def test_slots_that_follow_faster_than_a_campaign_lasts_are_said_to_do_so() -> None:
     target = mesh_target(4)
     result = found(plan=minutes(1), target=target, cron="", every="PT5M", starts_at=at(1, 0))
     assert result.reason == "A slot follows 5 min after the one before, but a campaign takes 6 min."
@@ -109,7 +111,7 @@ def test_slots_that_follow_faster_than_a_campaign_lasts_are_said_to_do_so():
     assert found(plan=minutes(1), target=target, cron="", every="PT6M", starts_at=at(1, 0)).fits
 
 
-def test_a_deadline_that_the_last_runs_would_miss_is_told():
+def test_a_deadline_that_the_last_runs_would_miss_is_told() -> None:
     target = mesh_target(4)
     result = found(plan=minutes(1), target=target, deadline_seconds=240)
     assert result.reason == (
@@ -119,7 +121,7 @@ def test_a_deadline_that_the_last_runs_would_miss_is_told():
     assert found(plan=minutes(1), target=target, deadline_seconds=300).fits
 
 
-def test_a_night_that_the_clocks_shorten_is_found_weeks_before():
+def test_a_night_that_the_clocks_shorten_is_found_weeks_before() -> None:
     """On 2040-03-25 Berlin's clocks skip from 02:00 to 03:00."""
     schedule = schedule_draft(
         name="nightly",
@@ -138,7 +140,7 @@ def test_a_night_that_the_clocks_shorten_is_found_weeks_before():
     assert result.starts_at == datetime(2040, 3, 25, 0, 0, tzinfo=UTC)
 
 
-def test_another_schedule_on_the_same_host_is_named_with_the_time_and_the_wait():
+def test_another_schedule_on_the_same_host_is_named_with_the_time_and_the_wait() -> None:
     a, b, c = (make_endpoint(host_name=name) for name in "abc")
     other = make_schedule(
         name="long one",
@@ -150,6 +152,7 @@ def test_another_schedule_on_the_same_host_is_named_with_the_time_and_the_wait()
     own = {"plan": minutes(1), "target": {"pairs": [make_pair(source=a, sink=b).pk]}}
     result = found(**own)
     conflict = result.conflict
+    assert conflict is not None
     assert (conflict.schedule, conflict.name, conflict.place) == (other.pk, "long one", "host b")
     assert (conflict.slot_at, conflict.other_slot_at) == (at(2, 0), at(1, 55))
     assert (conflict.at, conflict.until) == (at(2, 0), at(2, 1))
@@ -173,17 +176,18 @@ def test_another_schedule_on_the_same_host_is_named_with_the_time_and_the_wait()
     assert found(**own).conflict is None
 
 
-def test_the_first_conflict_may_be_nights_away():
+def test_the_first_conflict_may_be_nights_away() -> None:
     a, b, c = (make_endpoint(host_name=name) for name in "abc")
     weekly = {"target": {"pairs": [make_pair(source=b, sink=c).pk]}, "cron": "1 2 * * 6", "starts_at": MIDNIGHT}
     make_schedule(name="weekly", plan=minutes(1), **weekly)
     make_schedule(name="elsewhere", plan=minutes(1), **NIGHTLY)
     result = found(plan=minutes(3), target={"pairs": [make_pair(source=a, sink=b).pk]})
+    assert result.conflict is not None
     assert (result.conflict.name, result.conflict.at) == ("weekly", at(2, 1, day=7))
     assert (result.starts_at, result.ends_at) == (at(2, 0, day=7), at(2, 3, day=7))
 
 
-def test_what_meets_at_a_moment_or_excludes_nobody_is_no_conflict():
+def test_what_meets_at_a_moment_or_excludes_nobody_is_no_conflict() -> None:
     a, b, c = (make_endpoint(host_name=name) for name in "abc")
     other = {"target": {"pairs": [make_pair(source=b, sink=c).pk]}, "starts_at": MIDNIGHT}
     target = {"pairs": [make_pair(source=a, sink=b).pk]}
@@ -191,10 +195,11 @@ def test_what_meets_at_a_moment_or_excludes_nobody_is_no_conflict():
     assert found(plan=minutes(1), target=target).conflict is None
     make_schedule(name="ping", plan=make_plan(steps=PING), cron="0 2 * * *", **other)
     assert found(plan=make_plan(steps=PING), target=target).conflict is None
-    assert found(plan=minutes(1), target=target).conflict.name == "ping"
+    conflict = found(plan=minutes(1), target=target).conflict
+    assert conflict is not None and conflict.name == "ping"
 
 
-def test_runs_that_share_an_uplink_follow_each_other():
+def test_runs_that_share_an_uplink_follow_each_other() -> None:
     ends = [make_endpoint(host_name=name) for name in "abcd"]
     Host.objects.filter(name__in="ab").update(uplink="north")
     Host.objects.filter(name__in="cd").update(uplink="south")
@@ -211,7 +216,7 @@ def test_runs_that_share_an_uplink_follow_each_other():
     }
 
 
-def test_of_very_many_others_those_due_first_are_compared_and_the_rest_is_counted():
+def test_of_very_many_others_those_due_first_are_compared_and_the_rest_is_counted() -> None:
     ends = [make_endpoint(host_name=name) for name in "ab"]
     target = {"pairs": [make_pair(source=ends[0], sink=ends[1]).pk]}
     plan = minutes(1)
@@ -219,10 +224,11 @@ def test_of_very_many_others_those_due_first_are_compared_and_the_rest_is_counte
         make_schedule(name=f"other {number}", plan=plan, target=target, cron=f"{number} 3 * * *", starts_at=MIDNIGHT)
     result = found(plan=plan, target=target, cron="50 3 * * *")
     assert (result.conflict, result.others_left_out) == (None, 2)
-    assert found(plan=plan, target=target, cron="49 3 * * *").conflict.name == "other 49"
+    conflict = found(plan=plan, target=target, cron="49 3 * * *").conflict
+    assert conflict is not None and conflict.name == "other 49"
 
 
-def test_a_saved_schedule_is_not_in_conflict_with_itself():
+def test_a_saved_schedule_is_not_in_conflict_with_itself() -> None:
     schedule = make_schedule(name="nightly", plan=minutes(1), target=mesh_target(4), **NIGHTLY)
     assert feasibility(schedule, now=MIDNIGHT).conflict is None
     schedule_pause(schedule=schedule)
@@ -230,14 +236,16 @@ def test_a_saved_schedule_is_not_in_conflict_with_itself():
     assert feasibility(schedule, now=MIDNIGHT).ends_at == at(2, 6)
 
 
-def test_what_is_asked_of_the_database_does_not_grow_with_the_runs(django_assert_num_queries):
+def test_what_is_asked_of_the_database_does_not_grow_with_the_runs(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
     targets = mesh_target(3, names="xyz"), mesh_target(8)
     for draft in [schedule_draft(name="x", plan=minutes(1), target=target, **NIGHTLY) for target in targets]:
         with django_assert_num_queries(6):
             feasibility(draft, now=MIDNIGHT)
 
 
-def test_beyond_five_thousand_runs_the_bound_is_taken_for_the_length():
+def test_beyond_five_thousand_runs_the_bound_is_taken_for_the_length() -> None:
     environment = Environment(pk=1)
     ends = [Endpoint(pk=number, host=Host(pk=number, name=f"h{number}")) for number in range(1, 74)]
     pairs = [Pair(source=a, sink=b, environment=environment) for a in ends for b in ends if a is not b]

@@ -2,7 +2,10 @@
 
 import contextlib
 import threading
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -34,7 +37,7 @@ START = datetime(2040, 1, 1, 2, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 
 
-def minutely(**fields) -> Schedule:
+def minutely(**fields: Any) -> Schedule:
     return make_schedule(every="PT1M", starts_at=START, **fields)
 
 
@@ -48,7 +51,7 @@ def slots() -> list[tuple[int, str, bool]]:
     return [((slot.at - START) // MINUTE, slot.state, slot.campaign_id is not None) for slot in rows]
 
 
-def test_of_twenty_minutes_one_campaign_is_under_way_one_slot_waits_and_the_others_are_skipped():
+def test_of_twenty_minutes_one_campaign_is_under_way_one_slot_waits_and_the_others_are_skipped() -> None:
     minutely()
     for minute in range(20):
         claim_due(START + minute * MINUTE)
@@ -63,7 +66,7 @@ def test_of_twenty_minutes_one_campaign_is_under_way_one_slot_waits_and_the_othe
     assert third.reason == f"Skipped: campaign {campaign} had not ended, and another slot was waiting already."
 
 
-def test_a_schedule_that_skips_lets_nothing_wait():
+def test_a_schedule_that_skips_lets_nothing_wait() -> None:
     minutely(overlap="skip")
     claim_due(START)
     claim_due(START + MINUTE)
@@ -74,7 +77,7 @@ def test_a_schedule_that_skips_lets_nothing_wait():
     assert slots() == [(0, "finished", True), (1, "skipped", False), (2, "pending", True)]
 
 
-def test_the_slot_that_waits_begins_when_the_campaign_before_it_ends_however_that_ended():
+def test_the_slot_that_waits_begins_when_the_campaign_before_it_ends_however_that_ended() -> None:
     minutely()
     claim_due(START)
     claim_due(START + MINUTE)
@@ -85,7 +88,7 @@ def test_the_slot_that_waits_begins_when_the_campaign_before_it_ends_however_tha
     assert Slot.objects.order_by("at")[1].reason == ""
 
 
-def test_a_run_that_is_under_way_counts_and_so_does_one_that_only_waits_for_its_hosts():
+def test_a_run_that_is_under_way_counts_and_so_does_one_that_only_waits_for_its_hosts() -> None:
     minutely(overlap="skip", target={"pairs": [make_pair().pk, make_pair().pk]})
     claim_due(START)
     one = Run.objects.order_by("pk")[0]
@@ -97,7 +100,7 @@ def test_a_run_that_is_under_way_counts_and_so_does_one_that_only_waits_for_its_
     assert slots() == [(0, "running", True), (1, "skipped", False), (2, "skipped", False)]
 
 
-def test_schedules_of_one_plan_do_not_hold_each_other_up():
+def test_schedules_of_one_plan_do_not_hold_each_other_up() -> None:
     plan = make_plan()
     minutely(plan=plan, overlap="skip")
     minutely(plan=plan, overlap="skip")
@@ -105,7 +108,7 @@ def test_schedules_of_one_plan_do_not_hold_each_other_up():
     assert slots() == [(0, "pending", True), (0, "pending", True)]
 
 
-def test_a_night_to_make_up_for_runs_one_slot_after_the_other_and_those_on_time_meanwhile_are_skipped():
+def test_a_night_to_make_up_for_runs_one_slot_after_the_other_and_those_on_time_meanwhile_are_skipped() -> None:
     minutely(missed="run_all", overlap="skip")
     now = START + timedelta(minutes=4, seconds=30)
     assert claim_due(now) == 5
@@ -120,7 +123,7 @@ def test_a_night_to_make_up_for_runs_one_slot_after_the_other_and_those_on_time_
     assert Slot.objects.order_by("at")[3].reason == "Found 1 min 30 s after its time."
 
 
-def test_a_slot_that_waited_past_its_deadline_never_begins_and_the_next_has_its_turn():
+def test_a_slot_that_waited_past_its_deadline_never_begins_and_the_next_has_its_turn() -> None:
     minutely(deadline_seconds=90)
     claim_due(START)
     claim_due(START + MINUTE)
@@ -133,7 +136,7 @@ def test_a_slot_that_waited_past_its_deadline_never_begins_and_the_next_has_its_
 @pytest.mark.parametrize(
     ("end", "how"), [(schedule_pause, "paused"), (schedule_archive, "archived")], ids=["pause", "archive"]
 )
-def test_pause_and_archive_end_what_waits_and_leave_what_runs(end, how):
+def test_pause_and_archive_end_what_waits_and_leave_what_runs(end: Callable[..., bool], how: str) -> None:
     schedule = minutely(target={"pairs": [make_pair().pk, make_pair().pk]})
     claim_due(START)
     claim_due(START + MINUTE)
@@ -156,7 +159,7 @@ def test_pause_and_archive_end_what_waits_and_leave_what_runs(end, how):
     assert Campaign.objects.count() == 1
 
 
-def test_what_is_due_at_the_moment_of_a_pause_is_a_slot_that_never_begins():
+def test_what_is_due_at_the_moment_of_a_pause_is_a_slot_that_never_begins() -> None:
     schedule = make_schedule(every="PT1H", starts_at=database_now() - timedelta(seconds=5))
     schedule_pause(schedule=schedule)
     settle_slots()
@@ -164,7 +167,7 @@ def test_what_is_due_at_the_moment_of_a_pause_is_a_slot_that_never_begins():
     assert slot.state == "cancelled" and "the schedule was paused before it started" in slot.reason
 
 
-def test_cancel_ends_what_runs_and_what_waits_and_the_schedule_goes_on():
+def test_cancel_ends_what_runs_and_what_waits_and_the_schedule_goes_on() -> None:
     schedule = minutely()
     claim_due(START)
     claim_due(START + MINUTE)
@@ -180,7 +183,7 @@ def test_cancel_ends_what_runs_and_what_waits_and_the_schedule_goes_on():
     assert slots()[2] == (2, "pending", True)
 
 
-def test_run_now_waits_for_the_campaign_under_way_or_is_refused_and_writes_nothing():
+def test_run_now_waits_for_the_campaign_under_way_or_is_refused_and_writes_nothing() -> None:
     ann = User.objects.create(username="ann")
     schedule = minutely()
     claim_due(START)
@@ -199,7 +202,7 @@ def test_run_now_waits_for_the_campaign_under_way_or_is_refused_and_writes_nothi
     assert Slot.objects.filter(schedule=skipping).count() == 1
 
 
-def test_run_now_of_a_paused_schedule_that_waits_begins():
+def test_run_now_of_a_paused_schedule_that_waits_begins() -> None:
     schedule = minutely()
     claim_due(START)
     begun(Run.objects.get(), "worker")
@@ -209,7 +212,7 @@ def test_run_now_of_a_paused_schedule_that_waits_begins():
     assert begin_waiting() == 1
 
 
-def test_the_setting_is_kept_changed_and_checked():
+def test_the_setting_is_kept_changed_and_checked() -> None:
     schedule = minutely()
     assert schedule.overlap == "queue_one"
     assert schedule_update(schedule=schedule, overlap="skip").overlap == "skip"
@@ -218,7 +221,7 @@ def test_the_setting_is_kept_changed_and_checked():
     assert caught.value.field == "overlap"
 
 
-def test_what_was_skipped_is_counted_apart_from_what_failed():
+def test_what_was_skipped_is_counted_apart_from_what_failed() -> None:
     schedule = minutely()
     for minute, state in enumerate(["finished", "failed", "skipped", "skipped", "cancelled", "missed"]):
         Slot.objects.create(schedule=schedule, at=START + minute * MINUTE, state=state, claimed_at=START)
@@ -226,7 +229,7 @@ def test_what_was_skipped_is_counted_apart_from_what_failed():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_pause_among_ticks_and_workers_leaves_nothing_that_could_begin():
+def test_a_pause_among_ticks_and_workers_leaves_nothing_that_could_begin() -> None:
     """Whatever comes first, nothing is pending after the pause."""
     for number in range(6):
         schedule = minutely(name=f"round {number}", target={"pairs": [make_pair().pk, make_pair().pk]})
@@ -242,7 +245,7 @@ def test_a_pause_among_ticks_and_workers_leaves_nothing_that_could_begin():
             claim_due(START + MINUTE)
             begin_waiting(START + MINUTE)
 
-        together(barrier, tick, tick, work, lambda schedule=schedule: schedule_pause(schedule=schedule))
+        together(barrier, tick, tick, work, partial(schedule_pause, schedule=schedule))
         tick()
         assert not Run.objects.filter(state=State.PENDING).exists()
         assert not Slot.objects.filter(schedule=schedule, state="pending", campaign=None).exists()
@@ -252,7 +255,7 @@ def test_a_pause_among_ticks_and_workers_leaves_nothing_that_could_begin():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_ticks_and_run_now_at_once_launch_one_campaign():
+def test_ticks_and_run_now_at_once_launch_one_campaign() -> None:
     schedule = minutely()
     barrier = threading.Barrier(6)
     asks = [lambda: run_now_or_refused(schedule)] * 3
@@ -268,11 +271,11 @@ def run_now_or_refused(schedule: Schedule) -> None:
         run_now(schedule)
 
 
-def together(barrier: threading.Barrier, *jobs) -> None:
+def together(barrier: threading.Barrier, *jobs: Callable[[], object]) -> None:
     """Do all jobs at once, each with a connection of its own; raise what one raised."""
     errors: list[Exception] = []
 
-    def do(job) -> None:
+    def do(job: Callable[[], object]) -> None:
         try:
             barrier.wait()
             job()

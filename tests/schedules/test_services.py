@@ -1,10 +1,12 @@
 """Creating and changing schedules: what is kept, and every refusal."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 
+from benchweb.hosts.models import Endpoint, Environment, Host, Pair
 from benchweb.hosts.services import archive
 from benchweb.plans.services import plan_archive
 from benchweb.runs.models import Campaign, Run
@@ -30,7 +32,7 @@ FUTURE = datetime(2040, 1, 1, 2, 0, tzinfo=UTC)
 NIGHT = timedelta(days=1)
 
 
-def test_a_schedule_keeps_what_it_was_given_and_knows_its_next_ten_slots():
+def test_a_schedule_keeps_what_it_was_given_and_knows_its_next_ten_slots() -> None:
     user = User.objects.create(username="ann")
     pair = make_pair()
     schedule = make_schedule(
@@ -47,21 +49,21 @@ def test_a_schedule_keeps_what_it_was_given_and_knows_its_next_ten_slots():
     assert next_slots(schedule) == [schedule.next_at + night * NIGHT for night in range(10)]
 
 
-def test_an_interval_without_a_start_is_given_one_soon():
+def test_an_interval_without_a_start_is_given_one_soon() -> None:
     schedule = make_schedule(every="PT1H")
     now = database_now()
     assert now - timedelta(seconds=5) <= schedule.starts_at <= now + timedelta(hours=1)
     assert schedule.next_at == schedule.starts_at
 
 
-def test_who_says_from_now_on_means_now_too():
+def test_who_says_from_now_on_means_now_too() -> None:
     schedule = make_schedule(every="PT1H", starts_at=database_now() - timedelta(seconds=3))
     assert schedule.next_at == schedule.starts_at
     long_ago = make_schedule(every="PT1H", starts_at=database_now() - timedelta(minutes=30))
     assert long_ago.next_at == long_ago.starts_at + timedelta(hours=1)
 
 
-def test_a_draft_is_what_would_be_saved_and_saves_nothing():
+def test_a_draft_is_what_would_be_saved_and_saves_nothing() -> None:
     fields = {"plan": make_plan(), "target": {"pairs": [make_pair().pk]}}
     draft = schedule_draft(name="hourly", every="PT1H", slip_seconds=600, **fields)
     assert Schedule.objects.count() == 0
@@ -97,7 +99,7 @@ def test_a_draft_is_what_would_be_saved_and_saves_nothing():
         ("mesh", {"target": {"mesh": {"source_modes": ["host"]}}}),
     ],
 )
-def test_what_cannot_be_is_refused_by_its_field_and_writes_nothing(field, fields):
+def test_what_cannot_be_is_refused_by_its_field_and_writes_nothing(field: str, fields: dict[str, Any]) -> None:
     with pytest.raises(ScheduleError) as caught:
         make_schedule(**fields)
     assert caught.value.field == field
@@ -106,16 +108,21 @@ def test_what_cannot_be_is_refused_by_its_field_and_writes_nothing(field, fields
 
 
 @pytest.mark.parametrize("part", ["source", "source_host", "environment", "pair"])
-def test_a_schedule_over_something_archived_is_refused_by_its_name(part):
+def test_a_schedule_over_something_archived_is_refused_by_its_name(part: str) -> None:
     pair = make_pair()
-    rows = {"source": pair.source, "source_host": pair.source.host, "environment": pair.environment, "pair": pair}
+    rows: dict[str, Host | Endpoint | Environment | Pair] = {
+        "source": pair.source,
+        "source_host": pair.source.host,
+        "environment": pair.environment,
+        "pair": pair,
+    }
     archive(row=rows[part])
     with pytest.raises(ScheduleError, match="archived") as caught:
         make_schedule(target={"pairs": [pair.pk]})
     assert (caught.value.field, Schedule.objects.count()) == ("pairs", 0)
 
 
-def test_an_archived_plan_is_refused():
+def test_an_archived_plan_is_refused() -> None:
     plan = make_plan()
     plan_archive(plan=plan)
     plan.refresh_from_db()
@@ -124,7 +131,7 @@ def test_an_archived_plan_is_refused():
     assert caught.value.field == "plan"
 
 
-def test_a_schedule_of_an_archived_host_can_still_be_renamed_but_not_aimed_there_anew():
+def test_a_schedule_of_an_archived_host_can_still_be_renamed_but_not_aimed_there_anew() -> None:
     pair = make_pair()
     schedule = make_schedule(target={"pairs": [pair.pk]})
     archive(row=pair.source.host)
@@ -135,7 +142,7 @@ def test_a_schedule_of_an_archived_host_can_still_be_renamed_but_not_aimed_there
     assert (schedule.name, schedule.target) == ("renamed", {"pairs": [pair.pk]})
 
 
-def test_more_than_a_thousand_runs_a_slot_ask_first_and_name_the_number(monkeypatch):
+def test_more_than_a_thousand_runs_a_slot_ask_first_and_name_the_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchweb.schedules.definitions.targets.checked_and_counted", lambda target: (target, 9_900))
     with pytest.raises(ScheduleError, match="9,900 runs") as caught:
         make_schedule()
@@ -145,7 +152,7 @@ def test_more_than_a_thousand_runs_a_slot_ask_first_and_name_the_number(monkeypa
     assert make_schedule(confirm_runs=9_900).confirmed_runs == 9_900
 
 
-def test_a_change_keeps_what_it_does_not_name():
+def test_a_change_keeps_what_it_does_not_name() -> None:
     schedule = make_schedule(starts_at=FUTURE, window={"from": "01:00", "until": "05:00"}, max_runs=7, retries=5)
     changed = schedule_update(schedule=schedule, cron="0 3 * * *")
     changed.refresh_from_db()
@@ -154,7 +161,7 @@ def test_a_change_keeps_what_it_does_not_name():
     assert changed.created_at == schedule.created_at
 
 
-def test_a_change_by_which_it_would_never_fire_is_refused_and_changes_nothing():
+def test_a_change_by_which_it_would_never_fire_is_refused_and_changes_nothing() -> None:
     schedule = make_schedule(starts_at=FUTURE)
     with pytest.raises(ScheduleError) as caught:
         schedule_update(schedule=schedule, window={"from": "03:00", "until": "04:00"})
@@ -163,12 +170,12 @@ def test_a_change_by_which_it_would_never_fire_is_refused_and_changes_nothing():
     assert (schedule.window_from, schedule.next_at) == (None, FUTURE)
 
 
-def test_an_interval_stays_where_it_is_when_its_start_is_not_named_again():
+def test_an_interval_stays_where_it_is_when_its_start_is_not_named_again() -> None:
     schedule = make_schedule(every="PT1H", starts_at=FUTURE)
     assert schedule_update(schedule=schedule, name="x", starts_at=None).starts_at == FUTURE
 
 
-def test_what_is_due_is_launched_as_it_was_before_a_change_or_a_pause():
+def test_what_is_due_is_launched_as_it_was_before_a_change_or_a_pause() -> None:
     schedule = make_schedule(every="PT1H", starts_at=database_now() - timedelta(seconds=5))
     schedule_update(schedule=schedule, every="PT2H")
     other = make_schedule(every="PT1H", starts_at=database_now() - timedelta(seconds=5))
@@ -177,7 +184,7 @@ def test_what_is_due_is_launched_as_it_was_before_a_change_or_a_pause():
     assert Campaign.objects.count() == 2
 
 
-def test_a_paused_schedule_has_no_slots_and_goes_on_with_the_first_time_after_it_is_resumed():
+def test_a_paused_schedule_has_no_slots_and_goes_on_with_the_first_time_after_it_is_resumed() -> None:
     schedule = make_schedule(every="PT1H", starts_at=database_now() + timedelta(minutes=1))
     assert schedule_pause(schedule=schedule)
     assert not schedule_pause(schedule=schedule)
@@ -191,7 +198,7 @@ def test_a_paused_schedule_has_no_slots_and_goes_on_with_the_first_time_after_it
     assert (schedule.next_at, Slot.objects.count()) == (schedule.starts_at, 0)
 
 
-def test_an_archived_schedule_launches_nothing_until_it_is_restored():
+def test_an_archived_schedule_launches_nothing_until_it_is_restored() -> None:
     schedule = make_schedule(starts_at=FUTURE)
     assert schedule_archive(schedule=schedule)
     assert not schedule_archive(schedule=schedule)
@@ -203,11 +210,12 @@ def test_an_archived_schedule_launches_nothing_until_it_is_restored():
     assert claim_due(FUTURE) == 1
 
 
-def test_run_now_is_an_extra_slot_that_heeds_no_pause_and_no_window_and_leaves_the_series_alone():
+def test_run_now_is_an_extra_slot_that_heeds_no_pause_and_no_window_and_leaves_the_series_alone() -> None:
     user = User.objects.create(username="ann")
     schedule = make_schedule(starts_at=FUTURE, max_runs=1, window={"from": "02:00", "until": "02:00:01"})
     schedule_pause(schedule=schedule)
     slot = run_now(schedule, user)
+    assert slot.campaign is not None
     assert (slot.is_extra, slot.state, slot.campaign.created_by) == (True, "pending", user)
     assert Run.objects.count() == 1
     assert abs(slot.at - database_now()) < timedelta(seconds=5)
@@ -216,7 +224,7 @@ def test_run_now_is_an_extra_slot_that_heeds_no_pause_and_no_window_and_leaves_t
     assert schedule.next_at == FUTURE
 
 
-def test_run_now_twice_in_a_second_is_one_slot(monkeypatch):
+def test_run_now_twice_in_a_second_is_one_slot(monkeypatch: pytest.MonkeyPatch) -> None:
     schedule = make_schedule(starts_at=FUTURE)
     now = database_now().replace(microsecond=100)
     for microseconds in (100, 900_000):

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.runs.models import Run
 from benchweb.runs.services import campaign_cancel
@@ -26,6 +27,7 @@ def slot() -> Slot:
 
 
 def ended(slot: Slot, *states: str, reason: str = "") -> None:
+    assert slot.campaign is not None
     for run, state in zip(slot.campaign.runs.order_by("pk"), states, strict=True):
         Run.objects.filter(pk=run.pk).update(state=state, reason="" if state == "finished" else reason)
 
@@ -36,7 +38,7 @@ def settled(slot: Slot) -> tuple[str, str]:
     return slot.state, slot.reason
 
 
-def test_a_slot_follows_its_runs_forward(slot):
+def test_a_slot_follows_its_runs_forward(slot: Slot) -> None:
     assert settled(slot) == ("pending", "")
     ended(slot, "running", "pending")
     assert settled(slot) == ("running", "")
@@ -46,19 +48,21 @@ def test_a_slot_follows_its_runs_forward(slot):
     assert settled(slot) == ("finished", "")
 
 
-def test_a_slot_says_how_many_runs_failed_and_why_the_first_did(slot):
+def test_a_slot_says_how_many_runs_failed_and_why_the_first_did(slot: Slot) -> None:
     ended(slot, "finished", "nonstart", reason="host b is unreachable")
+    assert slot.campaign is not None
     run = slot.campaign.runs.order_by("pk")[1]
     assert settled(slot) == ("nonstart", f"Of 2 runs 1 not started. Run {run.pk}: host b is unreachable")
 
 
-def test_a_cancelled_campaign_makes_a_cancelled_slot(slot):
+def test_a_cancelled_campaign_makes_a_cancelled_slot(slot: Slot) -> None:
+    assert slot.campaign is not None
     campaign_cancel(campaign=slot.campaign)
     state, reason = settled(slot)
     assert state == "cancelled" and reason.startswith("Of 2 runs 2 cancelled.")
 
 
-def test_a_final_slot_stays_as_it_is(slot):
+def test_a_final_slot_stays_as_it_is(slot: Slot) -> None:
     ended(slot, "finished", "finished")
     settle_slots()
     ended(slot, "failed", "failed")
@@ -66,12 +70,14 @@ def test_a_final_slot_stays_as_it_is(slot):
     assert settled(slot) == ("finished", "")
 
 
-def test_settling_costs_two_queries_when_nothing_has_changed(slot, django_assert_num_queries):
+def test_settling_costs_two_queries_when_nothing_has_changed(
+    slot: Slot, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
     with django_assert_num_queries(2):
         assert settle_slots() == 0
 
 
-def test_the_success_rate_counts_what_came_to_an_end_by_itself():
+def test_the_success_rate_counts_what_came_to_an_end_by_itself() -> None:
     schedule, other = (make_schedule(every="PT1H", starts_at=START, name=name) for name in ("measured", "other"))
     for hour, state in enumerate(["finished", "failed", "missed", "nonstart", "cancelled", "running", "finished"]):
         Slot.objects.create(schedule=schedule, at=START + hour * HOUR, state=state, claimed_at=START)
@@ -81,7 +87,7 @@ def test_the_success_rate_counts_what_came_to_an_end_by_itself():
     assert SuccessRate(0, 0).ratio is None
 
 
-def test_next_slots_are_no_more_than_max_runs_leaves_and_end_with_the_schedule():
+def test_next_slots_are_no_more_than_max_runs_leaves_and_end_with_the_schedule() -> None:
     schedule = make_schedule(every="PT1H", starts_at=START, max_runs=3)
     assert next_slots(schedule) == [START, START + HOUR, START + 2 * HOUR]
     claim_due(START)
@@ -92,7 +98,7 @@ def test_next_slots_are_no_more_than_max_runs_leaves_and_end_with_the_schedule()
     assert times_between(schedule, START + HOUR, START + 9 * HOUR) == [START + 2 * HOUR]
 
 
-def test_slots_are_listed_newest_first_and_a_night_s_by_time(django_assert_num_queries):
+def test_slots_are_listed_newest_first_and_a_night_s_by_time(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     schedule = make_schedule(every="PT1H", starts_at=START)
     claim_due(START)
     claim_due(START + HOUR)

@@ -1,6 +1,7 @@
 """What schedules run on: pairs, environments, labels and meshes."""
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.hosts.models import Environment, Host, Pair
 from benchweb.hosts.services import archive, environment_create, pair_create
@@ -15,7 +16,7 @@ def ends(pairs: list[Pair]) -> list[tuple[int, int]]:
     return [(pair.source_id, pair.sink_id) for pair in pairs]
 
 
-def test_an_environment_s_pairs_are_those_it_has_at_the_slot():
+def test_an_environment_s_pairs_are_those_it_has_at_the_slot() -> None:
     first = make_pair()
     target = checked({"environment": first.environment_id})
     second = pair_create(source=first.sink, sink=first.source, environment=first.environment)
@@ -25,14 +26,14 @@ def test_an_environment_s_pairs_are_those_it_has_at_the_slot():
     assert [pair.pk for pair in pairs_of(target)] == [second.pk]
 
 
-def test_a_label_means_pairs_whose_two_hosts_bear_it():
+def test_a_label_means_pairs_whose_two_hosts_bear_it() -> None:
     both, one = make_pair(), make_pair()
     hosts = [both.source.host_id, both.sink.host_id, one.source.host_id]
     Host.objects.filter(pk__in=hosts).update(labels=["nightly", "rack-7"])
     assert [pair.pk for pair in pairs_of(checked({"label": " nightly "}))] == [both.pk]
 
 
-def test_a_mesh_is_every_ordered_pair_and_makes_those_that_are_missing_once():
+def test_a_mesh_is_every_ordered_pair_and_makes_those_that_are_missing_once() -> None:
     endpoints = [make_endpoint() for _ in range(3)]
     environment = environment_create(name="lab")
     known = pair_create(source=endpoints[0], sink=endpoints[1], environment=environment)
@@ -47,7 +48,7 @@ def test_a_mesh_is_every_ordered_pair_and_makes_those_that_are_missing_once():
     assert Pair.objects.count() == 6
 
 
-def test_a_preview_of_a_mesh_makes_nothing_but_knows_hosts():
+def test_a_preview_of_a_mesh_makes_nothing_but_knows_hosts() -> None:
     endpoints = [make_endpoint() for _ in range(3)]
     found = resolved({"mesh": {"endpoints": [each.pk for each in endpoints]}})
     assert (len(found.pairs), Pair.objects.count(), Environment.objects.count()) == (6, 0, 0)
@@ -55,7 +56,7 @@ def test_a_preview_of_a_mesh_makes_nothing_but_knows_hosts():
     assert str(found.pairs[0]) == f"{endpoints[0]} → {endpoints[1]}"
 
 
-def test_a_mesh_without_environment_takes_the_one_that_most_of_its_pairs_are_in():
+def test_a_mesh_without_environment_takes_the_one_that_most_of_its_pairs_are_in() -> None:
     endpoints = [make_endpoint() for _ in range(3)]
     rare, usual = environment_create(name="rare"), environment_create(name="usual")
     pair_create(source=endpoints[0], sink=endpoints[1], environment=rare)
@@ -65,7 +66,7 @@ def test_a_mesh_without_environment_takes_the_one_that_most_of_its_pairs_are_in(
     assert {pair.environment.name for pair in pairs} == {"usual"}
 
 
-def test_a_mesh_of_strangers_makes_an_environment_named_mesh_once():
+def test_a_mesh_of_strangers_makes_an_environment_named_mesh_once() -> None:
     endpoints = [make_endpoint().pk for _ in range(2)]
     for _ in range(2):
         pairs = pairs_of({"mesh": {"endpoints": endpoints}})
@@ -73,7 +74,7 @@ def test_a_mesh_of_strangers_makes_an_environment_named_mesh_once():
     assert Environment.objects.count() == 1
 
 
-def test_what_somebody_took_out_of_a_mesh_stays_out():
+def test_what_somebody_took_out_of_a_mesh_stays_out() -> None:
     endpoints = [make_endpoint() for _ in range(3)]
     target = {"mesh": {"endpoints": [each.pk for each in endpoints]}}
     gone = pairs_of(target)[0]
@@ -85,7 +86,7 @@ def test_what_somebody_took_out_of_a_mesh_stays_out():
     assert ends(pairs_of(target)) == [(endpoints[1].pk, endpoints[0].pk)]
 
 
-def test_modes_meet_between_different_hosts_of_the_environment():
+def test_modes_meet_between_different_hosts_of_the_environment() -> None:
     plain = make_pair()
     for end in (plain.source, plain.sink):
         other = make_endpoint(network_mode="terway")
@@ -100,7 +101,7 @@ def test_modes_meet_between_different_hosts_of_the_environment():
     assert all(pair.source.host_id != pair.sink.host_id for pair in found)
 
 
-def test_a_mesh_over_an_archived_host_is_refused_by_its_name():
+def test_a_mesh_over_an_archived_host_is_refused_by_its_name() -> None:
     endpoints = [make_endpoint() for _ in range(3)]
     archive(row=endpoints[1].host)
     with pytest.raises(ScheduleError, match=endpoints[1].host.name) as caught:
@@ -108,7 +109,7 @@ def test_a_mesh_over_an_archived_host_is_refused_by_its_name():
     assert caught.value.field == "mesh"
 
 
-def test_a_large_mesh_costs_few_queries(django_assert_max_num_queries):
+def test_a_large_mesh_costs_few_queries(django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
     endpoints = [make_endpoint().pk for _ in range(20)]
     target = {"mesh": {"endpoints": endpoints}}
     with django_assert_max_num_queries(12):

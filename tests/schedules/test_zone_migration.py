@@ -18,7 +18,7 @@ migration = import_module("benchweb.schedules.migrations.0003_canonical_zones")
     ("before", "after"),
     [("right/Europe/Berlin", "Europe/Berlin"), ("posix/UTC", "UTC"), ("Asia/Shanghai", "Asia/Shanghai")],
 )
-def test_a_variant_becomes_the_zone_it_is_a_variant_of(before, after):
+def test_a_variant_becomes_the_zone_it_is_a_variant_of(before: str, after: str) -> None:
     schedule = make_schedule()
     Schedule.objects.update(timezone=before)
     with connection.schema_editor() as editor:
@@ -28,7 +28,7 @@ def test_a_variant_becomes_the_zone_it_is_a_variant_of(before, after):
 
 
 @pytest.mark.django_db
-def test_a_zone_that_names_no_place_becomes_the_machine_s():
+def test_a_zone_that_names_no_place_becomes_the_machine_s() -> None:
     schedule = make_schedule()
     Schedule.objects.update(timezone="localtime")
     with connection.schema_editor() as editor:

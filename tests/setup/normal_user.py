@@ -15,6 +15,7 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 PROJECT = Path(__file__).resolve().parents[2]
 BUILT = ["engine/target/release/benchweb-engine", "frontend/dist", "frontend/node_modules"]
@@ -104,7 +105,7 @@ def started(account: pwd.struct_passwd, checkout: Path) -> "subprocess.Popen[byt
     )
 
 
-def finished_run(token: str) -> dict:
+def finished_run(token: str) -> dict[str, Any]:
     """Wait for the end of the demo's only run."""
     give_up_at = time.monotonic() + RUN_SECONDS
     runs = answer("/api/v1/runs", token)["items"]
@@ -115,18 +116,19 @@ def finished_run(token: str) -> dict:
     return run
 
 
-def answer(path: str, token: str) -> dict:
+def answer(path: str, token: str) -> dict[str, Any]:
     """Return the API's answer."""
     request = urllib.request.Request(f"http://127.0.0.1:{PORT}{path}", headers={"Authorization": f"Bearer {token}"})
     with urllib.request.urlopen(request, timeout=60) as response:
-        return json.load(response)
+        document: dict[str, Any] = json.load(response)
+    return document
 
 
 def status(path: str) -> int:
     """Return the status of a GET, 0 when nothing answers."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{PORT}{path}", timeout=60) as response:
-            return response.status
+            return int(response.status)
     except urllib.error.HTTPError as error:
         return error.code
     except OSError:

@@ -5,6 +5,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,7 @@ def build(folder: Path, *scripts: str, name: str = "step", needs: tuple[str, ...
     return Build(
         name=name,
         what="building",
-        commands=[lambda script=script: ["sh", "-c", script] for script in scripts],
+        commands=[partial(list, ("sh", "-c", script)) for script in scripts],
         folder=folder,
         stamp=folder / f"{name}.stamp",
         digest="1",
@@ -29,7 +31,7 @@ def build(folder: Path, *scripts: str, name: str = "step", needs: tuple[str, ...
     )
 
 
-def test_a_step_is_done_when_its_commands_ended_well_and_its_output_is_there(tmp_path):
+def test_a_step_is_done_when_its_commands_ended_well_and_its_output_is_there(tmp_path: Path) -> None:
     step = build(tmp_path, "echo one > step.output", "echo two >> step.output")
     assert not step.is_done()
     build_all([step], tmp_path / "logs")
@@ -39,14 +41,14 @@ def test_a_step_is_done_when_its_commands_ended_well_and_its_output_is_there(tmp
     assert not step.is_done()
 
 
-def test_changed_sources_make_a_step_stale(tmp_path):
+def test_changed_sources_make_a_step_stale(tmp_path: Path) -> None:
     step = build(tmp_path, "touch step.output")
     build_all([step], tmp_path / "logs")
     step.digest = "2"
     assert not step.is_done()
 
 
-def test_a_failed_step_tells_its_output_and_stays_undone_while_others_finish(tmp_path):
+def test_a_failed_step_tells_its_output_and_stays_undone_while_others_finish(tmp_path: Path) -> None:
     bad = build(tmp_path, "echo the reason; exit 3", "touch bad.output", name="bad")
     good = build(tmp_path, "sleep 0.3; touch good.output", name="good")
     with pytest.raises(SetupError) as failure:
@@ -57,19 +59,19 @@ def test_a_failed_step_tells_its_output_and_stays_undone_while_others_finish(tmp
     assert good.is_done()
 
 
-def test_a_step_waits_for_the_one_it_needs(tmp_path):
+def test_a_step_waits_for_the_one_it_needs(tmp_path: Path) -> None:
     first = build(tmp_path, "sleep 0.3; touch first.output", name="first")
     second = build(tmp_path, "ls first.output > second.output", name="second", needs=("first",))
     build_all([second, first], tmp_path / "logs")
     assert (tmp_path / "second.output").read_text() == "first.output\n"
 
 
-def test_progress_is_one_line_at_start_and_end(tmp_path, capsys):
+def test_progress_is_one_line_at_start_and_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     build_all([build(tmp_path, "touch step.output")], tmp_path / "logs")
     assert capsys.readouterr().out == "step: building…\nstep: done in 0 s\n"
 
 
-def test_a_killed_set_up_takes_the_tool_and_its_children_along_and_leaves_its_mark(tmp_path):
+def test_a_killed_set_up_takes_the_tool_and_its_children_along_and_leaves_its_mark(tmp_path: Path) -> None:
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from pathlib import Path\n"
@@ -89,7 +91,7 @@ def test_a_killed_set_up_takes_the_tool_and_its_children_along_and_leaves_its_ma
     assert build(tmp_path).unfinished.exists()
 
 
-def test_packages_half_installed_by_a_killed_uv_are_installed_again(tmp_path):
+def test_packages_half_installed_by_a_killed_uv_are_installed_again(tmp_path: Path) -> None:
     (tmp_path / "stamps").mkdir()
     whole = [str(word) for word in steps.python(tmp_path).commands[-1]()]
     assert whole[1:3] == ["sync", "--frozen"]
@@ -98,7 +100,7 @@ def test_packages_half_installed_by_a_killed_uv_are_installed_again(tmp_path):
     assert "--reinstall" in steps.python(tmp_path).commands[-1]()
 
 
-def test_without_uv_one_is_installed_into_a_small_environment(tmp_path, monkeypatch):
+def test_without_uv_one_is_installed_into_a_small_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     commands = [[str(word) for word in command()] for command in steps.python(tmp_path).commands]
     assert commands[0] == [sys.executable, "-m", "venv", "--clear", f"{tmp_path}/uv"]
@@ -107,7 +109,9 @@ def test_without_uv_one_is_installed_into_a_small_environment(tmp_path, monkeypa
     assert commands[2][:3] == [f"{tmp_path}/uv/bin/uv", "sync", "--frozen"]
 
 
-def test_a_missing_cargo_is_one_sentence_with_the_commands_that_install_it(tmp_path, monkeypatch):
+def test_a_missing_cargo_is_one_sentence_with_the_commands_that_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     monkeypatch.setenv("CARGO_HOME", str(tmp_path))
     with pytest.raises(SetupError) as failure:
@@ -118,7 +122,7 @@ def test_a_missing_cargo_is_one_sentence_with_the_commands_that_install_it(tmp_p
     )
 
 
-def test_an_old_cargo_is_named_with_its_version(tmp_path, monkeypatch):
+def test_an_old_cargo_is_named_with_its_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old = tmp_path / "cargo"
     old.write_text("#!/bin/sh\necho cargo 1.63.0\n")
     old.chmod(0o755)
@@ -127,7 +131,7 @@ def test_an_old_cargo_is_named_with_its_version(tmp_path, monkeypatch):
         steps.engine(tmp_path).commands[0]()
 
 
-def test_without_node_a_packaged_one_is_installed(tmp_path, monkeypatch):
+def test_without_node_a_packaged_one_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "stamps").mkdir()
     monkeypatch.setenv("PATH", "/nonexistent")
     step = steps.frontend(tmp_path)
@@ -139,7 +143,7 @@ def test_without_node_a_packaged_one_is_installed(tmp_path, monkeypatch):
     assert step.needs == ["python"]
 
 
-def test_sources_are_hashed_by_name_and_content(tmp_path):
+def test_sources_are_hashed_by_name_and_content(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("1")
     before = digest_of_files([tmp_path])
     (tmp_path / "a").rename(tmp_path / "b")
@@ -148,7 +152,7 @@ def test_sources_are_hashed_by_name_and_content(tmp_path):
     assert len({before, renamed, digest_of_files([tmp_path])}) == 3
 
 
-def test_an_old_python_is_told_what_to_install():
+def test_an_old_python_is_told_what_to_install() -> None:
     text = (PROJECT / "manage.py").read_text()
     patched = text.replace("sys.version_info < (3, 11)", "sys.version_info < (9, 9)")
     assert patched != text
@@ -158,7 +162,7 @@ def test_an_old_python_is_told_what_to_install():
     assert "sudo apt install python3.11" in answer.stderr
 
 
-def test_a_warm_set_up_calls_no_tool():
+def test_a_warm_set_up_calls_no_tool() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "BENCHWEB_SET_UP"}
     command = [sys.executable, "manage.py", "check"]
     subprocess.run(command, cwd=PROJECT, env=environment, check=True, capture_output=True)
@@ -167,7 +171,9 @@ def test_a_warm_set_up_calls_no_tool():
     assert (answer.returncode, answer.stdout) == (0, "System check identified no issues (0 silenced).\n")
 
 
-def test_where_python_may_write_no_bytecode_beside_its_sources_it_is_kept_with_the_tools(monkeypatch):
+def test_where_python_may_write_no_bytecode_beside_its_sources_it_is_kept_with_the_tools(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     # Set first, so that the function's own is undone too.
     monkeypatch.setenv("PYTHONPYCACHEPREFIX", "")
@@ -179,7 +185,7 @@ def test_where_python_may_write_no_bytecode_beside_its_sources_it_is_kept_with_t
     assert Path(cached).exists()
 
 
-def wait_for(condition, seconds: float = 60) -> None:
+def wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
     give_up_at = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < give_up_at

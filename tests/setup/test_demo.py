@@ -27,7 +27,7 @@ def demo(state: Path) -> Iterator[Up]:
         up.kill()
 
 
-def test_the_console_tells_the_address_and_the_log_in(demo):
+def test_the_console_tells_the_address_and_the_log_in(demo: Up) -> None:
     give_up_at = time.monotonic() + 60
     while "Ctrl-C" not in demo.output and time.monotonic() < give_up_at:
         time.sleep(0.05)
@@ -35,21 +35,21 @@ def test_the_console_tells_the_address_and_the_log_in(demo):
     assert "Log in as 'demo' with the password 'demo' (this machine only)." in demo.output
 
 
-def test_secrets_are_readable_by_their_owner_only(demo):
+def test_secrets_are_readable_by_their_owner_only(demo: Up) -> None:
     for name in ("secret-key", "demo-token", "engine-token", "runtime.json"):
         assert stat.S_IMODE((demo.home / name).stat().st_mode) == 0o600, name
     for name in ("", "sockets", "logs", "postgres"):
         assert stat.S_IMODE((demo.home / name).stat().st_mode) == 0o700, name
 
 
-def test_there_is_a_pair_in_each_direction_and_one_run(demo):
+def test_there_is_a_pair_in_each_direction_and_one_run(demo: Up) -> None:
     pairs = demo.json("/api/v1/pairs")["items"]
     assert len(pairs) == 2
     assert (pairs[0]["source"], pairs[0]["sink"]) == (pairs[1]["sink"], pairs[1]["source"])
     assert len(demo.json("/api/v1/runs")["items"]) == 1
 
 
-def test_the_demos_run_ends_by_itself_with_every_trial_and_its_metrics(demo):
+def test_the_demos_run_ends_by_itself_with_every_trial_and_its_metrics(demo: Up) -> None:
     run_id = demo.json("/api/v1/runs")["items"][0]["id"]
     give_up_at = time.monotonic() + RUN_SECONDS
     while (run := demo.json(f"/api/v1/runs/{run_id}"))["state"] in ("pending", "running"):
@@ -63,12 +63,12 @@ def test_the_demos_run_ends_by_itself_with_every_trial_and_its_metrics(demo):
         assert trial["metrics"][metric] > 0
 
 
-def test_the_whole_demo_stays_within_its_memory(demo):
+def test_the_whole_demo_stays_within_its_memory(demo: Up) -> None:
     total = sum(proportional_memory_kb(pid) for pid in family(demo.pid))
     assert total < MEMORY_KB
 
 
-def test_a_dead_web_server_is_started_again(demo):
+def test_a_dead_web_server_is_started_again(demo: Up) -> None:
     dead = demo.child("uvicorn")
     os.kill(dead, signal.SIGKILL)
     time.sleep(0.2)
@@ -77,7 +77,7 @@ def test_a_dead_web_server_is_started_again(demo):
     assert "web ended with signal SIGKILL; starting it again in 0.5 s" in demo.output
 
 
-def test_a_dead_engine_is_started_again_on_its_ports(demo):
+def test_a_dead_engine_is_started_again_on_its_ports(demo: Up) -> None:
     before = (demo.home / "engines" / "a" / "listening.json").read_text()
     dead = demo.child("engines/a")
     os.kill(dead, signal.SIGKILL)
@@ -89,14 +89,14 @@ def test_a_dead_engine_is_started_again_on_its_ports(demo):
     assert (demo.home / "engines" / "a" / "listening.json").read_text() == before
 
 
-def test_a_dead_database_is_started_again_and_nothing_is_lost(demo):
+def test_a_dead_database_is_started_again_and_nothing_is_lost(demo: Up) -> None:
     os.kill(demo.child("postgres"), signal.SIGKILL)
     time.sleep(0.3)
     demo.wait_ready()
     assert len(demo.json("/api/v1/runs")["items"]) == 1
 
 
-def test_a_second_up_is_refused_with_the_address_of_the_first(demo):
+def test_a_second_up_is_refused_with_the_address_of_the_first(demo: Up) -> None:
     second = Up(demo.home, port=demo.port + 1)
     second.home = demo.home
     before = demo.output
@@ -107,16 +107,16 @@ def test_a_second_up_is_refused_with_the_address_of_the_first(demo):
     assert demo.status("/healthz") == 200
 
 
-def test_sigterm_stops_everything_in_time_and_leaves_nothing(demo):
+def test_sigterm_stops_everything_in_time_and_leaves_nothing(demo: Up) -> None:
     assert demo.terminate() < STOP_SECONDS
-    assert demo.process.returncode == 0
+    assert demo.process is not None and demo.process.returncode == 0
     assert demo.orphans(patience_seconds=0) == []
     assert not (demo.home / "runtime.json").exists()
     assert not (demo.home / "sockets").exists()
     assert not (demo.home / "postgres" / "postmaster.pid").exists()
 
 
-def test_started_again_it_goes_on_where_it_was_with_the_engines_on_their_ports(demo):
+def test_started_again_it_goes_on_where_it_was_with_the_engines_on_their_ports(demo: Up) -> None:
     before = [(demo.home / "engines" / name / "listening.json").read_text() for name in "ab"]
     demo.start()
     demo.wait_ready()

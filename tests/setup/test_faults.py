@@ -8,10 +8,11 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from benchweb.ops.setup.home import PROJECT, Home
-from tests.setup.processes import STOP_SECONDS
+from tests.setup.processes import STOP_SECONDS, Up
 
 SEED = 20_26
 KILLS = 10
@@ -19,7 +20,7 @@ KILLS = 10
 FIRST_START_SECONDS = 8.0
 
 
-def test_a_port_in_use_is_named_with_the_option_that_helps(up):
+def test_a_port_in_use_is_named_with_the_option_that_helps(up: Callable[..., Up]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -32,20 +33,20 @@ def test_a_port_in_use_is_named_with_the_option_that_helps(up):
     assert not (refused.home / "postgres").exists()
 
 
-def test_a_state_folder_that_cannot_be_written_is_named(state):
+def test_a_state_folder_that_cannot_be_written_is_named(state: Path) -> None:
     (state / "file").write_text("in the way")
     refused = run_up(state / "file")
     assert refused.returncode == 1
     assert refused.stdout.startswith(f"up: The state folder {state}/file can't be written (File exists): ")
 
 
-def test_an_option_that_is_no_port_is_refused(up):
+def test_an_option_that_is_no_port_is_refused(up: Callable[..., Up]) -> None:
     refused = up("bad-port", "--port", "70000")
     assert refused.wait() == 2
     assert "70000 isn't a port: give a number from 1 to 65535" in refused.output
 
 
-def test_kill_9_leaves_no_orphan_and_the_next_start_mends_what_it_left(up):
+def test_kill_9_leaves_no_orphan_and_the_next_start_mends_what_it_left(up: Callable[..., Up]) -> None:
     first = up("killed", "--no-demo")
     first.wait_ready()
     first.kill()
@@ -61,7 +62,9 @@ def test_kill_9_leaves_no_orphan_and_the_next_start_mends_what_it_left(up):
     assert second.terminate() < STOP_SECONDS
 
 
-def test_a_home_too_deep_for_sockets_gets_a_private_folder_that_goes_with_it(up, state):
+def test_a_home_too_deep_for_sockets_gets_a_private_folder_that_goes_with_it(
+    up: Callable[..., Up], state: Path
+) -> None:
     deep = "x" * 60 + "/" + "y" * 60
     running = up(deep, "--no-demo")
     sockets = Home(running.home).sockets
@@ -73,7 +76,7 @@ def test_a_home_too_deep_for_sockets_gets_a_private_folder_that_goes_with_it(up,
     assert not sockets.exists()
 
 
-def test_a_foreign_folder_in_the_place_of_the_sockets_is_refused(state):
+def test_a_foreign_folder_in_the_place_of_the_sockets_is_refused(state: Path) -> None:
     home = Home(state / ("z" * 120))
     home.sockets.mkdir(mode=0o755)
     home.sockets.chmod(0o755)
@@ -87,7 +90,7 @@ def test_a_foreign_folder_in_the_place_of_the_sockets_is_refused(state):
         shutil.rmtree(home.sockets)
 
 
-def test_up_killed_at_ten_moments_of_its_start_goes_on_at_the_next(up):
+def test_up_killed_at_ten_moments_of_its_start_goes_on_at_the_next(up: Callable[..., Up]) -> None:
     moments = random.Random(SEED)
     for number in range(KILLS):
         killed = up("random")

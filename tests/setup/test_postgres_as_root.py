@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ IS_ROOT = os.geteuid() == 0
 
 
 @pytest.fixture
-def folder():
+def folder() -> Iterator[Path]:
     """Return a folder that other accounts can pass through."""
     folder = Path(tempfile.mkdtemp(prefix="bw-pg-"))
     folder.chmod(0o711)
@@ -26,7 +27,7 @@ def folder():
 
 
 @pytest.fixture
-def no_namespaces(monkeypatch):
+def no_namespaces(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     forget()
     monkeypatch.setattr(processes, "_works_in_a_fork", lambda action: False)
     yield
@@ -56,12 +57,14 @@ def owner_of_the_running_server(home: Home) -> tuple[int, int]:
         processes.stop(server, signal_number=signal.SIGQUIT, patience_seconds=5)
 
 
-def test_in_a_user_namespace_process_and_files_stay_ours(folder):
+def test_in_a_user_namespace_process_and_files_stay_ours(folder: Path) -> None:
     assert not processes.root_needs_another_owner()
     assert owner_of_the_running_server(Home(folder / "home")) == (os.getuid(), os.getuid())
 
 
-def test_without_user_namespaces_it_becomes_another_account_or_says_why_it_cannot(folder, no_namespaces):
+def test_without_user_namespaces_it_becomes_another_account_or_says_why_it_cannot(
+    folder: Path, no_namespaces: None
+) -> None:
     assert processes.root_needs_another_owner() == IS_ROOT
     account = processes.unprivileged_account() if IS_ROOT else None
     home = Home(folder / "home")
@@ -76,7 +79,7 @@ def test_without_user_namespaces_it_becomes_another_account_or_says_why_it_canno
     assert owner_of_the_running_server(home) == (expected, expected)
 
 
-def test_a_state_folder_that_the_other_account_cannot_enter_is_named(folder, no_namespaces):
+def test_a_state_folder_that_the_other_account_cannot_enter_is_named(folder: Path, no_namespaces: None) -> None:
     folder.chmod(0o700)
     home = Home(folder / "home")
     home.create()
@@ -90,7 +93,7 @@ def test_a_state_folder_that_the_other_account_cannot_enter_is_named(folder, no_
     assert not home.postgres.exists()
 
 
-def test_a_failed_initdb_leaves_no_half_database(folder, monkeypatch):
+def test_a_failed_initdb_leaves_no_half_database(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres, "DATABASE", "two words")
     with pytest.raises((SetupError, subprocess.SubprocessError)):
         postgres.create(folder / "postgres", sync=False)

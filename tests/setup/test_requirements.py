@@ -59,7 +59,9 @@ def calls(machine: Path) -> list[str]:
     return [line.split("Acquire::Retries=2 ")[1] for line in log.read_text().splitlines()] if log.exists() else []
 
 
-def test_root_installs_what_is_missing_and_says_so(machine, wanted, monkeypatch, capsys):
+def test_root_installs_what_is_missing_and_says_so(
+    machine: Path, wanted: Requirement, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert apt.install_missing("test") == []
     assert calls(machine) == ["update", "install --no-install-recommends wanted-package"]
@@ -68,13 +70,15 @@ def test_root_installs_what_is_missing_and_says_so(machine, wanted, monkeypatch,
     assert len(calls(machine)) == 2
 
 
-def test_a_command_that_needs_nothing_installs_nothing(machine, wanted, monkeypatch):
+def test_a_command_that_needs_nothing_installs_nothing(
+    machine: Path, wanted: Requirement, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert apt.install_missing("up") == []
     assert calls(machine) == []
 
 
-def test_a_sudo_that_asks_nothing_is_used(machine, wanted, monkeypatch):
+def test_a_sudo_that_asks_nothing_is_used(machine: Path, wanted: Requirement, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     program(machine, "sudo", '[ "$1" = -n ] || exit 1; shift; exec "$@"')
     (machine / "true").symlink_to("/usr/bin/true")
@@ -82,7 +86,9 @@ def test_a_sudo_that_asks_nothing_is_used(machine, wanted, monkeypatch):
 
 
 @pytest.mark.parametrize("sudo", ["", 'echo "sudo: a password is required" >&2; exit 1'])
-def test_without_a_way_to_root_nothing_is_tried(machine, wanted, monkeypatch, capsys, sudo):
+def test_without_a_way_to_root_nothing_is_tried(
+    machine: Path, wanted: Requirement, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], sudo: str
+) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     if sudo:
         program(machine, "sudo", sudo)
@@ -90,13 +96,17 @@ def test_without_a_way_to_root_nothing_is_tried(machine, wanted, monkeypatch, ca
     assert (calls(machine), capsys.readouterr().out) == ([], "")
 
 
-def test_without_apt_what_is_missing_is_returned(machine, wanted, monkeypatch):
+def test_without_apt_what_is_missing_is_returned(
+    machine: Path, wanted: Requirement, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     (machine / "apt-get").unlink()
     assert apt.install_missing("test") == [wanted]
 
 
-def test_a_package_that_the_release_lacks_keeps_no_other_away(machine, monkeypatch, capsys):
+def test_a_package_that_the_release_lacks_keeps_no_other_away(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     needs(monkeypatch, ("unknown",), ("wanted-package",))
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert apt.install_missing("test") == []
@@ -104,9 +114,9 @@ def test_a_package_that_the_release_lacks_keeps_no_other_away(machine, monkeypat
     assert "E: Unable to locate package unknown" in capsys.readouterr().out
 
 
-def test_tests_go_on_without_rust_and_up_does_not(monkeypatch):
+def test_tests_go_on_without_rust_and_up_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     rust = requirements.by_name(requirements.RUST)
-    monkeypatch.setattr(bootstrap.apt, "install_missing", lambda command: [rust])
+    monkeypatch.setattr(apt, "install_missing", lambda command: [rust])
     monkeypatch.setattr(bootstrap, "_stale", list)
     monkeypatch.delenv("CI", raising=False)
     names = ("python", "frontend", "engine", "fixture")
@@ -116,7 +126,9 @@ def test_tests_go_on_without_rust_and_up_does_not(monkeypatch):
     assert bootstrap._possible("test", names) == names
 
 
-def test_a_part_that_cannot_run_is_listed_with_its_command_and_fails_only_in_ci(monkeypatch, wanted, capsys, machine):
+def test_a_part_that_cannot_run_is_listed_with_its_command_and_fails_only_in_ci(
+    monkeypatch: pytest.MonkeyPatch, wanted: Requirement, capsys: pytest.CaptureFixture[str], machine: Path
+) -> None:
     parts = [Part("figures", ["/usr/bin/true"]), Part("pictures", ["/usr/bin/false"], needs=("wanted",))]
     monkeypatch.setattr(testing, "parts", lambda: parts)
     monkeypatch.delenv("CI", raising=False)
@@ -129,20 +141,30 @@ def test_a_part_that_cannot_run_is_listed_with_its_command_and_fails_only_in_ci(
 
 
 @pytest.mark.parametrize(("ci", "outcome"), [("", "1 skipped"), ("true", "1 error")])
-def test_a_test_that_cannot_run_is_named_for_the_summary(tmp_path, ci, outcome):
+def test_a_test_that_cannot_run_is_named_for_the_summary(tmp_path: Path, ci: str, outcome: str) -> None:
     test = tmp_path / "test_of_this_machine.py"
     test.write_text('import pytest\n\n@pytest.mark.needs("Chromium")\ndef test_a_page():\n    assert False\n')
     listed = tmp_path / "not-run"
     environment = {**os.environ, "PATH": "/nonexistent", testing.NOT_RUN_FILE: str(listed), "PYTHONPATH": str(PROJECT)}
     environment = {name: value for name, value in environment.items() if name != "CI"} | ({"CI": ci} if ci else {})
-    words = [sys.executable, "-m", "pytest", "-q", "--rootdir", PROJECT, "-c", PROJECT / "pyproject.toml", test]
+    words: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--rootdir",
+        PROJECT,
+        "-c",
+        PROJECT / "pyproject.toml",
+        test,
+    ]
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment, timeout=120)
     assert outcome in done.stdout, done.stdout
     line = "::test_a_page: needs Chromium: sudo apt install chromium\n"
     assert (listed.exists() and listed.read_text().endswith(line)) == (not ci)
 
 
-def test_every_requirement_names_packages_or_another_way_and_is_met_where_ci_runs():
+def test_every_requirement_names_packages_or_another_way_and_is_met_where_ci_runs() -> None:
     assert all(each.packages or each.other_way for each in requirements.REQUIREMENTS)
     names = [each.name for each in requirements.REQUIREMENTS]
     assert len(set(names)) == len(names)
@@ -150,13 +172,13 @@ def test_every_requirement_names_packages_or_another_way_and_is_met_where_ci_run
         assert [each.name for each in requirements.missing("test")] == []
 
 
-def test_the_ci_script_repeats_no_package():
+def test_the_ci_script_repeats_no_package() -> None:
     script = (PROJECT / ".ci" / "run").read_text()
     assert "apt" not in script
     assert not [each for one in requirements.REQUIREMENTS for each in one.packages if each in script]
 
 
-def test_the_version_of_a_program_that_does_not_run_is_nought(tmp_path):
+def test_the_version_of_a_program_that_does_not_run_is_nought(tmp_path: Path) -> None:
     assert requirements.program_version(tmp_path / "absent") == (0, 0)
     program(tmp_path, "old", "echo node v18.2.1")
     assert requirements.program_version(tmp_path / "old") == (18, 2)

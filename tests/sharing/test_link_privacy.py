@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from django.test import Client
 from django.utils.module_loading import import_string
+from pytest_django import Settings
 
 from benchweb.runs.models import Run
 from tests.sharing.scene import shared, told_run
@@ -20,7 +21,7 @@ def run() -> Run:
 
 
 @pytest.fixture
-def log(settings) -> Iterator[io.StringIO]:
+def log(settings: Settings) -> Iterator[io.StringIO]:
     """Return what the configured filters let through of the requests' log."""
     written = io.StringIO()
     handler = logging.StreamHandler(written)

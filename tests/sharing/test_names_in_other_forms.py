@@ -46,7 +46,7 @@ def bare(text: str) -> str:
 
 
 @pytest.fixture(params=FORMS, ids=ascii)
-def told(request) -> tuple[Run, str]:
+def told(request: pytest.FixtureRequest) -> tuple[Run, str]:
     form: str = request.param
     source = make_endpoint(host_name="placeholder", control_address="10.77.1.2:7410")
     Host.objects.filter(pk=source.host_id).update(name=NAME)

@@ -13,7 +13,7 @@ BEFORE, AFTER = [("sharing", "0002_page_in_languages")], [("sharing", "0003_part
 
 
 @pytest.mark.django_db(transaction=True)
-def test_exports_of_older_shares_are_divided_and_stay_the_same(monkeypatch):
+def test_exports_of_older_shares_are_divided_and_stay_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(migration, "_PIECE", 7)
     old = MigrationExecutor(connection)
     old.migrate(BEFORE)

@@ -2,8 +2,10 @@
 
 import re
 import unicodedata
+from typing import Literal
 
 import pytest
+from pytest_django import Settings
 
 from benchweb.sharing.pseudonyms import Pseudonyms, tagged
 
@@ -14,12 +16,12 @@ NAMES = Pseudonyms({
 })  # fmt: skip
 
 
-def test_a_pseudonym_is_the_same_every_time_and_another_for_another_host():
+def test_a_pseudonym_is_the_same_every_time_and_another_for_another_host() -> None:
     assert re.fullmatch(r"host-[a-z2-7]{5}", HOST_A)
     assert (tagged("host", "1"), HOST_A == HOST_B) == (HOST_A, False)
 
 
-def test_a_pseudonym_depends_on_the_secret_key(settings):
+def test_a_pseudonym_depends_on_the_secret_key(settings: Settings) -> None:
     before = tagged("address", "192.0.2.1")
     settings.SECRET_KEY = "another-key-of-the-same-length-as-it-should-be"
     assert tagged("address", "192.0.2.1") != before
@@ -57,36 +59,36 @@ def filled(expected: str) -> str:
         ("enx525400abcdef is up", "<interface enx525400abcdef> is up"),
     ],
 )
-def test_names_and_addresses_are_replaced(text, expected):
+def test_names_and_addresses_are_replaced(text: str, expected: str) -> None:
     assert NAMES.text(text) == filled(expected)
 
 
 @pytest.mark.parametrize("text", ["at 12:34:56", "2026-11-21T02:32:19.67Z", "version 1.2.3.4.5", "std::string", "::"])
-def test_what_is_no_address_stays(text):
+def test_what_is_no_address_stays(text: str) -> None:
     assert NAMES.text(text) == text
 
 
-def test_a_boot_id_and_a_fingerprint_are_replaced():
+def test_a_boot_id_and_a_fingerprint_are_replaced() -> None:
     boot, fingerprint = "6f9619ff-8b86-4d01-b42d-00cf4fc964ff", "sha256:" + "ab" * 32
     assert NAMES.text(f"{boot} {fingerprint}") == f"{tagged('id', boot)} {tagged('fingerprint', fingerprint)}"
 
 
-def test_in_documents_texts_are_replaced_and_keys_and_numbers_stay():
+def test_in_documents_texts_are_replaced_and_keys_and_numbers_stay() -> None:
     document = {"alpha": ["alpha", 1.5, None, {"x": "alpha"}]}
     assert NAMES.deep(document) == {"alpha": [HOST_A, 1.5, None, {"x": HOST_A}]}
 
 
-def test_an_encoded_distribution_stays_as_it_is():
+def test_an_encoded_distribution_stays_as_it_is() -> None:
     distribution = {"unit": "ns", "encoding": "hdr-v2-deflate-base64", "data": "HI+alpha/eJx="}
     assert NAMES.deep({"loaded_histogram": distribution}) == {"loaded_histogram": distribution}
 
 
-def test_a_letter_that_only_regular_expressions_take_for_another_is_hidden_too():
+def test_a_letter_that_only_regular_expressions_take_for_another_is_hidden_too() -> None:
     assert re.fullmatch(r"host-[a-z2-7]{5} is away", Pseudonyms({"sink1": HOST_A}).text("ſink1 is away"))
 
 
 @pytest.mark.parametrize("name", ["path", "tcp_stream", "throughput", "3", "7.5"])
-def test_a_host_called_as_a_word_of_the_catalog_or_a_number_is_hidden_where_a_sentence_names_it(name):
+def test_a_host_called_as_a_word_of_the_catalog_or_a_number_is_hidden_where_a_sentence_names_it(name: str) -> None:
     names = Pseudonyms({name: HOST_A})
     document = {"by": "path", "kind": "tcp_stream", "text": f"1 of 3 failed, throughput 7.5; host {name} is away"}
     expected = f"1 of 3 failed, throughput 7.5; host {HOST_A} is away"
@@ -96,12 +98,13 @@ def test_a_host_called_as_a_word_of_the_catalog_or_a_number_is_hidden_where_a_se
     )
 
 
-def test_a_host_whose_name_is_a_word_of_every_report_spoils_no_sentence():
+def test_a_host_whose_name_is_a_word_of_every_report_spoils_no_sentence() -> None:
     names = Pseudonyms({"source": HOST_A, "Host": HOST_B})
     assert names.text("the source's host") == "the source's host"
 
 
 RING = "M\u00fcller-Ring"
+Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 FORMS = {
     "composed": RING,
     "decomposed": unicodedata.normalize("NFD", RING),
@@ -131,7 +134,9 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 @pytest.mark.parametrize("known", ["NFC", "NFD", "NFKC", "NFKD"])
-def test_a_name_is_found_in_whatever_form_a_text_or_the_dashboard_has_it(form: str, known) -> None:
+def test_a_name_is_found_in_whatever_form_a_text_or_the_dashboard_has_it(
+    form: str, known: Literal["NFC", "NFD", "NFKC", "NFKD"]
+) -> None:
     names = Pseudonyms({unicodedata.normalize(known, RING): HOST_A})
     assert (
         names.text(f"Ärger: host {form} (\u00fc) is away").replace("\ufeff", "") == f"Ärger: host {HOST_A} (ü) is away"

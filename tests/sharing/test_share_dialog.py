@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
 from benchweb.runs.models import Run
@@ -21,7 +22,7 @@ def run() -> Run:
 
 
 @pytest.fixture
-def reader(client: Client, django_user_model) -> Client:
+def reader(client: Client, django_user_model: type[User]) -> Client:
     client.force_login(django_user_model.objects.create_user("reader"))
     return client
 
@@ -29,6 +30,7 @@ def reader(client: Client, django_user_model) -> Client:
 def test_a_link_is_made_and_shown_to_be_copied_now_and_later(reader: Client, run: Run) -> None:
     part = reader.post(f"/runs/{run.pk}/shares", {"lasts": "7", "anonymise": "on"}, headers=HTMX).content.decode()
     share = Share.objects.get()
+    assert share.expires_at is not None and share.created_by is not None
     lasts_days = round((share.expires_at - share.created_at).total_seconds() / 86_400, 3)
     assert (share.anonymise, share.created_by.username, lasts_days) == (True, "reader", 7)
     link = f"http://testserver{share_path(share)}"
@@ -78,7 +80,7 @@ def test_the_run_page_offers_link_badge_and_the_engines_own_document(reader: Cli
     page = reader.get(f"/runs/{run.pk}").content.decode()
     assert f'hx-get="/runs/{run.pk}/shares"' in page
     assert "data-copies-page" in page
-    document = json.loads(b"".join(reader.get(f"/runs/{run.pk}/trials/1/document.json").streaming_content))
+    document = json.loads(reader.get(f"/runs/{run.pk}/trials/1/document.json").getvalue())
     assert (document["kind"], document["metrics"]["throughput_bps"]) == ("tcp_stream", 1e9)
     assert (document["source"]["hostname"], document["sink"]["hostname"]) == ("quartz.lab.example", "basalt-os")
     assert reader.get(f"/runs/{run.pk}/trials/9/document.json").status_code == 404

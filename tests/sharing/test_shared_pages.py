@@ -9,6 +9,7 @@ import pytest
 from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import timezone, translation
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.hosts.models import Endpoint, Facts, Host
 from benchweb.hosts.services import host_update
@@ -34,7 +35,10 @@ def run() -> Run:
 
 def charts_of(page: str) -> list[dict[str, Any]]:
     """Return the charts that a shared page draws."""
-    return json.loads(re.search(r'id="charts-data" type="application/json">(.*?)</script>', page)[1])
+    found = re.search(r'id="charts-data" type="application/json">(.*?)</script>', page)
+    assert found
+    charts: list[dict[str, Any]] = json.loads(found[1])
+    return charts
 
 
 def named_events(path: str) -> list[str]:
@@ -163,6 +167,7 @@ def test_a_share_is_wholly_in_its_readers_language_whatever_the_sharers(run: Run
 def test_a_share_that_has_not_the_readers_language_is_shown_in_english(run: Run) -> None:
     share, path = shared(run)
     share.refresh_from_db()
+    assert share.page is not None
     Share.objects.update(page={"en": share.page["en"]})
     page = Client(headers={"accept-language": "zh-hans"}).get(path).content.decode()
     assert "Throughput" in charts_of(page)[0]["title"]
@@ -298,6 +303,7 @@ def test_openings_are_counted_while_the_link_holds(run: Run) -> None:
     Client().get(path + "/badge.svg")
     share.refresh_from_db()
     assert share.opened == 2
+    assert share.last_opened_at is not None
     assert timezone.now() - share.last_opened_at < timedelta(minutes=1)
     share_revoke(share_id=share.pk)
     Client().get(path)
@@ -311,7 +317,9 @@ def test_a_link_that_would_have_expired_already_is_refused_and_nothing_is_kept(r
     assert Share.objects.count() == 0
 
 
-def test_a_shared_page_costs_two_queries_whatever_it_shows(run: Run, django_assert_num_queries) -> None:
+def test_a_shared_page_costs_two_queries_whatever_it_shows(
+    run: Run, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
     _, path = shared(run)
     with django_assert_num_queries(2):
         Client().get(path)
@@ -397,7 +405,9 @@ def test_a_chart_that_is_not_there_counts_as_no_opening(run: Run) -> None:
 
 
 def test_two_hosts_on_one_machine_are_not_called_by_each_others_pseudonym(run: Run) -> None:
-    Facts.objects.update(document=Facts.objects.first().document | {"hostname": "one-machine"})
+    facts = Facts.objects.first()
+    assert facts is not None
+    Facts.objects.update(document=facts.document | {"hostname": "one-machine"})
     page = Client().get(shared(run, anonymise=True)[1]).content.decode()
     called = set(re.findall(r"machine-[a-z2-7]{5}", page))
     assert len(called) == 1

@@ -1,7 +1,7 @@
 """The comparison's figures against scipy's on 1,000 random cases."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy
 import pytest
@@ -20,7 +20,7 @@ ERRORS = 4.5
 def cases() -> Iterator[tuple[list[float], list[float]]]:
     """Return pairs of samples of 3 to 12 values: normal, skewed, heavy-tailed and counts, equal and shifted."""
     draw = random.Random(20260)
-    makers = [
+    makers: list[Callable[[], float]] = [
         lambda: draw.gauss(100, 5),
         lambda: draw.lognormvariate(2, 0.5),
         lambda: 10 / draw.uniform(0.05, 1),
@@ -38,7 +38,7 @@ def samples() -> list[tuple[list[float], list[float]]]:
     return list(cases())
 
 
-def test_p_values_and_effect_sizes_are_scipys(samples):
+def test_p_values_and_effect_sizes_are_scipys(samples: list[tuple[list[float], list[float]]]) -> None:
     exact = tied = 0
     for here, there in samples:
         ours = difference(here, there)
@@ -56,7 +56,7 @@ def test_p_values_and_effect_sizes_are_scipys(samples):
     assert tied > 30
 
 
-def test_of_many_values_the_approximation_is_scipys():
+def test_of_many_values_the_approximation_is_scipys() -> None:
     draw = random.Random(3)
     for count in (34, 50, 80):
         here = [round(draw.gauss(0, 1), 1) for _ in range(count)]
@@ -65,7 +65,7 @@ def test_of_many_values_the_approximation_is_scipys():
         assert rank_sum_p_value(here, there) == pytest.approx(theirs, rel=1e-9)
 
 
-def test_the_interval_is_what_scipys_bootstrap_tends_to(samples):
+def test_the_interval_is_what_scipys_bootstrap_tends_to(samples: list[tuple[list[float], list[float]]]) -> None:
     """Their resamples must fall beyond our ends as often as chance allows a share of 2.5 %."""
     slack = ERRORS * (0.025 * 0.975 / RESAMPLES) ** 0.5
     generator = numpy.random.default_rng(7)
@@ -85,7 +85,7 @@ def test_the_interval_is_what_scipys_bootstrap_tends_to(samples):
         assert (theirs >= high - hair).mean() >= 0.025 - slack
 
 
-def test_adjusted_p_values_are_scipys(samples):
+def test_adjusted_p_values_are_scipys(samples: list[tuple[list[float], list[float]]]) -> None:
     p_values = [rank_sum_p_value(here, there) for here, there in samples]
     for start in range(0, CASES, 40):
         family = p_values[start : start + 40]
@@ -93,7 +93,7 @@ def test_adjusted_p_values_are_scipys(samples):
 
 
 @pytest.mark.parametrize("counts", [(4, 4), (5, 5), (3, 9), (10, 10), (7, 20), (40, 40)])
-def test_the_critical_count_is_the_last_that_scipy_calls_rare(counts):
+def test_the_critical_count_is_the_last_that_scipy_calls_rare(counts: tuple[int, int]) -> None:
     found = critical_count(*counts, 0.05)
 
     def p_value(count: int) -> float:

@@ -22,11 +22,11 @@ from benchweb.statistics.confidence import mean_interval, student_t
         (0.999, 10, 4.587),
     ],
 )
-def test_quantiles_are_those_of_the_printed_tables(level, freedom, printed):
+def test_quantiles_are_those_of_the_printed_tables(level: float, freedom: int, printed: float) -> None:
     assert abs(student_t(level, freedom) - printed) < 6e-4
 
 
-def test_the_width_is_the_one_that_netperf_computes():
+def test_the_width_is_the_one_that_netperf_computes() -> None:
     values = [941.2, 938.7, 940.1, 935.9]
     mean = sum(values) / 4
     netperf_variance = sum(value * value for value in values) / 4 - mean * mean
@@ -36,11 +36,11 @@ def test_the_width_is_the_one_that_netperf_computes():
     assert interval.width_ratio is not None and abs(interval.width_ratio - netperf) < 1e-6
 
 
-def test_one_value_has_no_interval():
+def test_one_value_has_no_interval() -> None:
     assert mean_interval([1.0], 0.95) is None
 
 
-def test_equal_values_have_an_interval_of_no_width_and_values_around_zero_none_to_tell():
+def test_equal_values_have_an_interval_of_no_width_and_values_around_zero_none_to_tell() -> None:
     equal, around_zero = mean_interval([0.0, 0.0], 0.95), mean_interval([-1.0, 1.0], 0.95)
     assert equal is not None and equal.width_ratio == 0
     assert around_zero is not None and around_zero.width_ratio is None

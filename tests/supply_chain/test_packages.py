@@ -1,7 +1,7 @@
 """Bad packages of Python and npm fail by name: from elsewhere, without a hash, with a licence that isn't accepted."""
 
 import json
-from email.message import Message
+from importlib.metadata import PathDistribution
 from pathlib import Path
 from typing import Any
 
@@ -163,12 +163,11 @@ def test_an_exception_ends_when_the_licence_changes_or_the_package_is_gone() -> 
     ],
 )
 def test_the_licence_of_a_python_package_is_read_from_its_metadata(
-    headers: list[tuple[str, str]], licence: str
+    headers: list[tuple[str, str]], licence: str, tmp_path: Path
 ) -> None:
-    metadata = Message()
-    for name, value in headers:
-        metadata[name] = value
-    assert python_packages.licence_of(metadata) == licence
+    lines = [f"{name}: {value}".replace("\n", "\n        ") for name, value in headers]
+    (tmp_path / "METADATA").write_text("\n".join(lines) + "\n")
+    assert python_packages.licence_of(PathDistribution(tmp_path).metadata) == licence
 
 
 def test_two_versions_of_an_npm_package_have_both_licences() -> None:

@@ -27,7 +27,7 @@ def measured(words: list[str]) -> dict[str, Any]:
     return result
 
 
-def test_a_ping_that_another_address_answers_loses_nothing_and_names_it():
+def test_a_ping_that_another_address_answers_loses_nothing_and_names_it() -> None:
     with wired(is_control_apart=True) as (between, _):
         between.sink.rules(
             "table ip t { chain c { type filter hook output priority 0; "
@@ -42,7 +42,7 @@ def test_a_ping_that_another_address_answers_loses_nothing_and_names_it():
 
 
 @pytest.mark.parametrize("kind", ["udp_stream", "tcp_rr", "ping"])
-def test_addresses_of_both_ends_are_told(kind):
+def test_addresses_of_both_ends_are_told(kind: str) -> None:
     with wired(is_control_apart=True) as (between, _):
         rate = {"rate_bps": 1_000_000} if kind == "udp_stream" else {}
         params = {"count": 3} if kind == "ping" else {"duration_seconds": 0.5, **rate}
@@ -51,7 +51,7 @@ def test_addresses_of_both_ends_are_told(kind):
     assert "reply_addresses" not in result
 
 
-def test_lost_datagrams_are_told_in_the_intervals_in_which_they_were_lost():
+def test_lost_datagrams_are_told_in_the_intervals_in_which_they_were_lost() -> None:
     with wired(forward="loss=1/10", is_control_apart=True) as (between, _):
         params = {
             "duration_seconds": 2,

@@ -26,7 +26,7 @@ def busy_loops(count: int) -> Iterator[None]:
             loop.wait()
 
 
-def test_two_busy_loops_beside_a_test_are_flagged_with_how_much_they_used():
+def test_two_busy_loops_beside_a_test_are_flagged_with_how_much_they_used() -> None:
     with link() as between, busy_loops(2):
         result = between.measure("udp_stream", {"duration_seconds": 2, "rate_bps": 10_000_000})
     assert "background_cpu" in result["flags"]

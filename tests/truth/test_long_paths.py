@@ -16,7 +16,7 @@ def built() -> None:
     build()
 
 
-def test_at_a_round_trip_above_a_second_no_transaction_of_udp_rr_is_lost():
+def test_at_a_round_trip_above_a_second_no_transaction_of_udp_rr_is_lost() -> None:
     with wired(both="delay=600ms") as (between, _):
         metrics = between.measure("udp_rr", {"duration_seconds": 7, **SIZES})["metrics"]
     assert metrics["lost_packets"] == 0
@@ -25,7 +25,7 @@ def test_at_a_round_trip_above_a_second_no_transaction_of_udp_rr_is_lost():
     assert 1.19 <= metrics["latency_min_seconds"] < 1.25
 
 
-def test_a_path_that_grows_long_loses_nothing_and_what_it_loses_is_counted_exactly():
+def test_a_path_that_grows_long_loses_nothing_and_what_it_loses_is_counted_exactly() -> None:
     with wired(both="delay=5ms", is_logged=True) as (between, wire):
         wire.change("delay=5ms+700ms@2s", way="forward")
         wire.start()
@@ -40,14 +40,14 @@ def test_a_path_that_grows_long_loses_nothing_and_what_it_loses_is_counted_exact
     assert lost
 
 
-def test_at_a_round_trip_above_three_seconds_a_test_is_set_up_and_gives_its_rate():
+def test_at_a_round_trip_above_three_seconds_a_test_is_set_up_and_gives_its_rate() -> None:
     with wired(both="delay=1550ms", is_control_apart=True) as (between, _):
         tried = attempt(between, "tcp_rr", {"duration_seconds": 4, **SIZES})
     assert tried.code == 0, tried.stderr
     assert tried.metric("latency_p50_seconds") == pytest.approx(3.1, rel=0.05)
 
 
-def test_an_outage_ends_no_test_and_is_told_with_its_begin_and_end():
+def test_an_outage_ends_no_test_and_is_told_with_its_begin_and_end() -> None:
     with wired(both="delay=5ms", is_control_apart=True) as (between, wire):
         begun = begin(between, "udp_stream", {"duration_seconds": 9, "rate_bps": 1_000_000})
         wire.cut(after=2, seconds=3.5)
@@ -62,7 +62,7 @@ def test_an_outage_ends_no_test_and_is_told_with_its_begin_and_end():
     assert rates[-1] > 0
 
 
-def test_a_full_send_buffer_before_a_thin_link_ends_in_time_with_the_links_rate():
+def test_a_full_send_buffer_before_a_thin_link_ends_in_time_with_the_links_rate() -> None:
     settings = {"duration_seconds": 3, "source_socket_buffer_bytes": 4 << 20, "report_interval_seconds": 1}
     with wired(both="delay=10ms", forward="rate=250kbit,queue=1MB", is_control_apart=True) as (between, _):
         tried = attempt(between, "tcp_stream", settings)
@@ -76,7 +76,7 @@ def test_a_full_send_buffer_before_a_thin_link_ends_in_time_with_the_links_rate(
     assert [is_drain for _, is_drain in spans[:4]] == [False, False, False, True]
 
 
-def test_a_path_on_which_large_packets_vanish_carries_a_test_and_is_named():
+def test_a_path_on_which_large_packets_vanish_carries_a_test_and_is_named() -> None:
     with wired(both="mtu=1500,too_big=silent", mtu=9_000, is_control_apart=True) as (between, _):
         tried = attempt(between, "tcp_rr", {"duration_seconds": 1, **SIZES})
     assert tried.code == 0, tried.stderr
@@ -89,7 +89,7 @@ def test_a_path_on_which_large_packets_vanish_carries_a_test_and_is_named():
     assert sizes == (1_472, 1_472)
 
 
-def test_a_path_that_carries_what_its_ends_send_has_no_black_hole():
+def test_a_path_that_carries_what_its_ends_send_has_no_black_hole() -> None:
     with wired(both="delay=1ms", is_control_apart=True) as (between, _):
         tried = attempt(between, "tcp_rr", {"duration_seconds": 1, **SIZES})
     assert (tried.code, tried.result.get("path_fault")) == (0, None), tried.stderr

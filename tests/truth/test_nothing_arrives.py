@@ -28,7 +28,7 @@ def failed(between: Link, kind: str, params: dict[str, Any]) -> tuple[dict[str, 
     return json.loads(done.stdout), done.stderr
 
 
-def test_datagrams_into_a_smaller_mtu_fail_with_their_counts_and_both_mtus():
+def test_datagrams_into_a_smaller_mtu_fail_with_their_counts_and_both_mtus() -> None:
     with wired(both="mtu=1400,too_big=silent", is_control_apart=True) as (between, _):
         between.sink.run("ip", "link", "set", "data", "mtu", "1400")
         params = {"duration_seconds": 1, "message_size_bytes": 1472, "rate_bps": 1_000_000}
@@ -49,7 +49,7 @@ def drop_large_datagrams(space: Namespace) -> None:
     space.rules("table inet t { chain c { type filter hook input priority 0; udp length > 500 drop; }; }")
 
 
-def test_a_direction_without_data_fails_a_test_of_both():
+def test_a_direction_without_data_fails_a_test_of_both() -> None:
     with wired(is_control_apart=True) as (between, _):
         drop_large_datagrams(between.source)
         params = {
@@ -64,7 +64,7 @@ def test_a_direction_without_data_fails_a_test_of_both():
     assert result["metrics"]["received_packets"] > 50
 
 
-def test_requests_without_a_response_fail():
+def test_requests_without_a_response_fail() -> None:
     with wired(is_control_apart=True) as (between, _):
         drop_large_datagrams(between.sink)
         params = {"duration_seconds": 1.5, "request_size_bytes": 1000, "response_size_bytes": 1}
@@ -76,7 +76,7 @@ def test_requests_without_a_response_fail():
     assert [limit["by"] for limit in result["limits"]] == ["path"]
 
 
-def test_probes_without_a_reply_fail_and_are_not_limited_by_the_rate_asked_for():
+def test_probes_without_a_reply_fail_and_are_not_limited_by_the_rate_asked_for() -> None:
     with wired(is_control_apart=True) as (between, wire):
         wire.change("block=icmp")
         result, why = failed(between, "ping", {"count": 5, "probe_interval_seconds": 0.05})
@@ -85,7 +85,7 @@ def test_probes_without_a_reply_fail_and_are_not_limited_by_the_rate_asked_for()
     assert [limit["by"] for limit in result["limits"]] == ["path"]
 
 
-def test_a_flow_of_several_that_gets_through_nowhere_is_flagged():
+def test_a_flow_of_several_that_gets_through_nowhere_is_flagged() -> None:
     with wired(is_control_apart=True) as (between, _):
         params = {"duration_seconds": 1, "message_size_bytes": 1000, "rate_bps": 1_000_000, "flows": 2}
         assert "flow_without_data" not in between.measure("udp_stream", params)["flags"]

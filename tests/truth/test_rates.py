@@ -75,7 +75,7 @@ def children(pid: int) -> list[int]:
 
 
 @pytest.mark.parametrize("direction", ["forward", "reverse"])
-def test_an_outage_is_not_followed_by_a_burst(rig, direction):
+def test_an_outage_is_not_followed_by_a_burst(rig: tuple[Link, Wire], direction: str) -> None:
     link, wire = rig
     result = measure(
         link, "tcp_stream", outage(wire, 1.3), duration_seconds=10, rate_bps=RATE_BPS, direction=direction,
@@ -87,7 +87,7 @@ def test_an_outage_is_not_followed_by_a_burst(rig, direction):
 
 
 @pytest.mark.parametrize("mode", ["send", "sendmmsg", "segmentation"])
-def test_a_stopped_sender_of_datagrams_does_not_make_up_for_it(rig, mode):
+def test_a_stopped_sender_of_datagrams_does_not_make_up_for_it(rig: tuple[Link, Wire], mode: str) -> None:
     link, _ = rig
     # A receive buffer of the kernel's default takes a few hundred of them at once.
     result = measure(
@@ -98,14 +98,14 @@ def test_a_stopped_sender_of_datagrams_does_not_make_up_for_it(rig, mode):
     assert "rate_not_reached" in result["flags"]
 
 
-def test_a_stopped_sender_of_a_stream_does_not_make_up_for_it(rig):
+def test_a_stopped_sender_of_a_stream_does_not_make_up_for_it(rig: tuple[Link, Wire]) -> None:
     link, _ = rig
     result = measure(link, "tcp_stream", stop, duration_seconds=6, rate_bps=RATE_BPS, report_interval_seconds=0.5)
     assert max(throughputs(result)) < MOST_SHARE * RATE_BPS, throughputs(result)
     assert "rate_not_reached" in result["flags"]
 
 
-def test_a_stopped_ping_does_not_make_up_for_its_probes_at_once(rig):
+def test_a_stopped_ping_does_not_make_up_for_its_probes_at_once(rig: tuple[Link, Wire]) -> None:
     link, wire = rig
     sent = []
 
@@ -122,7 +122,7 @@ def test_a_stopped_ping_does_not_make_up_for_its_probes_at_once(rig):
     assert "rate_not_reached" in result["flags"]
 
 
-def test_a_message_of_eight_seconds_of_the_rate_is_sent_in_pieces(rig):
+def test_a_message_of_eight_seconds_of_the_rate_is_sent_in_pieces(rig: tuple[Link, Wire]) -> None:
     link, _ = rig
     params = {"duration_seconds": 5, "rate_bps": 1_000_000, "message_size_bytes": 1 << 20}
     result = link.measure("tcp_stream", params)

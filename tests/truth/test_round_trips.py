@@ -24,7 +24,7 @@ def built() -> None:
 
 
 @pytest.mark.parametrize("kind", ["udp_rr", "tcp_rr"])
-def test_few_transactions_give_the_rate_of_the_round_trip_and_latencies_to_the_millisecond(kind):
+def test_few_transactions_give_the_rate_of_the_round_trip_and_latencies_to_the_millisecond(kind: str) -> None:
     with wired(both="delay=300ms", is_control_apart=True, is_logged=True) as (between, wire):
         tried = attempt(between, kind, {"duration_seconds": 2.1, **SIZES})
         wire.end()
@@ -37,7 +37,7 @@ def test_few_transactions_give_the_rate_of_the_round_trip_and_latencies_to_the_m
         assert -1e-4 < tried.metric(f"latency_{name}_seconds") - truth < 5e-3, name
 
 
-def test_the_window_of_a_stream_begins_when_its_first_datagram_arrives():
+def test_the_window_of_a_stream_begins_when_its_first_datagram_arrives() -> None:
     with wired(both="delay=300ms", is_control_apart=True, is_logged=True) as (between, wire):
         tried = attempt(
             between, "udp_stream", {"duration_seconds": 2.5, "rate_bps": 1_000_000, "message_size_bytes": 1_000}
@@ -49,7 +49,7 @@ def test_the_window_of_a_stream_begins_when_its_first_datagram_arrives():
     assert started == pytest.approx(first.departed / 1e9, abs=0.05)
 
 
-def test_probes_lost_one_after_another_are_an_outage():
+def test_probes_lost_one_after_another_are_an_outage() -> None:
     with wired(both="delay=5ms", is_control_apart=True) as (between, wire):
         begun = begin(between, "ping", {"count": 50, "probe_interval_seconds": 0.1})
         wire.cut(after=2, seconds=1.6)
@@ -60,7 +60,7 @@ def test_probes_lost_one_after_another_are_an_outage():
     assert outage["until_seconds"] - outage["from_seconds"] == pytest.approx(1.6, abs=0.3)
 
 
-def test_a_server_that_is_cut_off_for_a_while_is_an_outage():
+def test_a_server_that_is_cut_off_for_a_while_is_an_outage() -> None:
     with wired(both="delay=5ms", is_control_apart=True) as (between, wire):
         words = [
             sys.executable,

@@ -7,12 +7,14 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from bench.truth.ground.sockets import opened
 from bench.truth.ground.topology import SINK_ADDRESS, SINK_ADDRESS_V6, SOURCE_ADDRESS, Failed
 from bench.truth.ground.wire import PROGRAM, Wire
+from tests.truth.conftest import Joined, Spaces
 
 pytestmark = pytest.mark.needs("Rust", "network namespaces")
 
@@ -25,7 +27,7 @@ QUIET_SECONDS = 0.3
 
 
 @contextmanager
-def datagrams(spaces) -> Iterator[tuple[socket.socket, socket.socket]]:
+def datagrams(spaces: Spaces) -> Iterator[tuple[socket.socket, socket.socket]]:
     """Return a sender at the left that is connected to a receiver at the right."""
     with (
         opened(spaces[1], socket.AF_INET, socket.SOCK_DGRAM, SINK_ADDRESS) as receiver,
@@ -53,7 +55,7 @@ def arrived(receiver: socket.socket) -> list[int]:
         return numbers
 
 
-def test_a_delay_of_each_way_is_kept_within_a_millisecond(joined, spaces):
+def test_a_delay_of_each_way_is_kept_within_a_millisecond(joined: Joined, spaces: Spaces) -> None:
     took = []
     with joined(forward="delay=30ms", backward="delay=50ms"), datagrams(spaces) as (sender, receiver):
         for _ in range(20):
@@ -66,7 +68,7 @@ def test_a_delay_of_each_way_is_kept_within_a_millisecond(joined, spaces):
     assert 0.080 <= min(took) < 0.081
 
 
-def test_the_log_has_the_time_of_each_packet_in_and_out(joined, spaces):
+def test_the_log_has_the_time_of_each_packet_in_and_out(joined: Joined, spaces: Spaces) -> None:
     with joined(both="delay=5ms", is_logged=True) as wire, datagrams(spaces) as (sender, receiver):
         for number in range(50):
             send_numbered(sender, 1, number)
@@ -79,7 +81,7 @@ def test_the_log_has_the_time_of_each_packet_in_and_out(joined, spaces):
     assert 5_000_000 <= min(delays) < 6_000_000
 
 
-def test_a_rate_is_kept_within_a_hundredth_and_its_queue_drops_the_rest(joined, spaces):
+def test_a_rate_is_kept_within_a_hundredth_and_its_queue_drops_the_rest(joined: Joined, spaces: Spaces) -> None:
     with joined(forward="rate=8Mbit,queue=100kB", is_logged=True) as wire, datagrams(spaces) as (sender, receiver):
         for first in range(0, 1_200, 10):
             send_numbered(sender, 10, first)
@@ -96,7 +98,7 @@ def test_a_rate_is_kept_within_a_hundredth_and_its_queue_drops_the_rest(joined, 
     assert 95 <= sum(packet.departed > packets[-1].arrived for packet in packets) <= 101
 
 
-def test_losses_and_duplicates_are_those_that_the_receiver_sees(joined, spaces):
+def test_losses_and_duplicates_are_those_that_the_receiver_sees(joined: Joined, spaces: Spaces) -> None:
     with joined(forward="loss=1/7,duplicate=1/5") as wire, datagrams(spaces) as (sender, receiver):
         send_numbered(sender, 700)
         numbers = arrived(receiver)
@@ -106,7 +108,7 @@ def test_losses_and_duplicates_are_those_that_the_receiver_sees(joined, spaces):
     assert counts.delivered == len(numbers) == 720
 
 
-def test_bursts_of_loss_are_counted_and_a_seed_gives_the_same_again(joined, spaces):
+def test_bursts_of_loss_are_counted_and_a_seed_gives_the_same_again(joined: Joined, spaces: Spaces) -> None:
     runs = []
     for _ in range(2):
         with joined(forward="loss=10%,burst=5", seed=9) as wire, datagrams(spaces) as (sender, receiver):
@@ -117,7 +119,7 @@ def test_bursts_of_loss_are_counted_and_a_seed_gives_the_same_again(joined, spac
     assert 20 <= 1_000 - len(runs[0]) <= 300
 
 
-def test_every_tenth_overtakes_those_before_it(joined, spaces):
+def test_every_tenth_overtakes_those_before_it(joined: Joined, spaces: Spaces) -> None:
     with joined(forward="delay=50ms,reorder=1/10,early=30ms") as wire, datagrams(spaces) as (sender, receiver):
         for number in range(100):
             send_numbered(sender, 1, number)
@@ -130,7 +132,7 @@ def test_every_tenth_overtakes_those_before_it(joined, spaces):
     assert not {number for number in late if number % 10 == 9}
 
 
-def test_an_outage_of_one_way_begins_and_ends_at_once(joined, spaces):
+def test_an_outage_of_one_way_begins_and_ends_at_once(joined: Joined, spaces: Spaces) -> None:
     with joined() as wire, datagrams(spaces) as (sender, receiver):
         send_numbered(sender, 10)
         assert len(arrived(receiver)) == 10
@@ -143,7 +145,7 @@ def test_an_outage_of_one_way_begins_and_ends_at_once(joined, spaces):
         assert wire.counts().of("forward", "udp").outage == 20
 
 
-def test_a_described_outage_counts_from_the_start_signal(joined, spaces):
+def test_a_described_outage_counts_from_the_start_signal(joined: Joined, spaces: Spaces) -> None:
     with joined(forward="outage=0-0.3s") as wire, datagrams(spaces) as (sender, receiver):
         time.sleep(0.4)
         wire.start()
@@ -153,7 +155,7 @@ def test_a_described_outage_counts_from_the_start_signal(joined, spaces):
         assert arrived(receiver) == list(range(5))
 
 
-def test_a_packet_above_the_mtu_is_told_to_its_sender_by_either_ip(joined, spaces):
+def test_a_packet_above_the_mtu_is_told_to_its_sender_by_either_ip(joined: Joined, spaces: Spaces) -> None:
     with joined(both="mtu=1300") as wire, datagrams(spaces) as (sender, receiver):
         sender.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, NEVER_FRAGMENT)
         sender.send(bytes(1_272))
@@ -168,7 +170,7 @@ def test_a_packet_above_the_mtu_is_told_to_its_sender_by_either_ip(joined, space
         assert wire.counts().of("forward", "udp").too_big == 2
 
 
-def test_a_black_hole_tells_nothing(joined, spaces):
+def test_a_black_hole_tells_nothing(joined: Joined, spaces: Spaces) -> None:
     with joined(both="mtu=1300,too_big=silent") as wire, datagrams(spaces) as (sender, receiver):
         sender.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, NEVER_FRAGMENT)
         sender.send(bytes(1_273))
@@ -177,7 +179,7 @@ def test_a_black_hole_tells_nothing(joined, spaces):
         assert wire.counts().of("forward", "udp").too_big == 1
 
 
-def test_what_may_be_cut_is_cut_and_fragments_may_be_blocked(joined, spaces):
+def test_what_may_be_cut_is_cut_and_fragments_may_be_blocked(joined: Joined, spaces: Spaces) -> None:
     message = bytes(range(256)) * 5
     with joined(both="mtu=600") as wire, datagrams(spaces) as (sender, receiver):
         sender.setsockopt(socket.IPPROTO_IP, IP_MTU_DISCOVER, MAY_FRAGMENT)
@@ -191,7 +193,7 @@ def test_what_may_be_cut_is_cut_and_fragments_may_be_blocked(joined, spaces):
         assert wire.counts().of("forward", "udp").blocked == 4
 
 
-def test_a_blocked_port_is_silent_and_others_pass(joined, spaces):
+def test_a_blocked_port_is_silent_and_others_pass(joined: Joined, spaces: Spaces) -> None:
     with joined() as wire, datagrams(spaces) as (sender, receiver):
         wire.change(f"block=udp:{receiver.getsockname()[1]}+icmp", way="forward")
         send_numbered(sender, 3)
@@ -205,7 +207,7 @@ def test_a_blocked_port_is_silent_and_others_pass(joined, spaces):
                 stream.connect((SINK_ADDRESS, 9))
 
 
-def test_tcp_is_carried_whole_over_a_bad_wire(joined, spaces):
+def test_tcp_is_carried_whole_over_a_bad_wire(joined: Joined, spaces: Spaces) -> None:
     payload = hashlib.sha256(b"wire").digest() * 30_000
     received = bytearray()
 
@@ -232,11 +234,11 @@ def test_tcp_is_carried_whole_over_a_bad_wire(joined, spaces):
     assert counts.lost and counts.duplicated and counts.reordered
 
 
-def test_a_wrong_word_is_refused_and_changes_nothing(joined):
+def test_a_wrong_word_is_refused_and_changes_nothing(joined: Joined) -> None:
     with joined(both="delay=1ms") as wire:
         assert_refused(wire, "delay=2ms,los=1", '"los" is none of delay')
         assert_refused(wire, "outage=5", "no FROM-UNTIL")
-    words = [PROGRAM, "a:x", "b:x", "--forward", "rate=fast"]
+    words: list[str | Path] = [PROGRAM, "a:x", "b:x", "--forward", "rate=fast"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert '"fast" is no number' in done.stderr

@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.schedules.models import Slot
 from tests.factories import make_alert, make_channel, make_pair, make_plan, make_run, make_schedule
@@ -45,7 +46,9 @@ def url_of(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", WITHOUT_ARGUMENT + OF_A_ROW)
-def test_it_shows_within_ten_queries(signed_in: Client, name: str, django_assert_max_num_queries) -> None:
+def test_it_shows_within_ten_queries(
+    signed_in: Client, name: str, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
     url = url_of(name)
     with django_assert_max_num_queries(MOST_QUERIES):
         response = signed_in.get(url)
@@ -67,7 +70,7 @@ def test_it_is_not_found_for_a_row_that_does_not_exist(signed_in: Client, name: 
 
 
 def test_lists_of_many_rows_cost_no_more_queries_than_lists_of_one(
-    signed_in: Client, django_assert_max_num_queries
+    signed_in: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for _ in range(12):
         make_run(pair=make_pair())

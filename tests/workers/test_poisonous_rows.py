@@ -1,6 +1,8 @@
 """The tick's steps over many rows: one that can't be done doesn't stop the others, and isn't tried for ever."""
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.db import OperationalError
@@ -12,6 +14,7 @@ from benchweb.results.models import EnvironmentNights
 from benchweb.runs import endings
 from benchweb.runs.models import Campaign, Run, State
 from benchweb.runs.queueing import dispatch, queues
+from benchweb.runs.queueing import occupancy as occupancies
 from benchweb.schedules import services
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.slots import claiming, launching, settling, turns
@@ -23,10 +26,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 NOW = datetime(2030, 1, 1, 2, tzinfo=UTC)
 
 
-def test_all_rows_but_the_poisonous_ones_are_done():
-    done, failed = [], []
+def test_all_rows_but_the_poisonous_ones_are_done() -> None:
+    done: list[int] = []
+    failed: list[tuple[int, str]] = []
 
-    def do(rows):
+    def do(rows: Sequence[int]) -> int:
         if 3 in rows or 6 in rows:
             raise ValueError("poison")
         done.extend(rows)
@@ -36,10 +40,10 @@ def test_all_rows_but_the_poisonous_ones_are_done():
     assert (done, failed) == ([0, 1, 2, 4, 5, 7], [(3, "poison"), (6, "poison")])
 
 
-def test_a_database_in_trouble_is_no_rows_fault():
+def test_a_database_in_trouble_is_no_rows_fault() -> None:
     calls = []
 
-    def away(rows):
+    def away(rows: Sequence[int]) -> int:
         calls.append(rows)
         raise OperationalError("the server closed the connection")
 
@@ -48,12 +52,14 @@ def test_a_database_in_trouble_is_no_rows_fault():
     assert calls == [[1, 2, 3]]
 
 
-def test_a_schedule_that_cannot_be_advanced_loses_its_slot_after_three_tries_and_goes_on(monkeypatch):
+def test_a_schedule_that_cannot_be_advanced_loses_its_slot_after_three_tries_and_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     poisonous, good = make_schedule(name="poisonous"), make_schedule(name="good", target={"pairs": [make_pair().pk]})
     Schedule.objects.update(next_at=NOW)
     advance = claiming.advance
 
-    def broken(schedule, now):
+    def broken(schedule: Schedule, now: datetime) -> Any:
         if schedule.pk == poisonous.pk:
             raise LookupError("no such pair")
         return advance(schedule, now)
@@ -70,7 +76,7 @@ def test_a_schedule_that_cannot_be_advanced_loses_its_slot_after_three_tries_and
     assert (poisonous.next_at, poisonous.break_offs) == (NOW + timedelta(days=1), 0)
 
 
-def test_a_schedule_whose_rule_cannot_be_followed_stops_and_says_so():
+def test_a_schedule_whose_rule_cannot_be_followed_stops_and_says_so() -> None:
     schedule = make_schedule()
     Schedule.objects.update(next_at=NOW, cron="not a rule")
     for _ in range(3):
@@ -80,7 +86,7 @@ def test_a_schedule_whose_rule_cannot_be_followed_stops_and_says_so():
     assert "save the schedule again" in Slot.objects.get().reason
 
 
-def test_a_slot_that_cannot_be_settled_fails_and_the_others_are_settled(monkeypatch):
+def test_a_slot_that_cannot_be_settled_fails_and_the_others_are_settled(monkeypatch: pytest.MonkeyPatch) -> None:
     slots = []
     for _ in range(3):
         run = make_run()
@@ -88,7 +94,7 @@ def test_a_slot_that_cannot_be_settled_fails_and_the_others_are_settled(monkeypa
         slots.append(Slot.objects.create(schedule=make_schedule(), at=NOW, claimed_at=NOW, campaign=run.campaign))
     said = settling._reason
 
-    def poisonous(slot, counts):
+    def poisonous(slot: Slot, counts: Mapping[str, int]) -> Any:
         if slot.pk == slots[1].pk:
             raise ValueError("poison")
         return said(slot, counts)
@@ -101,12 +107,12 @@ def test_a_slot_that_cannot_be_settled_fails_and_the_others_are_settled(monkeypa
     assert found[slots[1].pk].reason == "Its runs ended, but could not be counted: ValueError: poison"
 
 
-def test_a_late_run_that_cannot_be_ended_leaves_the_others_to_end(monkeypatch):
+def test_a_late_run_that_cannot_be_ended_leaves_the_others_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = [make_run() for _ in range(3)]
     Campaign.objects.update(start_before=datetime(2020, 1, 1, tzinfo=UTC))
     end = endings.end_pending
 
-    def poisonous(reasons, state, **named):
+    def poisonous(reasons: Mapping[int, str], state: State, **named: Any) -> Any:
         if runs[1].pk in reasons:
             raise ValueError("poison")
         return end(reasons, state, **named)
@@ -125,7 +131,7 @@ def test_a_late_run_that_cannot_be_ended_leaves_the_others_to_end(monkeypatch):
 
 
 @pytest.mark.parametrize("way", ["late", "silent"])
-def test_a_run_that_cannot_be_ended_in_any_way_is_tried_three_times(monkeypatch, way):
+def test_a_run_that_cannot_be_ended_in_any_way_is_tried_three_times(monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     row = make_run()
     Campaign.objects.update(retries=1, retry_pause_seconds=0)
     if way == "late":
@@ -134,7 +140,7 @@ def test_a_run_that_cannot_be_ended_in_any_way_is_tried_three_times(monkeypatch,
         Endpoint.objects.filter(pk=row.pair.source_id).update(unreachable_since=datetime(2020, 1, 1, tzinfo=UTC))
     tries = []
 
-    def poisonous(*_, **__):
+    def poisonous(*_: object, **__: object) -> None:
         tries.append(1)
         raise ValueError("poison\0")
 
@@ -148,7 +154,9 @@ def test_a_run_that_cannot_be_ended_in_any_way_is_tried_three_times(monkeypatch,
     assert Run.objects.get().break_offs == 3
 
 
-def test_a_waiting_slot_that_cannot_be_launched_fails_after_three_tries_and_the_next_waits(monkeypatch):
+def test_a_waiting_slot_that_cannot_be_launched_fails_after_three_tries_and_the_next_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     poisonous, good = make_schedule(name="poisonous"), make_schedule(name="good", target={"pairs": [make_pair().pk]})
     first, second = (
         Slot.objects.create(schedule=poisonous, at=NOW + timedelta(minutes=n), claimed_at=NOW) for n in range(2)
@@ -156,7 +164,7 @@ def test_a_waiting_slot_that_cannot_be_launched_fails_after_three_tries_and_the_
     Slot.objects.create(schedule=good, at=NOW, claimed_at=NOW)
     give = turns.turn_give
 
-    def broken(schedule, now, **named):
+    def broken(schedule: Schedule, now: datetime, **named: Any) -> Any:
         if schedule.pk == poisonous.pk:
             raise LookupError("no such pair\0")
         return give(schedule, now, **named)
@@ -174,10 +182,12 @@ def test_a_waiting_slot_that_cannot_be_launched_fails_after_three_tries_and_the_
     assert second.state != State.FAILED
 
 
-def test_a_slot_whose_launch_tells_a_reason_that_cannot_be_stored_fails_at_once(monkeypatch):
+def test_a_slot_whose_launch_tells_a_reason_that_cannot_be_stored_fails_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     Slot.objects.create(schedule=make_schedule(), at=NOW, claimed_at=NOW)
 
-    def broken(*_, **__):
+    def broken(*_: object, **__: object) -> None:
         raise LookupError("no\0")
 
     monkeypatch.setattr(launching, "_launched", broken)
@@ -185,10 +195,10 @@ def test_a_slot_whose_launch_tells_a_reason_that_cannot_be_stored_fails_at_once(
     assert Slot.objects.get().reason == "Could not be launched: LookupError: no\ufffd"
 
 
-def test_a_database_in_trouble_costs_a_waiting_slot_no_try(monkeypatch):
+def test_a_database_in_trouble_costs_a_waiting_slot_no_try(monkeypatch: pytest.MonkeyPatch) -> None:
     Slot.objects.create(schedule=make_schedule(), at=NOW, claimed_at=NOW)
 
-    def away(*_, **__):
+    def away(*_: object, **__: object) -> None:
         raise OperationalError("the server closed the connection")
 
     monkeypatch.setattr(turns, "turn_give", away)
@@ -197,11 +207,11 @@ def test_a_database_in_trouble_costs_a_waiting_slot_no_try(monkeypatch):
     assert (Slot.objects.get().state, Slot.objects.get().break_offs) == (State.PENDING, 0)
 
 
-def test_a_run_whose_length_cannot_be_told_holds_up_no_other_and_ends(monkeypatch):
+def test_a_run_whose_length_cannot_be_told_holds_up_no_other_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     poisonous, good = make_run(), make_run()
-    occupancy = queues.occupancy
+    occupancy = occupancies.occupancy
 
-    def broken(version_id):
+    def broken(version_id: int) -> Any:
         if version_id == poisonous.plan_version_id:
             raise KeyError("kind")
         return occupancy(version_id)
@@ -214,7 +224,7 @@ def test_a_run_whose_length_cannot_be_told_holds_up_no_other_and_ends(monkeypatc
     assert good.state == State.PENDING
 
 
-def test_nights_that_cannot_be_made_hold_up_no_others(monkeypatch):
+def test_nights_that_cannot_be_made_hold_up_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
     environment = make_pair().environment
     for kind in ("tcp_stream", "udp_stream"):
         EnvironmentNights.objects.create(
@@ -223,7 +233,7 @@ def test_nights_that_cannot_be_made_hold_up_no_others(monkeypatch):
         )  # fmt: skip
     make = nights._make
 
-    def poisonous(row):
+    def poisonous(row: EnvironmentNights) -> None:
         if row.kind == "tcp_stream":
             raise ValueError("poison")
         make(row)
@@ -233,10 +243,10 @@ def test_nights_that_cannot_be_made_hold_up_no_others(monkeypatch):
     assert not EnvironmentNights.objects.exclude(stale_from=None).exists()
 
 
-def test_a_step_of_the_tick_that_fails_stops_no_other(monkeypatch):
+def test_a_step_of_the_tick_that_fails_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     done = []
 
-    def broken():
+    def broken() -> None:
         raise RuntimeError("unforeseen")
 
     monkeypatch.setattr(ticking, "STEPS", (broken, lambda: done.append(1)))

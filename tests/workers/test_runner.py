@@ -28,7 +28,7 @@ class Runs:
 
 
 @pytest.fixture
-def runs(monkeypatch):
+def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
     monkeypatch.setattr(module, "let_database_go", lambda: None)
     return Runs()
 
@@ -37,7 +37,7 @@ def begun(runs: Runs, expected: list[int]) -> bool:
     return wait_until(lambda: runs.begun == expected, timeout_seconds=SECONDS)
 
 
-def test_a_run_that_finds_no_room_begins_when_another_ends(runs):
+def test_a_run_that_finds_no_room_begins_when_another_ends(runs: Runs) -> None:
     runner = Runner(1, runs.execute)
     assert runner.take(1)
     assert begun(runs, [1])
@@ -50,7 +50,9 @@ def test_a_run_that_finds_no_room_begins_when_another_ends(runs):
     assert runs.begun == [1, 2]
 
 
-def test_a_run_that_waited_too_long_for_room_is_left_to_the_next_wake_up(runs, monkeypatch):
+def test_a_run_that_waited_too_long_for_room_is_left_to_the_next_wake_up(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
     runner = Runner(1, runs.execute)
     runner.take(1)
     assert begun(runs, [1])
@@ -61,7 +63,7 @@ def test_a_run_that_waited_too_long_for_room_is_left_to_the_next_wake_up(runs, m
     assert runs.begun == [1]
 
 
-def test_a_closed_runner_takes_none_that_waits(runs):
+def test_a_closed_runner_takes_none_that_waits(runs: Runs) -> None:
     runner = Runner(1, runs.execute)
     runner.take(1)
     assert begun(runs, [1])

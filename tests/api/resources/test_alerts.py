@@ -1,6 +1,7 @@
 """Alerts, verdicts, changes and nights by REST."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -9,11 +10,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from benchweb.annotations.services import annotation_create
-from benchweb.hosts.models import Facts
+from benchweb.hosts.models import Facts, Pair
 from benchweb.regressions import transitions
 from benchweb.regressions.models import Alert
 from benchweb.results.models import Result, Series
 from benchweb.runs.models import Run, Trial
+from tests.api.conftest import ApiClient
 from tests.factories import make_pair
 from tests.nights import NIGHT, measured
 from tests.regressions.judged import judged, night, quiet
@@ -22,31 +24,35 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def pair():
+def pair() -> Pair:
     return make_pair()
 
 
 @pytest.fixture
-def alert(pair) -> Alert:
+def alert(pair: Pair) -> Alert:
     """An open alert of three series, after twenty quiet nights."""
     quiet(pair, series=3)
     judged(pair, [0.9] * 6, first=20, series=3)
     return Alert.objects.get()
 
 
-def bare_alert(number: int, **fields) -> Alert:
+def bare_alert(number: int, **fields: Any) -> Alert:
     values = {"kind": "absence", "code": "late", "state": "open", "begun_at": NIGHT, "night": NIGHT.date()} | fields
     return transitions.found(Alert(segment_key=f"late:{number}", **values))
 
 
-def test_an_alert_is_told_with_its_series_what_else_changed_and_its_history(api, pair, alert):
+def test_an_alert_is_told_with_its_series_what_else_changed_and_its_history(
+    api: ApiClient, pair: Pair, alert: Alert
+) -> None:
     annotation_create(text="new switch", at=night(19) + timedelta(hours=3), host=pair.source.host)
     part = alert.series.first()
+    assert part is not None
     for run, kernel in ((part.last_good_run, "6.1"), (part.first_bad_run, "6.2")):
         facts = Facts.objects.create(
             endpoint=pair.source, digest=kernel, document={"kernel": kernel}, first_seen_at=NIGHT, last_seen_at=NIGHT
         )
         trial = Trial.objects.filter(run=run).order_by("pk").first()
+        assert trial is not None
         Result.objects.create(trial=trial, metrics={}, document={}, source_facts=facts)
     found = api.get(f"/alerts/{alert.pk}").json()
     assert (found["kind"], found["state"], found["pair"], found["series_count"]) == ("change", "open", pair.pk, 3)
@@ -60,7 +66,7 @@ def test_an_alert_is_told_with_its_series_what_else_changed_and_its_history(api,
     assert [row["to_state"] for row in found["transitions"]][-1] == "open"
 
 
-def test_lists_are_of_live_alerts_unless_states_are_named(api, pair, alert):
+def test_lists_are_of_live_alerts_unless_states_are_named(api: ApiClient, pair: Pair, alert: Alert) -> None:
     transitions.fix(alert_id=bare_alert(1).pk, by=None)
     late = bare_alert(2, host=pair.source.host)
 
@@ -79,13 +85,13 @@ def test_lists_are_of_live_alerts_unless_states_are_named(api, pair, alert):
 
 
 @pytest.mark.parametrize(("query", "field"), [("state=awake", "state"), ("kind=noise", "kind"), ("nights=1", "nights")])
-def test_a_filter_that_cannot_be_is_refused(api, query, field):
+def test_a_filter_that_cannot_be_is_refused(api: ApiClient, query: str, field: str) -> None:
     answer = api.get(f"/alerts?{query}")
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["field"] == field
 
 
-def test_a_list_takes_the_same_queries_whatever_its_length(api):
+def test_a_list_takes_the_same_queries_whatever_its_length(api: ApiClient) -> None:
     bare_alert(1)
     # The first call notes that the token was used.
     api.get("/alerts")
@@ -104,7 +110,9 @@ def test_a_list_takes_the_same_queries_whatever_its_length(api):
     ("action", "state"),
     [("acknowledge", "acknowledged"), ("expected", "expected"), ("invalid", "invalid"), ("fixed", "fixed")],
 )
-def test_a_transition_is_recorded_with_who_and_refused_where_it_cannot_be(api, user, action, state):
+def test_a_transition_is_recorded_with_who_and_refused_where_it_cannot_be(
+    api: ApiClient, user: User, action: str, state: str
+) -> None:
     alert = bare_alert(1)
     answer = api.post(f"/alerts/{alert.pk}/{action}", {"comment": "the new switch"})
     assert answer.status_code == 200
@@ -116,7 +124,7 @@ def test_a_transition_is_recorded_with_who_and_refused_where_it_cannot_be(api, u
     assert api.post("/alerts/999/acknowledge", {}).status_code == 404
 
 
-def test_an_alert_is_snoozed_commented_and_assigned(api, user):
+def test_an_alert_is_snoozed_commented_and_assigned(api: ApiClient, user: User) -> None:
     alert = bare_alert(1)
     User.objects.create_user("grace")
     until = (timezone.now() + timedelta(hours=8)).isoformat()
@@ -139,7 +147,9 @@ def test_an_alert_is_snoozed_commented_and_assigned(api, user):
         ("fixed", {"comment": "x" * 2_001}, "comment"),
     ],
 )
-def test_a_body_that_cannot_be_is_refused_and_changes_nothing(api, action, body, field):
+def test_a_body_that_cannot_be_is_refused_and_changes_nothing(
+    api: ApiClient, action: str, body: dict[str, Any], field: str
+) -> None:
     alert = bare_alert(1)
     answer = api.post(f"/alerts/{alert.pk}/{action}", body)
     assert answer.status_code == 422
@@ -147,8 +157,9 @@ def test_a_body_that_cannot_be_is_refused_and_changes_nothing(api, action, body,
     assert alert.transitions.count() == 1
 
 
-def test_a_series_tells_its_changes_and_the_smallest_that_it_can_show(api, alert):
+def test_a_series_tells_its_changes_and_the_smallest_that_it_can_show(api: ApiClient, alert: Alert) -> None:
     part = alert.series.first()
+    assert part is not None
     found = api.get(f"/series/{part.series_id}/changes").json()
     (change,) = found["changes"]
     assert (change["run"], found["runs"], found["is_learning"]) == (part.first_bad_run_id, 26, False)
@@ -156,7 +167,7 @@ def test_a_series_tells_its_changes_and_the_smallest_that_it_can_show(api, alert
     assert change["interval_low_ratio"] <= change["difference_ratio"] <= change["interval_high_ratio"]
 
 
-def test_a_series_of_a_few_runs_is_learning_and_one_of_cpu_is_not_judged(api, pair):
+def test_a_series_of_a_few_runs_is_learning_and_one_of_cpu_is_not_judged(api: ApiClient, pair: Pair) -> None:
     quiet(pair, 3)
     series = Series.objects.get()
     found = api.get(f"/series/{series.pk}/changes").json()
@@ -170,17 +181,17 @@ def test_a_series_of_a_few_runs_is_learning_and_one_of_cpu_is_not_judged(api, pa
 LEVELS = (1.0, 1.01, 0.99, 1.005, 0.995, 1.002)
 
 
-def test_a_verdict_beside_a_run_the_environment_and_a_pinned_baseline(api, pair):
+def test_a_verdict_beside_a_run_the_environment_and_a_pinned_baseline(api: ApiClient, pair: Pair) -> None:
     good = measured(pair, NIGHT, *(1e9 * each for each in LEVELS))
     same = measured(pair, night(1), *(1e9 * each for each in LEVELS))
     bad = measured(pair, night(2), *(8e8 * each for each in LEVELS))
     few = measured(pair, night(3), 8e8)
     Run.objects.update(plan_version=good.plan_version)
 
-    def verdict(run, baseline: str) -> str:
+    def verdict(run: Run, baseline: str) -> str:
         answer = api.get(f"/runs/{run.pk}/verdict?baseline={baseline}")
         assert answer.status_code == 200, answer.json()
-        return answer.json()["verdict"]
+        return str(answer.json()["verdict"])
 
     assert verdict(bad, str(good.pk)) == "regression"
     assert verdict(same, str(good.pk)) == "pass"
@@ -196,7 +207,7 @@ def test_a_verdict_beside_a_run_the_environment_and_a_pinned_baseline(api, pair)
     assert [row["name"] for row in api.get("/baselines").json()["items"]] == ["release 5.2"]
 
 
-def test_a_verdict_beside_the_runs_before_rests_on_their_medians(api, pair):
+def test_a_verdict_beside_the_runs_before_rests_on_their_medians(api: ApiClient, pair: Pair) -> None:
     quiet(pair, 20)
     bad = measured(pair, night(20), *(8e8 * each for each in LEVELS))
     assert api.get(f"/runs/{bad.pk}/verdict").json()["verdict"] == "regression"
@@ -207,14 +218,14 @@ def test_a_verdict_beside_the_runs_before_rests_on_their_medians(api, pair):
 
 
 @pytest.mark.parametrize("baseline", ["env:", "env:x", "999999", "yesterday", "-1", "9" * 30])
-def test_a_baseline_that_is_none_is_refused(api, pair, baseline):
+def test_a_baseline_that_is_none_is_refused(api: ApiClient, pair: Pair, baseline: str) -> None:
     run = measured(pair, NIGHT, 1e9)
     answer = api.get(f"/runs/{run.pk}/verdict?baseline={baseline}")
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["field"] == "baseline"
 
 
-def test_a_night_tells_what_began_and_what_it_rests_on(api, alert):
+def test_a_night_tells_what_began_and_what_it_rests_on(api: ApiClient, alert: Alert) -> None:
     found = api.get(f"/nights/{alert.night}").json()
     assert [each["id"] for each in found["begun"]] == [alert.pk]
     assert (found["recovered"], found["runs"], found["finished_runs"], found["slots"]) == ([], 1, 1, 0)

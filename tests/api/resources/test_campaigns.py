@@ -4,17 +4,20 @@ from datetime import timedelta
 from itertools import permutations
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.hosts.models import Pair
 from benchweb.runs.models import Campaign, Run, State
 from benchweb.runs.selectors import campaign_state
+from tests.api.conftest import ApiClient, Refused
 from tests.factories import make_endpoint, make_pair, make_plan, make_run
 
 pytestmark = pytest.mark.django_db
 
 
-def test_a_campaign_is_a_run_per_pair(api):
+def test_a_campaign_is_a_run_per_pair(api: ApiClient) -> None:
     plan, one, two = make_plan(), make_pair(), make_pair()
     answer = api.post("/campaigns", {"plan": plan.pk, "pairs": [two.pk, one.pk, two.pk]})
     assert answer.status_code == 201
@@ -29,7 +32,7 @@ def test_a_campaign_is_a_run_per_pair(api):
     assert api.get(f"/campaigns/{campaign['id']}").json() == campaign
 
 
-def test_a_mesh_launches_every_ordered_pair(api):
+def test_a_mesh_launches_every_ordered_pair(api: ApiClient) -> None:
     endpoints = [make_endpoint().pk for _ in range(3)]
     answer = api.post("/campaigns", {"plan": make_plan().pk, "mesh": {"endpoints": endpoints}})
     assert (answer.status_code, answer.json()["runs"]["pending"]) == (201, 6)
@@ -37,7 +40,7 @@ def test_a_mesh_launches_every_ordered_pair(api):
     assert ends == set(permutations(endpoints, 2))
 
 
-def test_more_than_a_thousand_runs_need_the_number(api, refused):
+def test_more_than_a_thousand_runs_need_the_number(api: ApiClient, refused: Refused) -> None:
     chosen = {"plan": make_plan().pk, "mesh": {"endpoints": [make_endpoint().pk for _ in range(33)]}}
     assert "1,056" in refused(api.post("/campaigns", chosen), 422, "confirm_runs")
     assert (Campaign.objects.count(), Pair.objects.count()) == (0, 0)
@@ -45,7 +48,7 @@ def test_more_than_a_thousand_runs_need_the_number(api, refused):
     assert (answer.status_code, answer.json()["runs"]["pending"]) == (201, 1056)
 
 
-def test_the_makespan_is_from_the_first_start_to_the_last_end(api):
+def test_the_makespan_is_from_the_first_start_to_the_last_end(api: ApiClient) -> None:
     plan, pairs = make_plan(), [make_pair(), make_pair(), make_pair()]
     campaign = api.post("/campaigns", {"plan": plan.pk, "pairs": [pair.pk for pair in pairs]}).json()["id"]
     start = timezone.now() - timedelta(seconds=100)
@@ -63,12 +66,12 @@ def test_the_makespan_is_from_the_first_start_to_the_last_end(api):
     assert (over["runs"]["finished"], over["runs"]["nonstart"], over["state"]) == (2, 1, "nonstart")
 
 
-def test_the_one_who_launched_is_kept(api, user):
+def test_the_one_who_launched_is_kept(api: ApiClient, user: User) -> None:
     api.post("/campaigns", {"plan": make_plan().pk, "pairs": [make_pair().pk]})
     assert Campaign.objects.get().created_by == user
 
 
-def test_cancelling_a_campaign_cancels_its_open_runs(api):
+def test_cancelling_a_campaign_cancels_its_open_runs(api: ApiClient) -> None:
     plan, pairs = make_plan(), [make_pair(), make_pair()]
     campaign = api.post("/campaigns", {"plan": plan.pk, "pairs": [pair.pk for pair in pairs]}).json()
     Run.objects.filter(pair=pairs[0]).update(state=State.FINISHED)
@@ -89,19 +92,23 @@ def test_cancelling_a_campaign_cancels_its_open_runs(api):
         ([1] * 40_001, "pairs"),
     ],
 )
-def test_pairs_that_cannot_be_are_refused_and_nothing_is_launched(api, refused, pairs, field):
+def test_pairs_that_cannot_be_are_refused_and_nothing_is_launched(
+    api: ApiClient, refused: Refused, pairs: object, field: str
+) -> None:
     refused(api.post("/campaigns", {"plan": make_plan().pk, "pairs": pairs}), 422, field)
     assert (Campaign.objects.count(), Run.objects.count()) == (0, 0)
 
 
-def test_one_archived_pair_of_two_stops_the_whole_launch(api, refused):
+def test_one_archived_pair_of_two_stops_the_whole_launch(api: ApiClient, refused: Refused) -> None:
     good, archived = make_pair(), make_pair()
     api.delete(f"/pairs/{archived.pk}")
     refused(api.post("/campaigns", {"plan": make_plan().pk, "pairs": [good.pk, archived.pk]}), 422, "pairs")
     assert (Campaign.objects.count(), Run.objects.count()) == (0, 0)
 
 
-def test_campaigns_are_listed_newest_first_with_three_queries(api, django_assert_num_queries):
+def test_campaigns_are_listed_newest_first_with_three_queries(
+    api: ApiClient, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
     runs = [make_run() for _ in range(4)]
     with django_assert_num_queries(4):
         # The token's first use is noted: one more than ever after.
@@ -113,7 +120,7 @@ def test_campaigns_are_listed_newest_first_with_three_queries(api, django_assert
     assert [item["id"] for item in api.get(f"/campaigns?plan={plan}").json()["items"]] == [runs[0].campaign_id]
 
 
-def test_a_campaign_that_is_not_there_is_404(api, refused):
+def test_a_campaign_that_is_not_there_is_404(api: ApiClient, refused: Refused) -> None:
     refused(api.get("/campaigns/999999"), 404)
     refused(api.post("/campaigns/999999/cancel"), 404)
 
@@ -129,5 +136,5 @@ def test_a_campaign_that_is_not_there_is_404(api, refused):
         (["finished", "cancelled", "failed"], "failed"),
     ],
 )
-def test_a_campaigns_state_follows_from_its_runs(states, state):
+def test_a_campaigns_state_follows_from_its_runs(states: list[str], state: str) -> None:
     assert campaign_state(states) == state

@@ -1,30 +1,40 @@
 """Channels, rules and maintenance windows by REST."""
 
+import threading
 import time
+from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.hosts.services import host_create
 from benchweb.notifications.delivery import outbox, sending
 from benchweb.notifications.models import Channel, Delivery, MaintenanceWindow, Rule
 from benchweb.notifications.routing import notify
+from tests.api.conftest import ApiClient, Refused
 from tests.factories import make_environment, make_plan
-from tests.notifications.conftest import SECRET, loopback_allowed, receiver, released  # noqa: F401  (fixtures)
+from tests.notifications.conftest import SECRET, loopback_allowed, receiver, released  # noqa: F401
 from tests.notifications.events import make_event
-from tests.notifications.receivers import silence, status
+from tests.notifications.receivers import HttpReceiver, silence, status
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def hook(api, receiver):  # noqa: F811
+def hook(api: ApiClient, receiver: HttpReceiver) -> dict[str, Any]:  # noqa: F811
     body = {"name": "hook", "kind": "webhook", "url": receiver.url, "secret": SECRET}
     answer = api.post("/channels", body)
     assert answer.status_code == 201, answer.content
-    return answer.json()
+    document: dict[str, Any] = answer.json()
+    return document
 
 
-def test_a_channel_is_made_changed_and_archived_and_its_secret_is_never_told(api, hook, receiver):  # noqa: F811
+def test_a_channel_is_made_changed_and_archived_and_its_secret_is_never_told(
+    api: ApiClient,
+    hook: dict[str, Any],
+    receiver: HttpReceiver,  # noqa: F811
+) -> None:
     assert (hook["kind"], hook["url"], hook["has_secret"], hook["last_attempt"]) == (
         "webhook", receiver.url, True, None,
     )  # fmt: skip
@@ -41,12 +51,12 @@ def test_a_channel_is_made_changed_and_archived_and_its_secret_is_never_told(api
     assert api.post(f"{path}/test").status_code == 404
 
 
-def test_a_secret_is_not_taken_to_another_receiver(api, hook, refused):
+def test_a_secret_is_not_taken_to_another_receiver(api: ApiClient, hook: dict[str, Any], refused: Refused) -> None:
     refused(api.patch(f"/channels/{hook['id']}", {"url": "https://example.org/x"}), 422, "secret")
     assert Channel.objects.get().config["url"] == hook["url"]
 
 
-def test_a_test_shows_the_receivers_answer(api, hook, receiver):  # noqa: F811
+def test_a_test_shows_the_receivers_answer(api: ApiClient, hook: dict[str, Any], receiver: HttpReceiver) -> None:  # noqa: F811
     receiver.replies.append(status(418, b"a teapot"))
     answer = api.post(f"/channels/{hook['id']}/test").json()
     assert (answer["delivered"], answer["attempt"]["status"], answer["attempt"]["answer"]) == (False, 418, "a teapot")
@@ -57,7 +67,13 @@ def test_a_test_shows_the_receivers_answer(api, hook, receiver):  # noqa: F811
     assert api.get(f"/channels/{hook['id']}").json()["last_attempt"] == answer["attempt"]
 
 
-def test_a_test_of_a_receiver_that_hangs_ends_in_time(api, hook, receiver, released, monkeypatch):  # noqa: F811
+def test_a_test_of_a_receiver_that_hangs_ends_in_time(
+    api: ApiClient,
+    hook: dict[str, Any],
+    receiver: HttpReceiver,  # noqa: F811
+    released: threading.Event,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(sending, "SECONDS", 1.0)
     receiver.replies.append(silence(released))
     began = time.monotonic()
@@ -67,7 +83,11 @@ def test_a_test_of_a_receiver_that_hangs_ends_in_time(api, hook, receiver, relea
     assert sending.SECONDS == 1.0
 
 
-def test_a_410_disables_and_enabling_again_is_a_change(api, hook, receiver):  # noqa: F811
+def test_a_410_disables_and_enabling_again_is_a_change(
+    api: ApiClient,
+    hook: dict[str, Any],
+    receiver: HttpReceiver,  # noqa: F811
+) -> None:
     receiver.replies.append(status(410))
     api.post(f"/channels/{hook['id']}/test")
     disabled = api.get(f"/channels/{hook['id']}").json()
@@ -79,7 +99,11 @@ def test_a_410_disables_and_enabling_again_is_a_change(api, hook, receiver):  # 
     assert api.patch(f"/channels/{hook['id']}", {"enabled": False}).json()["disabled_reason"] == "somebody disabled it"
 
 
-def test_the_log_has_each_message_with_its_attempts(api, hook, receiver):  # noqa: F811
+def test_the_log_has_each_message_with_its_attempts(
+    api: ApiClient,
+    hook: dict[str, Any],
+    receiver: HttpReceiver,  # noqa: F811
+) -> None:
     api.post("/alert-rules", {"name": "all", "channel": hook["id"]})
     receiver.replies.append(status(503, b"busy"))
     notify(make_event(id="alert-7-open"))
@@ -94,7 +118,9 @@ def test_the_log_has_each_message_with_its_attempts(api, hook, receiver):  # noq
     assert len(api.get(f"{path}?state=failed").json()["items"]) == 1
 
 
-def test_the_list_of_channels_costs_the_same_however_many_there_are(api, hook, django_assert_max_num_queries):
+def test_the_list_of_channels_costs_the_same_however_many_there_are(
+    api: ApiClient, hook: dict[str, Any], django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
     for number in range(5):
         api.post("/channels", {"name": f"m{number}", "kind": "email", "to": ["ann@example.org"]})
     with django_assert_max_num_queries(5):
@@ -121,12 +147,14 @@ def test_the_list_of_channels_costs_the_same_however_many_there_are(api, hook, d
         ({"kind": "email", "to": ["a@example.org"], "name": " "}, "name"),
     ],
 )
-def test_a_wrong_channel_is_named_and_nothing_is_made(api, refused, body, field):
+def test_a_wrong_channel_is_named_and_nothing_is_made(
+    api: ApiClient, refused: Refused, body: dict[str, Any], field: str
+) -> None:
     refused(api.post("/channels", {"name": "x"} | body), 422, field)
     assert Channel.objects.count() == 0
 
 
-def test_a_rule_is_made_changed_listed_and_archived(api, hook):
+def test_a_rule_is_made_changed_listed_and_archived(api: ApiClient, hook: dict[str, Any]) -> None:
     environment, plan = make_environment(), make_plan()
     body = {
         "name": "nights", "channel": hook["id"], "environment": environment.pk, "plan": plan.pk, "host_label": "rack-7",
@@ -165,17 +193,19 @@ def test_a_rule_is_made_changed_listed_and_archived(api, hook):
         ({"colour": "red"}, "colour"),
     ],
 )
-def test_a_wrong_rule_is_named_and_nothing_is_made(api, hook, refused, change, field):
+def test_a_wrong_rule_is_named_and_nothing_is_made(
+    api: ApiClient, hook: dict[str, Any], refused: Refused, change: dict[str, Any], field: str
+) -> None:
     refused(api.post("/alert-rules", {"name": "x", "channel": hook["id"]} | change), 422, field)
     assert Rule.objects.count() == 0
 
 
-def test_a_rule_for_an_archived_channel_is_refused(api, hook, refused):
+def test_a_rule_for_an_archived_channel_is_refused(api: ApiClient, hook: dict[str, Any], refused: Refused) -> None:
     api.delete(f"/channels/{hook['id']}")
     refused(api.post("/alert-rules", {"name": "x", "channel": hook["id"]}), 422, "channel")
 
 
-def test_a_maintenance_window_is_made_changed_and_archived(api):
+def test_a_maintenance_window_is_made_changed_and_archived(api: ApiClient) -> None:
     host = host_create(name="a")
     body = {
         "name": "cables",
@@ -192,7 +222,7 @@ def test_a_maintenance_window_is_made_changed_and_archived(api):
     assert changed.status_code == 200, changed.content
     assert (changed.json()["host"], changed.json()["host_label"]) == (None, "rack-7")
     assert changed.json()["ends_at"].startswith("2026-12-01T05:00:00")
-    assert MaintenanceWindow.objects.get().created_by.username == "ada"
+    assert MaintenanceWindow.objects.get().created_by == User.objects.get(username="ada")
     assert api.delete(path).status_code == 204
     assert api.get("/maintenance-windows").json()["items"] == []
     assert len(api.get("/maintenance-windows?archived=true").json()["items"]) == 1
@@ -208,7 +238,9 @@ def test_a_maintenance_window_is_made_changed_and_archived(api):
         ({"host_label": "rack-7", "begins_at": "soon"}, "begins_at"),
     ],
 )
-def test_a_wrong_maintenance_window_is_named_and_nothing_is_made(api, change, field):
+def test_a_wrong_maintenance_window_is_named_and_nothing_is_made(
+    api: ApiClient, change: dict[str, Any], field: str
+) -> None:
     body = {"name": "x", "begins_at": "2026-12-01T02:00:00Z", "ends_at": "2026-12-01T04:00:00Z"}
     answer = api.post("/maintenance-windows", body | change)
     assert answer.status_code in (409, 422)
@@ -216,7 +248,7 @@ def test_a_wrong_maintenance_window_is_named_and_nothing_is_made(api, change, fi
     assert MaintenanceWindow.objects.count() == 0
 
 
-def test_strangers_are_refused(anonymous, refused):
+def test_strangers_are_refused(anonymous: ApiClient, refused: Refused) -> None:
     for path in ("/channels", "/alert-rules", "/maintenance-windows"):
         refused(anonymous.get(path), 401)
         refused(anonymous.post(path, {}), 401)

@@ -3,12 +3,15 @@
 import csv
 import io
 import json
+from typing import Any
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.plans.services import plan_archive
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs.models import Campaign, Run, State, Trial
+from tests.api.conftest import ApiClient, Refused
 from tests.factories import SIZES, begun, make_endpoint, make_pair, make_plan, make_run
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +24,7 @@ def take_in(trial: Trial, metrics: dict[str, float], flags: tuple[str, ...] = ()
     assert ingest(trial=trial, result=parsed_result(trial.kind, document), state=State.FINISHED)
 
 
-def test_the_contracts_example_makes_twelve_pending_trials(api):
+def test_the_contracts_example_makes_twelve_pending_trials(api: ApiClient) -> None:
     pair = make_pair()
     plan = api.post("/plans", {"name": "sizes", "repetitions": 3, "order": "interleaved", "steps": SIZES})
     assert plan.status_code == 201
@@ -60,7 +63,7 @@ def test_the_contracts_example_makes_twelve_pending_trials(api):
     }
 
 
-def test_the_same_call_again_makes_a_run_of_its_own_and_changes_nothing_of_the_first(api):
+def test_the_same_call_again_makes_a_run_of_its_own_and_changes_nothing_of_the_first(api: ApiClient) -> None:
     pair, plan = make_pair(), make_plan()
     first = api.post("/runs", {"plan": plan.pk, "pair": pair.pk}).json()["id"]
     before = api.get(f"/runs/{first}").json()
@@ -69,7 +72,7 @@ def test_the_same_call_again_makes_a_run_of_its_own_and_changes_nothing_of_the_f
     assert api.get(f"/runs/{first}").json() == before
 
 
-def test_a_run_shows_what_its_trials_gave(api):
+def test_a_run_shows_what_its_trials_gave(api: ApiClient) -> None:
     run = make_run(steps=SIZES)
     take_in(run.trials.get(index=1), {"throughput_bps": 1.5e10}, ("same_host",))
     Run.objects.filter(pk=run.pk).update(state=State.FAILED, reason="1 of 4 trials failed")
@@ -80,7 +83,9 @@ def test_a_run_shows_what_its_trials_gave(api):
     assert shown["trials"][1]["metrics"] == {}
 
 
-def test_a_run_costs_three_queries_however_many_trials(api, django_assert_num_queries):
+def test_a_run_costs_three_queries_however_many_trials(
+    api: ApiClient, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
     small, large = make_run(), make_run(steps=SIZES, repetitions=20)
     for run in (small, large):
         api.get("/hosts")
@@ -89,7 +94,9 @@ def test_a_run_costs_three_queries_however_many_trials(api, django_assert_num_qu
             assert api.get(f"/runs/{run.pk}").status_code == 200
 
 
-def test_a_list_of_runs_costs_two_queries_however_many(api, django_assert_num_queries):
+def test_a_list_of_runs_costs_two_queries_however_many(
+    api: ApiClient, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
     for _ in range(5):
         make_run()
     api.get("/hosts")
@@ -97,7 +104,7 @@ def test_a_list_of_runs_costs_two_queries_however_many(api, django_assert_num_qu
         assert len(api.get("/runs").json()["items"]) == 5
 
 
-def test_runs_are_listed_newest_first_page_by_page(api):
+def test_runs_are_listed_newest_first_page_by_page(api: ApiClient) -> None:
     plan, pair = make_plan(), make_pair()
     ids = [api.post("/runs", {"plan": plan.pk, "pair": pair.pk}).json()["id"] for _ in range(5)]
     first = api.get("/runs?limit=2").json()
@@ -113,13 +120,13 @@ def test_runs_are_listed_newest_first_page_by_page(api):
     assert third["next"] is None
 
 
-def test_a_last_page_that_is_full_has_no_next(api):
+def test_a_last_page_that_is_full_has_no_next(api: ApiClient) -> None:
     make_run()
     make_run()
     assert api.get("/runs?limit=2").json()["next"] is None
 
 
-def test_runs_are_filtered(api):
+def test_runs_are_filtered(api: ApiClient) -> None:
     # Hosts without a number, in which a run's id could be found too.
     ends = [make_endpoint(host_name=name) for name in ("ash", "birch", "cedar", "dogwood")]
     one = make_run(pair=make_pair(source=ends[0], sink=ends[1]), name="nightly sizes")
@@ -157,7 +164,7 @@ def test_runs_are_filtered(api):
         (f"text={'a' * 201}", "text"),
     ],
 )
-def test_a_filter_that_cannot_be_is_refused_by_name(api, refused, query, field):
+def test_a_filter_that_cannot_be_is_refused_by_name(api: ApiClient, refused: Refused, query: str, field: str) -> None:
     refused(api.get(f"/runs?{query}"), 422, field)
 
 
@@ -176,13 +183,15 @@ def test_a_filter_that_cannot_be_is_refused_by_name(api, refused, query, field):
         ({"pairs": [1]}, "pairs"),
     ],
 )
-def test_a_launch_that_cannot_be_is_refused_and_makes_nothing(api, refused, change, field):
+def test_a_launch_that_cannot_be_is_refused_and_makes_nothing(
+    api: ApiClient, refused: Refused, change: dict[str, Any], field: str
+) -> None:
     body = {"plan": make_plan().pk, "pair": make_pair().pk} | change
     refused(api.post("/runs", body), 422, field)
     assert (Campaign.objects.count(), Run.objects.count(), Trial.objects.count()) == (0, 0, 0)
 
 
-def test_an_archived_plan_or_pair_can_not_be_launched(api, refused):
+def test_an_archived_plan_or_pair_can_not_be_launched(api: ApiClient, refused: Refused) -> None:
     plan, pair = make_plan(), make_pair()
     api.delete(f"/pairs/{pair.pk}")
     refused(api.post("/runs", {"plan": plan.pk, "pair": pair.pk}), 422, "pair")
@@ -191,7 +200,7 @@ def test_an_archived_plan_or_pair_can_not_be_launched(api, refused):
     assert Run.objects.count() == 0
 
 
-def test_a_pending_run_is_cancelled_at_once_and_again_without_complaint(api):
+def test_a_pending_run_is_cancelled_at_once_and_again_without_complaint(api: ApiClient) -> None:
     run = make_run(steps=SIZES)
     for _ in range(2):
         answer = api.post(f"/runs/{run.pk}/cancel")
@@ -199,7 +208,7 @@ def test_a_pending_run_is_cancelled_at_once_and_again_without_complaint(api):
     assert set(run.trials.values_list("state", flat=True)) == {"cancelled"}
 
 
-def test_a_running_run_is_asked_to_stop_and_asking_twice_is_no_error(api):
+def test_a_running_run_is_asked_to_stop_and_asking_twice_is_no_error(api: ApiClient) -> None:
     run = make_run()
     assert begun(run, "w") is not None
     for _ in range(2):
@@ -209,7 +218,7 @@ def test_a_running_run_is_asked_to_stop_and_asking_twice_is_no_error(api):
     assert run.cancel_requested_at is not None
 
 
-def test_a_run_that_is_over_can_not_be_cancelled(api, refused):
+def test_a_run_that_is_over_can_not_be_cancelled(api: ApiClient, refused: Refused) -> None:
     run = make_run()
     Run.objects.filter(pk=run.pk).update(state=State.FINISHED)
     assert "finished already" in refused(api.post(f"/runs/{run.pk}/cancel"), 409)
@@ -219,12 +228,12 @@ def test_a_run_that_is_over_can_not_be_cancelled(api, refused):
 
 @pytest.mark.parametrize("path", ["", "/cancel", "/results.csv", "/results.json"])
 @pytest.mark.parametrize("run_id", ["999999", "0", "-1", "abc", "1.5", "9" * 40, "%00", "1%20"])
-def test_a_run_that_is_not_there_is_404(api, refused, path, run_id):
+def test_a_run_that_is_not_there_is_404(api: ApiClient, refused: Refused, path: str, run_id: str) -> None:
     call = api.post if path == "/cancel" else api.get
     refused(call(f"/runs/{run_id}{path}"), 404)
 
 
-def test_results_are_downloaded_as_csv_and_json(api):
+def test_results_are_downloaded_as_csv_and_json(api: ApiClient) -> None:
     run = make_run(steps=SIZES)
     take_in(run.trials.get(index=1), {"throughput_bps": 1.5e10})
     as_csv, as_json = api.get(f"/runs/{run.pk}/results.csv"), api.get(f"/runs/{run.pk}/results.json")
@@ -236,7 +245,7 @@ def test_results_are_downloaded_as_csv_and_json(api):
     assert json.loads(as_json.getvalue())["trials"][0]["metrics"] == {"throughput_bps": 1.5e10}
 
 
-def test_a_run_tells_the_addresses_that_it_uses_once_it_has_begun(api):
+def test_a_run_tells_the_addresses_that_it_uses_once_it_has_begun(api: ApiClient) -> None:
     run = make_run()
     assert api.get(f"/runs/{run.pk}").json()["addresses"] is None
     sink = {"control": "192.0.2.7", "data": "2001:db8::7", "data_port": 7411}

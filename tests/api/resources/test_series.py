@@ -5,11 +5,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.results.models import Series
 from benchweb.results.selectors import points
-from benchweb.runs.models import State
+from benchweb.runs.models import Run, State
+from tests.api.conftest import ApiClient, Refused
 from tests.factories import make_run
 
 pytestmark = pytest.mark.django_db
@@ -18,7 +20,7 @@ START = datetime(2026, 3, 1, 2, 0, 0, 123456, tzinfo=UTC)
 
 
 @pytest.fixture
-def run():
+def run() -> Run:
     """A run of five repetitions at 64 B and 1,024 B, a minute apart each, 64 B giving 1 to 5 bit/s."""
     steps = [{"kind": "tcp_stream", "params": {"message_size_bytes": [64, 1024], "duration_seconds": 1}}]
     run = make_run(steps=steps, repetitions=5, order="sequential")
@@ -32,13 +34,13 @@ def run():
 
 
 @pytest.fixture
-def series(api, run) -> int:
+def series(api: ApiClient, run: Run) -> int:
     query = f"pair={run.pair_id}&kind=tcp_stream&metric=throughput_bps"
     found = api.get(f"/series?{query}").json()["items"]
-    return next(item["id"] for item in found if item["identity"] == {"message_size_bytes": 64})
+    return int(next(item["id"] for item in found if item["identity"] == {"message_size_bytes": 64}))
 
 
-def test_series_are_found_by_pair_kind_and_metric_with_label_and_unit(api, run):
+def test_series_are_found_by_pair_kind_and_metric_with_label_and_unit(api: ApiClient, run: Run) -> None:
     items = api.get(f"/series?pair={run.pair_id}&kind=tcp_stream&metric=throughput_bps").json()["items"]
     assert [item["identity"] for item in items] == [{"message_size_bytes": 64}, {"message_size_bytes": 1024}]
     assert items[0] == {
@@ -56,7 +58,7 @@ def test_series_are_found_by_pair_kind_and_metric_with_label_and_unit(api, run):
     assert api.get("/series?kind=tcp_rr").json()["items"] == []
 
 
-def test_points_are_a_list_by_time_one_per_trial_to_the_microsecond(api, run, series):
+def test_points_are_a_list_by_time_one_per_trial_to_the_microsecond(api: ApiClient, run: Run, series: int) -> None:
     trials = list(run.trials.filter(index__lte=5).values_list("pk", flat=True))
     assert api.get(f"/series/{series}/points").json() == [
         {"at": f"2026-03-01T02:0{index}:00.123456Z", "value": float(index), "run": run.pk, "trial": trials[index - 1]}
@@ -64,7 +66,7 @@ def test_points_are_a_list_by_time_one_per_trial_to_the_microsecond(api, run, se
     ]
 
 
-def test_points_are_limited_to_a_time_with_both_ends_included(api, series):
+def test_points_are_limited_to_a_time_with_both_ends_included(api: ApiClient, series: int) -> None:
     def values(query: str) -> list[float]:
         return [point["value"] for point in api.get(f"/series/{series}/points?{query}").json()]
 
@@ -87,30 +89,34 @@ def test_points_are_limited_to_a_time_with_both_ends_included(api, series):
         ("to=9999-12-31T23:59:59-23:59", "to"),
     ],
 )
-def test_a_time_that_cannot_be_is_refused(api, refused, series, query, field):
+def test_a_time_that_cannot_be_is_refused(
+    api: ApiClient, refused: Refused, series: int, query: str, field: str
+) -> None:
     refused(api.get(f"/series/{series}/points?{query}"), 422, field)
 
 
 @pytest.mark.parametrize("series_id", ["999999", "x", str(10**30)])
-def test_a_series_that_is_not_there_is_404(api, refused, series_id):
+def test_a_series_that_is_not_there_is_404(api: ApiClient, refused: Refused, series_id: str) -> None:
     refused(api.get(f"/series/{series_id}"), 404)
     refused(api.get(f"/series/{series_id}/points"), 404)
 
 
-def test_a_series_whose_metric_left_the_catalog_is_still_listed(api, run):
+def test_a_series_whose_metric_left_the_catalog_is_still_listed(api: ApiClient, run: Run) -> None:
     Series.objects.create(pair=run.pair, kind="retired", metric="speed", identity={}, identity_digest="x")
     (item,) = api.get("/series?kind=retired").json()["items"]
     assert (item["label"], item["unit"]) == ("speed", "")
 
 
-def test_series_and_points_cost_the_same_however_many(api, run, series, django_assert_num_queries):
+def test_series_and_points_cost_the_same_however_many(
+    api: ApiClient, run: Run, series: int, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
     with django_assert_num_queries(2):
         api.get("/series")
     with django_assert_num_queries(3):
         api.get(f"/series/{series}/points")
 
 
-def test_points_are_read_from_the_index_alone(series):
+def test_points_are_read_from_the_index_alone(series: int) -> None:
     with CaptureQueriesContext(connection) as queries:
         assert len(list(points(series_id=series, from_time=START))) == 5
     (query,) = queries.captured_queries
@@ -123,7 +129,7 @@ def test_points_are_read_from_the_index_alone(series):
     assert "Index Only Scan using point_by_series" in plan
 
 
-def test_points_come_in_pages_that_the_link_header_leads_through(api, series):
+def test_points_come_in_pages_that_the_link_header_leads_through(api: ApiClient, series: int) -> None:
     whole = api.get(f"/series/{series}/points")
     assert "Link" not in whole.headers
     url, found, sizes = f"/series/{series}/points?limit=2&from=2026-03-01", [], []
@@ -138,5 +144,5 @@ def test_points_come_in_pages_that_the_link_header_leads_through(api, series):
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=10001", "cursor=nonsense", "cursor=AAAA", "cursor=%C3%A4"])
-def test_pages_of_points_that_cannot_be_are_refused(api, refused, series, query):
+def test_pages_of_points_that_cannot_be_are_refused(api: ApiClient, refused: Refused, series: int, query: str) -> None:
     refused(api.get(f"/series/{series}/points?{query}"), 422, query.partition("=")[0])

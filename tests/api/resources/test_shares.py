@@ -1,17 +1,19 @@
 """Share links by REST."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
 
 from benchweb.sharing.models import Share
+from tests.api.conftest import ApiClient, Refused
 from tests.factories import make_run
 
 pytestmark = pytest.mark.django_db
 
 
-def test_a_share_is_made_listed_opened_and_revoked(api):
+def test_a_share_is_made_listed_opened_and_revoked(api: ApiClient) -> None:
     run = make_run()
     made = api.post("/shares", {"run": run.pk, "expires_at": None, "anonymise": True})
     assert made.status_code == 201
@@ -28,7 +30,7 @@ def test_a_share_is_made_listed_opened_and_revoked(api):
     assert api.delete(f"/shares/{share}").status_code == 204
 
 
-def test_a_share_may_end_at_a_time(api):
+def test_a_share_may_end_at_a_time(api: ApiClient) -> None:
     at = datetime.now(UTC) + timedelta(days=1)
     share = api.post("/shares", {"run": make_run().pk, "expires_at": at.isoformat()}).json()["id"]
     row = Share.objects.get(pk=share)
@@ -45,12 +47,16 @@ def test_a_share_may_end_at_a_time(api):
         ({"token": "mine"}, "token"),
     ],
 )
-def test_a_wrong_field_is_named_and_nothing_is_made(api, refused, change, field):
+def test_a_wrong_field_is_named_and_nothing_is_made(
+    api: ApiClient, refused: Refused, change: dict[str, Any], field: str
+) -> None:
     refused(api.post("/shares", {"run": make_run().pk} | change), 422, field)
     assert Share.objects.count() == 0
 
 
-def test_what_is_not_there_is_a_404_and_a_stranger_is_refused(api, anonymous, refused):
+def test_what_is_not_there_is_a_404_and_a_stranger_is_refused(
+    api: ApiClient, anonymous: ApiClient, refused: Refused
+) -> None:
     refused(api.delete("/shares/999999"), 404)
     refused(api.get("/shares/999999"), 404)
     refused(anonymous.post("/shares", {"run": make_run().pk}), 401)

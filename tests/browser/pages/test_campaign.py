@@ -3,14 +3,14 @@
 from datetime import timedelta
 
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
 from benchweb.runs.models import Campaign, Run, State
 from benchweb.runs.services import launch
 from tests.browser.steps import PASSWORD, log_in
 from tests.factories import make_pair, make_plan, make_user
 
-PHONE = {"width": 390, "height": 844}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
 def test_what_is_said_of_the_lower_bound_stays_within_a_phone(page: Page, transactional_db: None) -> None:

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs import live
@@ -37,7 +37,7 @@ def finish(run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(state=State.FINISHED)
 
 
-def throughput_chart(page: Page):
+def throughput_chart(page: Page) -> Locator:
     """Return the chart of throughput by message size."""
     return page.get_by_role("region", name="Throughput by message size", exact=True)
 
@@ -80,6 +80,7 @@ def test_a_drag_zooms_into_the_url_and_a_double_click_shows_all_again(page: Page
     canvas = throughput_chart(page).locator("canvas")
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
+    assert box is not None
     middle = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + box["width"] * 0.4, middle)
     page.mouse.down()

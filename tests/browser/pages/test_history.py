@@ -7,6 +7,8 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Locator, Page, expect
 
+from benchweb.hosts.models import Pair
+from benchweb.plans.models import Plan
 from benchweb.runs.models import State
 from tests.browser import steps
 from tests.charts.history_rows import past_run
@@ -17,7 +19,7 @@ UDP = [{"kind": "udp_stream", "params": {"message_size_bytes": 64}}]
 
 
 @pytest.fixture
-def pairs(transactional_db: None):
+def pairs(transactional_db: None) -> list[Pair]:
     """Return two pairs with a month of nights, and a user who may look at them."""
     make_user("ada", steps.PASSWORD)
     plan, hosts = make_plan(steps=UDP, name="nightly"), [make_endpoint(host_name=name) for name in ("alder", "birch")]
@@ -54,7 +56,7 @@ def drag(page: Page, on: Locator, start: float, end: float) -> None:
     page.mouse.up()
 
 
-def test_back_forward_and_reload_keep_filter_zoom_and_chart(page: Page, pairs) -> None:
+def test_back_forward_and_reload_keep_filter_zoom_and_chart(page: Page, pairs: list[Pair]) -> None:
     steps.log_in(page)
     page.goto("/history?over=30d")
     expect(rows(page)).to_have_count(2 * (NIGHTS - 1))
@@ -93,7 +95,7 @@ def test_back_forward_and_reload_keep_filter_zoom_and_chart(page: Page, pairs) -
     expect(rows(page)).to_have_count(NIGHTS - 1)
 
 
-def test_a_hidden_series_stays_hidden_over_a_reload_and_colours_hold(page: Page, pairs) -> None:
+def test_a_hidden_series_stays_hidden_over_a_reload_and_colours_hold(page: Page, pairs: list[Pair]) -> None:
     steps.log_in(page)
     page.goto("/history?over=30d")
     entry = chart(page).get_by_role("button", name=re.compile("alder.*birch"))
@@ -109,9 +111,9 @@ def test_a_hidden_series_stays_hidden_over_a_reload_and_colours_hold(page: Page,
     expect(alone.locator("line")).to_have_attribute("stroke", color or "")
 
 
-def test_the_legend_tells_what_a_cross_is_while_a_line_that_has_one_is_shown(page: Page, pairs) -> None:
+def test_the_legend_tells_what_a_cross_is_while_a_line_that_has_one_is_shown(page: Page, pairs: list[Pair]) -> None:
     noon = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=1, hours=12)
-    plan = pairs[0].runs.first().plan_version.plan
+    plan = Plan.objects.get()
     past_run(plan, pairs[0], noon, state=State.FAILED, reason="no route to host")
     steps.log_in(page)
     page.goto("/history?over=30d")
@@ -121,7 +123,7 @@ def test_the_legend_tells_what_a_cross_is_while_a_line_that_has_one_is_shown(pag
     expect(key).to_be_hidden()
 
 
-def test_the_brush_moves_the_window_by_mouse_and_by_keyboard(page: Page, pairs) -> None:
+def test_the_brush_moves_the_window_by_mouse_and_by_keyboard(page: Page, pairs: list[Pair]) -> None:
     steps.log_in(page)
     page.goto("/history?over=30d")
     drag(page, page.locator(".brush canvas"), 0.2, 0.6)
@@ -133,10 +135,10 @@ def test_the_brush_moves_the_window_by_mouse_and_by_keyboard(page: Page, pairs) 
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(page).not_to_have_url(before)
-    assert re.search(r"from=[^&]*", page.url)[0] == re.search(r"from=[^&]*", before)[0]
+    assert re.findall(r"from=[^&]*", page.url) == re.findall(r"from=[^&]*", before) != []
 
 
-def test_a_note_is_written_and_flagged(page: Page, pairs) -> None:
+def test_a_note_is_written_and_flagged(page: Page, pairs: list[Pair]) -> None:
     steps.log_in(page)
     page.goto("/history?over=30d")
     page.get_by_text("Add note").click()
@@ -150,7 +152,7 @@ def test_a_note_is_written_and_flagged(page: Page, pairs) -> None:
     expect(page.get_by_text("new switch")).to_have_count(0)
 
 
-def test_sizes_switch_to_a_linear_axis_that_a_reload_keeps(page: Page, pairs) -> None:
+def test_sizes_switch_to_a_linear_axis_that_a_reload_keeps(page: Page, pairs: list[Pair]) -> None:
     steps.log_in(page)
     page.goto("/history?over=30d&view=sizes")
     shown = page.get_by_role("region", name="Throughput by message size", exact=True)

@@ -42,7 +42,7 @@ def expect_period(page: Page, name: str) -> None:
 def test_availability_is_fetched_with_words_for_each_way_it_goes(page: Page, endpoint: Endpoint) -> None:
     held: list[Route] = []
     log_in(page)
-    page.route("**/availability?*", lambda route: held.append(route))  # noqa: PLW0108  (what is built in can't be given)
+    page.route("**/availability?*", lambda route: held.append(route))  # noqa: PLW0108
     page.goto(f"/hosts/{endpoint.host_id}?over=7d#availability")
     expect(section(page).locator("[data-part]")).to_have_attribute("aria-busy", "true")
     expect(section(page).get_by_role("status")).to_have_text("Loading availability and load…")

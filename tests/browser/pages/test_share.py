@@ -81,7 +81,8 @@ def test_a_link_is_made_and_revoked_by_keyboard_and_works_for_a_stranger(
         page.once("dialog", lambda question: question.accept())
         dialog.get_by_role("button", name="Revoke").press("Enter")
         expect(dialog.locator(".share-ended")).to_contain_text("revoked")
-        assert seen.goto(url).status == 410
+        answer = seen.goto(url)
+        assert answer is not None and answer.status == 410
         expect(seen.get_by_text("This link was revoked")).to_be_visible()
     finally:
         stranger.close()

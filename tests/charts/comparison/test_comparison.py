@@ -26,7 +26,7 @@ def drawn(*runs: list[TrialRow]) -> list[DrawnRun]:
     ]
 
 
-def test_worse_comes_first_by_size_then_what_cannot_be_told_and_better_last():
+def test_worse_comes_first_by_size_then_what_cannot_be_told_and_better_last() -> None:
     baseline = [
         *stream(64, *around(1e9)),
         *stream(128, *around(1e9)),
@@ -47,7 +47,7 @@ def test_worse_comes_first_by_size_then_what_cannot_be_told_and_better_last():
     assert [size for size, _ in measures(in_plan)] == [64, 128, 256, 512]
 
 
-def test_less_is_better_where_the_catalog_says_so_and_nothing_where_it_says_neither():
+def test_less_is_better_where_the_catalog_says_so_and_nothing_where_it_says_neither() -> None:
     latency = [with_metric("latency_p99_seconds", around(value), "tcp_rr") for value in (1e-4, 1.2e-4)]
     assert [row.entries[1].change for row in compare_runs(latency).rows] == ["worse"]
     assert [row.entries[1].change for row in compare_runs(latency[::-1]).rows] == ["better"]
@@ -55,7 +55,7 @@ def test_less_is_better_where_the_catalog_says_so_and_nothing_where_it_says_neit
     assert [row.entries[1].change for row in compare_runs(delivery, show="all").rows] == ["changed"]
 
 
-def test_what_failed_in_one_run_comes_before_what_cannot_be_told():
+def test_what_failed_in_one_run_comes_before_what_cannot_be_told() -> None:
     baseline = [*stream(64, *around(1e9)), *stream(128, *around(1e9))]
     failed = [trial(message_size_bytes=128, state="failed", reason="no route") for _ in range(5)]
     found = compare_runs([baseline, [*stream(64, *around(1e9)), *failed]])
@@ -65,14 +65,15 @@ def test_what_failed_in_one_run_comes_before_what_cannot_be_told():
     assert found.counts[1] == {"missing": 1, Verdict.NONE_SHOWN: 1}
 
 
-def test_a_partial_result_joins_no_median():
+def test_a_partial_result_joins_no_median() -> None:
     partial = trial(message_size_bytes=64, metrics={"throughput_bps": 1.0}, state="failed", reason="the sink died")
     found = compare_runs([stream(64, *around(1e9)), [*stream(64, *around(1e9)), partial]])
     entry = found.rows[0].entries[1]
+    assert entry.summary is not None
     assert (len(entry.values), entry.summary.median, entry.reason) == (5, 1e9, "1 of 6 failed: the sink died")
 
 
-def test_a_parameter_that_makes_no_series_of_its_own_makes_no_measure_of_its_own():
+def test_a_parameter_that_makes_no_series_of_its_own_makes_no_measure_of_its_own() -> None:
     found = compare_runs([stream(64, 1e9, duration_seconds=1), stream(64, 1e9, duration_seconds=10)])
     (row,) = found.rows
     assert row.measure.params == {"message_size_bytes": 64}
@@ -80,7 +81,7 @@ def test_a_parameter_that_makes_no_series_of_its_own_makes_no_measure_of_its_own
     assert (setting.name, setting.value, setting.unit) == ("duration_seconds", 10, "s")
 
 
-def test_a_default_is_named_where_another_row_sets_the_parameter():
+def test_a_default_is_named_where_another_row_sets_the_parameter() -> None:
     run = [*stream(16384, 1e9), *stream(64, 1e9), *stream(64, 1e9, flows=4)]
     found = compare_runs([run, run], sort="plan")
     assert [row.measure.params for row in found.rows] == [
@@ -90,13 +91,13 @@ def test_a_default_is_named_where_another_row_sets_the_parameter():
     ]
 
 
-def test_one_run_more_beside_them_changes_no_verdict():
+def test_one_run_more_beside_them_changes_no_verdict() -> None:
     runs = [[each for size in (64, 128, 256) for each in stream(size, *around(value))] for value in (1e9, 0.98e9, 5e9)]
     two, three = compare_runs(runs[:2], sort="plan"), compare_runs(runs, sort="plan")
     assert [row.entries[1] for row in two.rows] == [row.entries[1] for row in three.rows]
 
 
-def test_a_kind_alone_keeps_the_verdicts_of_all_and_an_unknown_kind_is_named():
+def test_a_kind_alone_keeps_the_verdicts_of_all_and_an_unknown_kind_is_named() -> None:
     rates = with_metric("transactions_per_second", around(3e4), "tcp_rr")
     run = [*stream(64, *around(1e9)), *rates, trial("gone_kind", metrics={"throughput_bps": 1.0})]
     found = compare_runs([run, run])
@@ -106,7 +107,7 @@ def test_a_kind_alone_keeps_the_verdicts_of_all_and_an_unknown_kind_is_named():
     assert left_the_catalog([run]) == ["gone_kind"]
 
 
-def test_curves_are_drawn_over_each_other_with_a_colour_for_each_run():
+def test_curves_are_drawn_over_each_other_with_a_colour_for_each_run() -> None:
     runs = drawn([*stream(64, 1e9), *stream(1024, 2e9)], [*stream(64, 3e9), *stream(1024, 4e9)])
     (chart,) = comparison_charts(runs)
     assert (chart.id, chart.x.scale) == ("tcp_stream-throughput", "log2")
@@ -117,7 +118,7 @@ def test_curves_are_drawn_over_each_other_with_a_colour_for_each_run():
     assert {line.id: line.color for line in turned.series} == {line.id: line.color for line in chart.series}
 
 
-def test_runs_of_different_length_share_a_chart_and_other_combinations_get_their_own_lines():
+def test_runs_of_different_length_share_a_chart_and_other_combinations_get_their_own_lines() -> None:
     short = [*stream(64, 1e9, duration_seconds=1), *stream(1024, 2e9, duration_seconds=1)]
     long = [*stream(64, 1e9, duration_seconds=10, flows=4), *stream(1024, 2e9, duration_seconds=10, flows=4)]
     (chart,) = comparison_charts(drawn(short, long))
@@ -125,7 +126,7 @@ def test_runs_of_different_length_share_a_chart_and_other_combinations_get_their
     assert [line.marker for line in chart.series] == ["circle", "rect"]
 
 
-def test_a_single_place_on_the_axis_makes_no_chart_but_percentiles_do():
+def test_a_single_place_on_the_axis_makes_no_chart_but_percentiles_do() -> None:
     latency = {"latency_p50_seconds": 1e-4, "latency_p99_seconds": 2e-4}
     runs = [[*stream(64, 1e9), trial("tcp_rr", metrics=latency)] for _ in range(2)]
     (chart,) = comparison_charts(drawn(*runs))
@@ -133,7 +134,7 @@ def test_a_single_place_on_the_axis_makes_no_chart_but_percentiles_do():
     assert [places(line)[1] for line in chart.series] == [("p50", 1e-4)] * 2
 
 
-def test_only_what_differs_leaves_out_what_cannot_be_told():
+def test_only_what_differs_leaves_out_what_cannot_be_told() -> None:
     baseline = [*stream(64, *around(1e9)), *stream(128, *around(1e9)), *stream(256, *around(1e9))]
     failed = [trial(message_size_bytes=256, state="failed") for _ in range(5)]
     other = [*stream(64, *around(1e9)), *stream(128, *around(0.9e9)), *failed]

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.utils import translation
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.annotations.services import annotation_create
 from benchweb.catalog import catalog
@@ -209,7 +210,7 @@ def test_a_week_whose_first_nights_failed_is_no_gap_and_a_week_without_any_resul
     found = look(over="all")
     assert found.step == "week"
     points = only(found).points
-    gaps = [datetime.fromisoformat(point.x) for point in points if point.y is None]
+    gaps = [datetime.fromisoformat(str(point.x)) for point in points if point.y is None]
     assert gaps
     assert all(monday + 35 * DAY <= at < monday + 42 * DAY for at in gaps)
     assert len(points) - len(gaps) == 6
@@ -423,7 +424,9 @@ def test_a_plan_shows_only_what_its_own_runs_measured() -> None:
     assert [point.y for point in only(look(plan=str(mine.pk))).points] == [1e9]
 
 
-def test_a_look_costs_the_same_queries_for_one_line_as_for_many(django_assert_max_num_queries) -> None:
+def test_a_look_costs_the_same_queries_for_one_line_as_for_many(
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+) -> None:
     plan = make_plan(steps=UDP)
     for _ in range(15):
         pair = make_pair()
@@ -471,7 +474,7 @@ def test_a_run_belongs_to_the_time_when_it_began_to_measure() -> None:
     series = Series.objects.get(metric="throughput_bps")
     first = NIGHT + timedelta(seconds=1)
 
-    def figures(begin: timedelta, end: timedelta) -> list[tuple[int, int, float]]:
+    def figures(begin: timedelta, end: timedelta) -> list[tuple[int | None, int, float]]:
         shown = (first + begin, first + end)
         found = history_points([series.pk], pairs=[pair.pk], shown=shown, zone=UTC)
         return [(run, n, median) for _at, median, n, _low, _high, run in found.series[series.pk]]

@@ -69,6 +69,7 @@ def test_the_table_of_the_heat_map_counts_latencies() -> None:
     pair, plan = make_pair(), make_plan(steps=RR)
     past_run(plan, pair, NIGHT, {"latency_p50_seconds": 1e-4}, histogram=histogram(100, 400))
     (chart,) = maps(asked())
+    assert chart.table.rows is not None
     (row,) = chart.table.rows
     assert row["n"] == 2
     assert sorted(value for key, value in row.items() if key.startswith("bin-") and value) == [0.5, 0.5]
@@ -204,7 +205,7 @@ def sizes(**values: str) -> Sizes:
     return size_charts(asked(**values), catalog().kinds["tcp_stream"])
 
 
-def lines(found: Sizes, chart: int = 0) -> dict[str, list[tuple[float, float]]]:
+def lines(found: Sizes, chart: int = 0) -> dict[str, list[tuple[float | str, float | None]]]:
     return {line.label: [(point.x, point.y) for point in line.points] for line in found.charts[chart].series}
 
 

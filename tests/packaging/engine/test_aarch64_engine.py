@@ -59,7 +59,7 @@ def native_control(native: portable.Program) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("kind", catalog().kinds)
-def test_an_arm_source_measures_with_a_native_sink(arm: portable.Program, native_control: str, kind: str):
+def test_an_arm_source_measures_with_a_native_sink(arm: portable.Program, native_control: str, kind: str) -> None:
     result = portable.run(arm, kind, native_control)
     assert portable.headline(result) > 0
     assert result["source"]["architecture"] == "aarch64"
@@ -68,7 +68,7 @@ def test_an_arm_source_measures_with_a_native_sink(arm: portable.Program, native
 
 
 @pytest.mark.parametrize("kind", catalog().kinds)
-def test_a_native_source_measures_with_an_arm_sink(native: portable.Program, arm_control: str, kind: str):
+def test_a_native_source_measures_with_an_arm_sink(native: portable.Program, arm_control: str, kind: str) -> None:
     result = portable.run(native, kind, arm_control)
     assert portable.headline(result) > 0
     assert result["sink"]["architecture"] == "aarch64"

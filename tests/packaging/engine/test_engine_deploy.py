@@ -30,7 +30,7 @@ def pod() -> dict[str, Any]:
 
 
 @pytest.mark.needs("Rust", "systemd-analyze")
-def test_systemd_takes_the_unit_as_it_is(tmp_path: Path):
+def test_systemd_takes_the_unit_as_it_is(tmp_path: Path) -> None:
     unit = tmp_path / UNIT.name
     # Only what is there once it is installed is put in its place: the program and its manual page.
     text = UNIT.read_text().replace("/usr/local/bin/benchweb-engine", str(ENGINE))
@@ -40,15 +40,15 @@ def test_systemd_takes_the_unit_as_it_is(tmp_path: Path):
 
 
 @pytest.mark.needs("systemd-analyze")
-def test_the_unit_leaves_little_open():
-    words = ["systemd-analyze", "security", "--offline=true", UNIT]
+def test_the_unit_leaves_little_open() -> None:
+    words: list[str | Path] = ["systemd-analyze", "security", "--offline=true", UNIT]
     done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120)
     found = re.search(r"Overall exposure level for \S+: ([0-9.]+)", done.stdout)
     assert found and float(found[1]) <= MOST_EXPOSED, done.stdout[-400:]
 
 
 @pytest.mark.needs("Rust")
-def test_the_units_command_is_one_that_the_program_takes():
+def test_the_units_command_is_one_that_the_program_takes() -> None:
     command = re.search(r"^ExecStart=\S+ serve (.*)$", UNIT.read_text(), flags=re.MULTILINE)
     assert command
     # A token file that isn't there is looked for only after all options were understood.
@@ -57,15 +57,15 @@ def test_the_units_command_is_one_that_the_program_takes():
     assert "can't read the token file" in done.stderr
 
 
-def test_the_manifest_is_valid_kubernetes():
-    uv = [steps.uv_program(TOOLS), "run", "--isolated", "--frozen", "--only-group", "manifests"]
-    words = [*uv, "kubernetes-validate", "--strict", "--kubernetes-version", "1.31", MANIFEST]
+def test_the_manifest_is_valid_kubernetes() -> None:
+    uv: list[str | Path] = [steps.uv_program(TOOLS), "run", "--isolated", "--frozen", "--only-group", "manifests"]
+    words: list[str | Path] = [*uv, "kubernetes-validate", "--strict", "--kubernetes-version", "1.31", MANIFEST]
     done = subprocess.run(words, cwd=rules.PROJECT, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "passed" in done.stdout + done.stderr
 
 
-def test_the_manifest_and_the_image_agree_on_user_ports_and_folders(pod: dict[str, Any]):
+def test_the_manifest_and_the_image_agree_on_user_ports_and_folders(pod: dict[str, Any]) -> None:
     engine = pod["containers"][0]
     state = next(mount["mountPath"] for mount in engine["volumeMounts"] if mount["name"] == "state")
     user = f"{pod['securityContext']['runAsUser']}:{pod['securityContext']['runAsGroup']}"
@@ -75,7 +75,7 @@ def test_the_manifest_and_the_image_agree_on_user_ports_and_folders(pod: dict[st
     assert {f"{port['containerPort']}/{port['protocol'].lower()}" for port in engine["ports"]} == exposed
 
 
-def test_the_pod_measures_the_nodes_network_and_has_no_rights_to_spare(pod: dict[str, Any]):
+def test_the_pod_measures_the_nodes_network_and_has_no_rights_to_spare(pod: dict[str, Any]) -> None:
     engine = pod["containers"][0]
     assert pod["hostNetwork"] is True and pod["securityContext"]["runAsNonRoot"] is True
     assert engine["securityContext"]["capabilities"] == {"drop": ["ALL"]}
@@ -83,7 +83,7 @@ def test_the_pod_measures_the_nodes_network_and_has_no_rights_to_spare(pod: dict
     assert "cpu" not in engine["resources"]["limits"], "a throttled engine would measure its own cgroup"
 
 
-def test_unit_manifest_compose_file_and_image_agree_on_command_and_limits(pod: dict[str, Any]):
+def test_unit_manifest_compose_file_and_image_agree_on_command_and_limits(pod: dict[str, Any]) -> None:
     command = re.search(r"^ExecStart=\S+ (serve .*)$", UNIT.read_text(), flags=re.MULTILINE)
     assert command
     unit = _options(command[1].split())
@@ -99,11 +99,11 @@ def test_unit_manifest_compose_file_and_image_agree_on_command_and_limits(pod: d
 
 
 @pytest.mark.parametrize("path", [UNIT, MANIFEST, rules.PROJECT / "docker-compose.yml"], ids=lambda path: path.name)
-def test_each_says_how_to_admit_some_networks_only(path: Path):
+def test_each_says_how_to_admit_some_networks_only(path: Path) -> None:
     assert re.search(r"--allow[=, ]+192\.0\.2\.0/24", path.read_text(encoding="utf-8"))
 
 
-def test_only_its_group_reads_the_pods_token(pod: dict[str, Any]):
+def test_only_its_group_reads_the_pods_token(pod: dict[str, Any]) -> None:
     secret = next(volume["secret"] for volume in pod["volumes"] if volume["name"] == "token")
     assert secret["defaultMode"] == 0o440
     assert pod["securityContext"]["fsGroup"] == pod["securityContext"]["runAsGroup"]

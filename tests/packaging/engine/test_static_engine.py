@@ -33,12 +33,12 @@ def _program_headers(path: Path) -> list[int]:
     return [struct.unpack_from("<I", table, place * size)[0] for place in range(count)]
 
 
-def test_the_program_asks_for_no_interpreter_and_the_usual_one_does():
+def test_the_program_asks_for_no_interpreter_and_the_usual_one_does() -> None:
     assert PROGRAM_HEADER_INTERPRETER not in _program_headers(BINARY)
     assert PROGRAM_HEADER_INTERPRETER in _program_headers(ENGINE / "target" / "release" / "benchweb-engine")
 
 
-def test_every_kind_runs_in_a_root_that_holds_nothing_but_the_program(tmp_path: Path):
+def test_every_kind_runs_in_a_root_that_holds_nothing_but_the_program(tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()
     shutil.copy(BINARY, root / "benchweb-engine")
@@ -50,7 +50,7 @@ def test_every_kind_runs_in_a_root_that_holds_nothing_but_the_program(tmp_path: 
             assert result["source"]["missing"], "without /proc there is something to miss"
 
 
-def test_every_kind_runs_as_on_linux_3_10(tmp_path: Path):
+def test_every_kind_runs_as_on_linux_3_10(tmp_path: Path) -> None:
     prefix = [sys.executable, "-m", "tests.packaging.engine.old_kernel"]
     program = portable.Program(prefix, str(BINARY), tmp_path, str(tmp_path))
     with portable.served(program) as control:

@@ -12,6 +12,7 @@ def test_a_change_of_that_size_is_found_within_five_runs_and_half_of_it_is_not()
     calm = noisy([1000.0] * 55)
     smallest = smallest_detectable_change(calm)
     assert smallest == pytest.approx(0.03, abs=0.005)
+    assert smallest is not None
     found = [find_changes([*calm, *noisy([1000.0 * (1 - smallest * 1.3)] * 5, seed)]) for seed in range(20)]
     assert sum(map(len, found)) >= 16
     missed = [find_changes([*calm, *noisy([1000.0 * (1 - smallest / 2)] * 5, seed)]) for seed in range(20)]

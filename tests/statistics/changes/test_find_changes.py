@@ -12,6 +12,7 @@ def test_a_step_is_found_where_it_is_with_its_size(ratio: float, seed: int) -> N
     [found] = find_changes(stepped(60, 40, ratio, seed))
     assert abs(found.index - 40) <= 1
     assert found.difference_ratio == pytest.approx(ratio, abs=0.012)
+    assert found.difference_ratio is not None
     assert found.interval_low_ratio is not None and found.interval_high_ratio is not None
     assert found.interval_low_ratio <= found.difference_ratio <= found.interval_high_ratio
     assert found.p < 1e-6

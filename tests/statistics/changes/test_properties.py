@@ -52,6 +52,7 @@ def test_what_is_told_keeps_its_promises(seed: int) -> None:
         assert 0 < change.index < len(values)
         assert change.p < 0.001 and change.before != change.after
         assert change.difference_ratio == pytest.approx((change.after - change.before) / change.before)
+        assert change.difference_ratio is not None
         assert change.interval_low_ratio is not None and change.interval_high_ratio is not None
         assert change.interval_low_ratio <= change.difference_ratio <= change.interval_high_ratio
 

@@ -6,11 +6,12 @@ from django.test import Client
 
 from benchweb.accounts.models import SavedView
 from benchweb.accounts.saved_views import MOST_VIEWS
+from tests.responses import Response
 
 RUNS = "/runs?state=failed&host=3&zoom.a=1:2"
 
 
-def save(client: Client, name: str = "Failed", path: str = RUNS):
+def save(client: Client, name: str = "Failed", path: str = RUNS) -> Response:
     """Save a view as the menu does."""
     return client.post("/views/save", {"name": name, "path": path})
 

@@ -6,15 +6,18 @@ import json
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.accounts.services import token_create
 from benchweb.catalog import catalog
 from benchweb.charts.comparison.rows import Entry
 from benchweb.charts.export import PAIR_IDS, pair_ids
+from benchweb.hosts.models import Pair
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs.models import Run, State
 from benchweb.statistics import Verdict, difference
@@ -35,7 +38,14 @@ KERNEL = {
 }
 
 
-def finished(values: dict[int, list[float]], *, facts: dict | None = None, pair=None, steps=SWEEP, **metrics) -> Run:
+def finished(
+    values: dict[int, list[float]],
+    *,
+    facts: dict[str, Any] | None = None,
+    pair: Pair | None = None,
+    steps: list[dict[str, Any]] = SWEEP,
+    **metrics: float,
+) -> Run:
     """Make a finished run with these throughputs by message size, and other metrics the same everywhere."""
     run = make_run(steps=steps, repetitions=max(map(len, values.values())), **({"pair": pair} if pair else {}))
     left = {size: iter(each) for size, each in values.items()}
@@ -145,6 +155,7 @@ def test_equal_facts_are_said_to_be_equal(signed_in: Client, slower: list[Run]) 
 def test_the_curves_have_a_line_for_each_run(signed_in: Client, slower: list[Run]) -> None:
     query = f"runs={slower[0].pk},{slower[1].pk}"
     found = re.search(r'<script id="charts-data" type="application/json">(.*?)</script>', page_of(signed_in, query))
+    assert found is not None
     charts = json.loads(found[1])
     assert charts == signed_in.get(f"/compare/charts.json?{query}").json()["charts"]
     (chart,) = charts
@@ -214,7 +225,10 @@ def test_without_a_run_the_page_says_what_it_is_for(signed_in: Client) -> None:
 
 
 def test_it_costs_the_same_queries_whatever_is_compared(
-    signed_in: Client, slower: list[Run], django_assert_num_queries, django_assert_max_num_queries
+    signed_in: Client,
+    slower: list[Run],
+    django_assert_num_queries: DjangoAssertNumQueries,
+    django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
     more = [finished({64: around(1e9), 1024: around(1e9)}) for _ in range(3)]
     for runs in (slower, [*slower, *more]):

@@ -1,6 +1,7 @@
 """Endpoints: add, edit, archive, check, watch, pin."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -35,9 +36,9 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return asked
 
 
-def answered(endpoint: Endpoint, fingerprint: str = PINNED, **values: object) -> None:
+def answered(endpoint: Endpoint, fingerprint: str = PINNED, **values: Any) -> None:
     """Record a check that found the engine."""
-    outcome = CheckOutcome("answered", fingerprint=fingerprint, **({"catalog_version": 1} | values))
+    outcome = CheckOutcome("answered", fingerprint=fingerprint, **(dict[str, Any](catalog_version=1) | values))
     endpoint_pin_first(endpoint=endpoint, fingerprint=fingerprint)
     endpoint_record_check(endpoint_id=endpoint.pk, outcome=outcome)
 

@@ -1,6 +1,7 @@
 """Launching a plan on one or several pairs."""
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
 from benchweb.hosts.models import Endpoint
@@ -19,7 +20,7 @@ def test_it_names_what_is_missing_first(signed_in: Client) -> None:
     assert "Next step: add a host." in text
 
 
-def test_one_pair_ends_on_the_run_s_page(signed_in: Client, ada) -> None:
+def test_one_pair_ends_on_the_run_s_page(signed_in: Client, ada: User) -> None:
     plan, pair = make_plan(steps=SIZES), make_pair()
     response = signed_in.post("/launch", LAUNCH | {"plan": plan.pk, "pairs": [pair.pk]})
     run = Run.objects.get()

@@ -3,6 +3,7 @@
 import json
 import time
 from http.client import HTTPConnection, HTTPResponse
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -29,15 +30,16 @@ def open_stream(web: str, run_id: int, client: Client | None, **headers: str) ->
     return stream.getresponse()
 
 
-def next_message(stream: HTTPResponse) -> dict:
+def next_message(stream: HTTPResponse) -> dict[str, Any]:
     while True:
         line = stream.readline().decode()
         assert line, "the stream ended before a message"
         if line.startswith("data: "):
-            return json.loads(line.removeprefix("data: "))
+            message: dict[str, Any] = json.loads(line.removeprefix("data: "))
+            return message
 
 
-def interval(trial: int, event: int) -> dict:
+def interval(trial: int, event: int) -> dict[str, Any]:
     return {"type": "interval", "trial": 7, "index": trial, "event": event, "metric": "throughput_bps"}
 
 
@@ -136,7 +138,7 @@ def open_live(web: str, query: str, client: Client) -> HTTPResponse:
     return stream.getresponse()
 
 
-def next_event(stream: HTTPResponse) -> tuple[str, dict]:
+def next_event(stream: HTTPResponse) -> tuple[str, dict[str, Any]]:
     name = ""
     while True:
         line = stream.readline().decode()

@@ -5,11 +5,11 @@ import io
 import re
 from datetime import timedelta
 from html import unescape
-from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.charts.export import PAIR_IDS, pair_ids
 from benchweb.hosts.models import Endpoint, Environment, Pair
@@ -210,7 +210,7 @@ def test_the_csv_has_a_row_for_each_cell_with_raw_values_and_states(signed_in: C
 
 
 def test_a_matrix_costs_the_same_queries_whatever_its_size(
-    signed_in: Client, plan: Plan, django_assert_num_queries: Any
+    signed_in: Client, plan: Plan, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     zone, at = environment_create(name="lab"), list(endpoints(["alpha", "beta", "gamma"]).values())
     measured_run(plan, joined(zone, at[0], at[1]), [1e9] * 3)

@@ -1,6 +1,7 @@
 """Query strings and forms that no page of ours sends."""
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
 from tests.factories import make_run
@@ -9,7 +10,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def reader(client: Client, django_user_model) -> Client:
+def reader(client: Client, django_user_model: type[User]) -> Client:
     client.force_login(django_user_model.objects.create_user("reader"))
     return client
 

@@ -1,6 +1,7 @@
 """English and Simplified Chinese: the switch, the browser's wish, and what stays English."""
 
 import re
+from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -50,7 +51,7 @@ def test_what_programs_read_is_english_whoever_asks(db: None, path: str) -> None
     assert "Accept-Language" not in answers[0].get("Vary", "")
 
 
-def test_a_translations_file_is_read_as_it_was_written(tmp_path) -> None:
+def test_a_translations_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     entries = [
         po_files.Entry("", "Language: zh_Hans\nPlural-Forms: nplurals=1; plural=0;\n"),
         po_files.Entry('A "quoted" text,\nof two lines', "译文\n第二行", references=["a.py", "b.html"]),
@@ -62,7 +63,7 @@ def test_a_translations_file_is_read_as_it_was_written(tmp_path) -> None:
     assert po_files.read(tmp_path / "django.po") == entries
 
 
-def test_gettext_loads_what_was_compiled_and_no_guess(tmp_path) -> None:
+def test_gettext_loads_what_was_compiled_and_no_guess(tmp_path: Path) -> None:
     import gettext
 
     folder = tmp_path / "zh" / "LC_MESSAGES"

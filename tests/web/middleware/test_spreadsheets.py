@@ -28,7 +28,7 @@ def addresses(db: None) -> list[str]:
 def body(client: Client, address: str, **headers: str) -> bytes:
     answer = client.get(address, headers=headers)
     assert answer.status_code == 200
-    return b"".join(answer.streaming_content) if answer.streaming else answer.content  # type: ignore[attr-defined]
+    return answer.getvalue()
 
 
 def test_every_csv_begins_with_the_mark_where_asked_for(signed_in: Client, addresses: list[str]) -> None:

@@ -2,9 +2,11 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 from django.db import connection
+from django.test import Client
 
 from tests.conftest import ROOT
 from tests.factories import make_user
@@ -24,7 +26,7 @@ def timeout_in(environment: dict[str, str], first: str) -> str:
     return done.stdout.strip().splitlines()[-1]
 
 
-def test_only_the_webs_own_process_has_the_limit(environment_of_test):
+def test_only_the_webs_own_process_has_the_limit(environment_of_test: dict[str, str]) -> None:
     web, worker = "import benchweb.asgi", "import django; django.setup()"
     assert timeout_in(environment_of_test, web) == "15s"
     assert timeout_in(environment_of_test | {"BENCHWEB_STATEMENT_SECONDS": "2.5"}, web) == "2500ms"
@@ -33,10 +35,10 @@ def test_only_the_webs_own_process_has_the_limit(environment_of_test):
 
 
 @pytest.fixture
-def slow(transactional_db, monkeypatch):
+def slow(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Have every list of runs take the database longer than it may."""
 
-    def sleeping(*_, **__):
+    def sleeping(*_: object, **__: object) -> None:
         with connection.cursor() as cursor:
             cursor.execute("set statement_timeout = '50ms'")
             try:
@@ -48,7 +50,9 @@ def slow(transactional_db, monkeypatch):
     return sleeping
 
 
-def test_a_page_that_takes_too_long_says_so(slow, client, monkeypatch):
+def test_a_page_that_takes_too_long_says_so(
+    slow: Callable[..., None], client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("benchweb.web.plans.views.get_object_or_404", slow)
     client.force_login(make_user("reader", "x"))
     answer = client.get("/plans/1")
@@ -56,7 +60,7 @@ def test_a_page_that_takes_too_long_says_so(slow, client, monkeypatch):
     assert "Timed out" in answer.content.decode()
 
 
-def test_a_call_that_takes_too_long_is_a_problem_document(slow, client):
+def test_a_call_that_takes_too_long_is_a_problem_document(slow: Callable[..., None], client: Client) -> None:
     from benchweb.accounts.services import token_create
 
     _, token = token_create(user=make_user("script", "x"), name="t")

@@ -4,19 +4,20 @@ from datetime import UTC, datetime
 
 import pytest
 from django.test import Client
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.hosts.services import host_create
 from benchweb.notifications.delivery import outbox
 from benchweb.notifications.models import Channel, MaintenanceWindow, Rule
 from benchweb.notifications.routing import notify
 from tests.factories import make_channel
-from tests.notifications.conftest import SECRET, loopback_allowed, receiver  # noqa: F401  (fixtures)
+from tests.notifications.conftest import SECRET, loopback_allowed, receiver  # noqa: F401
 from tests.notifications.events import make_event
-from tests.notifications.receivers import status
+from tests.notifications.receivers import HttpReceiver, status
 
 
 @pytest.fixture
-def hook(signed_in: Client, receiver) -> Channel:  # noqa: F811
+def hook(signed_in: Client, receiver: HttpReceiver) -> Channel:  # noqa: F811
     form = {"name": "hook", "url": receiver.url, "secret": SECRET}
     response = signed_in.post("/notifications/channels/new/webhook", form)
     channel = Channel.objects.get()
@@ -24,7 +25,11 @@ def hook(signed_in: Client, receiver) -> Channel:  # noqa: F811
     return channel
 
 
-def test_a_channel_is_tested_and_its_log_shows_the_answer(signed_in, hook, receiver):  # noqa: F811
+def test_a_channel_is_tested_and_its_log_shows_the_answer(
+    signed_in: Client,
+    hook: Channel,
+    receiver: HttpReceiver,  # noqa: F811
+) -> None:
     receiver.replies.append(status(503, b"<b>busy</b>"))
     page = signed_in.post(f"/notifications/channels/{hook.pk}/test", follow=True).content.decode()
     assert "The test failed: the receiver answered 503" in page
@@ -38,7 +43,7 @@ def test_a_channel_is_tested_and_its_log_shows_the_answer(signed_in, hook, recei
     assert SECRET not in page + overview
 
 
-def test_a_secret_stays_when_it_is_left_empty(signed_in, hook, receiver):  # noqa: F811
+def test_a_secret_stays_when_it_is_left_empty(signed_in: Client, hook: Channel, receiver: HttpReceiver) -> None:  # noqa: F811
     before = bytes(hook.secret_encrypted)
     path = f"/notifications/channels/{hook.pk}/edit"
     assert SECRET not in signed_in.get(path).content.decode()
@@ -49,7 +54,11 @@ def test_a_secret_stays_when_it_is_left_empty(signed_in, hook, receiver):  # noq
     assert "Another address needs the secret of the receiver there" in page
 
 
-def test_a_disabled_channel_is_enabled_and_an_archived_one_is_gone(signed_in, hook, receiver):  # noqa: F811
+def test_a_disabled_channel_is_enabled_and_an_archived_one_is_gone(
+    signed_in: Client,
+    hook: Channel,
+    receiver: HttpReceiver,  # noqa: F811
+) -> None:
     receiver.replies.append(status(410))
     page = signed_in.post(f"/notifications/channels/{hook.pk}/test", follow=True).content.decode()
     assert "it wants no more messages" in page
@@ -60,7 +69,7 @@ def test_a_disabled_channel_is_enabled_and_an_archived_one_is_gone(signed_in, ho
     assert "No channel yet" in signed_in.get("/notifications").content.decode()
 
 
-def test_a_mail_channel_and_a_messenger_are_made(signed_in):
+def test_a_mail_channel_and_a_messenger_are_made(signed_in: Client) -> None:
     signed_in.post("/notifications/channels/new/email", {"name": "team", "to": "ann@example.org\nbob@example.org"})
     assert Channel.objects.get().config == {"to": ["ann@example.org", "bob@example.org"]}
     page = signed_in.post("/notifications/channels/new/apprise", {"name": "chat", "secret": "syslog://"})
@@ -71,7 +80,7 @@ def test_a_mail_channel_and_a_messenger_are_made(signed_in):
     assert signed_in.get("/notifications/channels/new/fax").status_code == 404
 
 
-def test_a_rule_is_made_changed_and_archived(signed_in):
+def test_a_rule_is_made_changed_and_archived(signed_in: Client) -> None:
     channel = make_channel()
     form = {
         "name": "nights", "channel": channel.pk, "least_severity": "warning", "alert_kinds": "change, missing",
@@ -93,7 +102,7 @@ def test_a_rule_is_made_changed_and_archived(signed_in):
     assert "No rule yet" in signed_in.get("/notifications").content.decode()
 
 
-def test_a_maintenance_window_is_made_changed_and_archived(signed_in):
+def test_a_maintenance_window_is_made_changed_and_archived(signed_in: Client) -> None:
     host = host_create(name="a")
     form = {"name": "cables", "host": host.pk, "begins_at": "2026-12-01T02:00", "ends_at": "2026-12-01T04:00"}
     assert signed_in.post("/notifications/maintenance/new", form)["Location"] == "/notifications"
@@ -109,14 +118,16 @@ def test_a_maintenance_window_is_made_changed_and_archived(signed_in):
     assert "No maintenance is planned" in signed_in.get("/notifications").content.decode()
 
 
-def test_the_log_costs_the_same_however_long_it_is(signed_in, everything_sent, django_assert_max_num_queries):
+def test_the_log_costs_the_same_however_long_it_is(
+    signed_in: Client, everything_sent: Channel, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
     with django_assert_max_num_queries(8):
         page = signed_in.get(f"/notifications/channels/{everything_sent.pk}").content.decode()
     assert page.count("msg_") == 12
 
 
 @pytest.fixture
-def everything_sent(signed_in, hook) -> Channel:
+def everything_sent(signed_in: Client, hook: Channel) -> Channel:
     from benchweb.notifications.services import RuleValues, rule_create
 
     rule_create(RuleValues(name="all", channel=hook))

@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from django.test import Client
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.hosts.models import Endpoint, Host, Pair
@@ -160,7 +161,7 @@ def test_an_unknown_part_is_the_page(signed_in: Client) -> None:
 
 
 def test_it_costs_ten_queries_however_much_happened(
-    signed_in: Client, last_nights: Pair, django_assert_max_num_queries
+    signed_in: Client, last_nights: Pair, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(3):
         pair = make_pair(environment=f"zone {number}")
@@ -240,7 +241,7 @@ def test_the_lines_of_an_environment_end_with_the_same_night() -> None:
     now = datetime(2026, 11, 23, 15, tzinfo=UTC)
     tonight, before = nights.night_of(now), nights.night_of(now - timedelta(hours=4))
 
-    def row(environment: int, kind: str, metric: str, *of: datetime) -> FigureNights:
+    def row(environment: int, kind: str, metric: str, *of: date) -> FigureNights:
         values = [1.0] * len(of)
         return FigureNights(environment, "zone A", kind, metric, {}, list(of), values, [1] * len(of), 1.0, 1.0)
 

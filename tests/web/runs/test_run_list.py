@@ -4,10 +4,13 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.runs.models import Run, State
 from tests.factories import make_endpoint, make_pair, make_run
+from tests.responses import Response
 
 pytestmark = pytest.mark.django_db
 # Session with its user, runs, trials' counts, and the choices of four filters.
@@ -15,12 +18,12 @@ PAGE_QUERIES = 9
 
 
 @pytest.fixture
-def reader(client: Client, django_user_model) -> Client:
+def reader(client: Client, django_user_model: type[User]) -> Client:
     client.force_login(django_user_model.objects.create_user("reader"))
     return client
 
 
-def shown(answer) -> list[int]:
+def shown(answer: Response) -> list[int]:
     return [row.run.pk for row in answer.context["rows"]]
 
 
@@ -95,7 +98,9 @@ def test_the_list_pages_without_losing_or_repeating_a_run(reader: Client) -> Non
     assert second.context["listing"].next_url == ""
 
 
-def test_the_list_costs_the_same_queries_whatever_its_length(reader: Client, django_assert_num_queries) -> None:
+def test_the_list_costs_the_same_queries_whatever_its_length(
+    reader: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
     for count in (1, 5):
         for _ in range(count):
             make_run()

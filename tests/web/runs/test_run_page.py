@@ -3,9 +3,12 @@
 import json
 import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs.models import Run, State
@@ -17,12 +20,12 @@ PAGE_QUERIES = 6
 
 
 @pytest.fixture
-def reader(client: Client, django_user_model) -> Client:
+def reader(client: Client, django_user_model: type[User]) -> Client:
     client.force_login(django_user_model.objects.create_user("reader"))
     return client
 
 
-def finish(run: Run, throughput_bps: list[float], more_facts: dict | None = None) -> None:
+def finish(run: Run, throughput_bps: list[float], more_facts: dict[str, Any] | None = None) -> None:
     """Give a run's stream trials these throughputs, all others a transaction rate."""
     values = iter(throughput_bps)
     for trial in run.trials.order_by("index"):
@@ -41,10 +44,11 @@ def finish(run: Run, throughput_bps: list[float], more_facts: dict | None = None
     Run.objects.filter(pk=run.pk).update(state=State.FINISHED)
 
 
-def charts_of(page: str) -> list[dict]:
+def charts_of(page: str) -> list[dict[str, Any]]:
     found = re.search(r'<script id="charts-data" type="application/json">(.*?)</script>', page)
     assert found
-    return json.loads(found[1])
+    specs: list[dict[str, Any]] = json.loads(found[1])
+    return specs
 
 
 def test_a_stranger_is_sent_to_the_log_in_page_and_back(client: Client) -> None:
@@ -63,7 +67,9 @@ def test_a_finished_run_says_its_best_figure_with_spread_and_repetitions(reader:
     assert "TCP request/response: 31.0 k transactions/s n=1" in text
 
 
-def test_a_run_page_costs_the_same_queries_whatever_its_length(reader: Client, django_assert_num_queries) -> None:
+def test_a_run_page_costs_the_same_queries_whatever_its_length(
+    reader: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
     small, large = make_run(), make_run(steps=SIZES, repetitions=5)
     finish(small, [1e9])
     finish(large, [1e9] * 15)
@@ -168,7 +174,8 @@ def test_ends_of_unlike_mtu_are_named_in_the_head(reader: Client) -> None:
     run = make_run(steps=SIZES, repetitions=1)
     finish(run, [1e9, 5e9, 16.3e9], {"interfaces": [{"name": "eth0", "mtu": 1500}]})
     assert "the MTU is" not in reader.get(f"/runs/{run.pk}").content.decode()
-    sink = run.trials.order_by("-index").first().result.sink_facts
+    sink = run.trials.order_by("-index")[0].result.sink_facts
+    assert sink is not None
     sink.document = sink.document | {"interfaces": [{"name": "eth0", "mtu": 9000}]}
     sink.save()
     assert "the MTU is 1500 B at the source and 9000 B at the sink" in reader.get(f"/runs/{run.pk}").content.decode()

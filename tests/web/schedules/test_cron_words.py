@@ -48,7 +48,7 @@ WORDS = [
 
 
 @pytest.mark.parametrize(("typed", "english", "chinese"), WORDS)
-def test_an_expression_is_said_in_the_reader_s_language(typed, english, chinese):
+def test_an_expression_is_said_in_the_reader_s_language(typed: str, english: str, chinese: str | None) -> None:
     cron = cron_normalised(typed, "UTC")
     with translation.override("en"):
         assert when_words(cron, "") == english
@@ -58,11 +58,11 @@ def test_an_expression_is_said_in_the_reader_s_language(typed, english, chinese)
     assert not any(letter.isascii() and letter.isalpha() for letter in said)
 
 
-def test_what_an_older_version_saved_is_said_or_shown_as_it_is():
+def test_what_an_older_version_saved_is_said_or_shown_as_it_is() -> None:
     assert when_words("*/70 * * * *", "") == "At the start of every hour"
     assert when_words("nonsense", "") == "nonsense"
 
 
-def test_days_that_some_months_lack_hint_at_the_last_day():
+def test_days_that_some_months_lack_hint_at_the_last_day() -> None:
     assert "use L for the last day" in cron_hint("0 2 31 * *")
     assert cron_hint("0 2 L * *") == cron_hint("") == ""

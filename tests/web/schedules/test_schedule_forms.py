@@ -22,18 +22,18 @@ from benchweb.web.schedules.durations import DurationField, read_duration, spell
         ("P1D", 86_400),
     ],
 )
-def test_a_length_of_time_is_read_as_people_write_it(text, seconds):
+def test_a_length_of_time_is_read_as_people_write_it(text: str, seconds: int) -> None:
     assert read_duration(text) == seconds
     assert read_duration(spelled(seconds)) == seconds
 
 
 @pytest.mark.parametrize("text", ["5", "min", "6 fortnights", "-1 h", "1.5 h", "1 h and", "P1M", "9" * 70 + " s"])
-def test_a_length_that_is_none_is_refused_with_an_example(text):
+def test_a_length_that_is_none_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(forms.ValidationError):
         read_duration(text)
 
 
-def test_a_stored_length_is_shown_so_that_it_reads_back():
+def test_a_stored_length_is_shown_so_that_it_reads_back() -> None:
     field = DurationField("Every")
     assert field.prepare_value("PT90M") == "1 h 30 min"
     assert field.prepare_value(600) == "10 min"
@@ -52,7 +52,7 @@ def test_a_stored_length_is_shown_so_that_it_reads_back():
         ("2026-12-24 - 2026-12-27", "2026-12-24", "2026-12-27"),
     ],
 )
-def test_blackouts_are_a_line_each(line, begin, until):
+def test_blackouts_are_a_line_each(line: str, begin: str, until: str) -> None:
     field = BlackoutsField()
     found = field.clean(f"\n{line}\n\n")
     assert found == [{"from": begin, "until": until}]
@@ -60,6 +60,6 @@ def test_blackouts_are_a_line_each(line, begin, until):
 
 
 @pytest.mark.parametrize("line", ["12:00", "to 13:00", "12:00 to 13:00 to 14:00"])
-def test_a_line_that_is_no_blackout_is_named(line):
+def test_a_line_that_is_no_blackout_is_named(line: str) -> None:
     with pytest.raises(forms.ValidationError, match="use the form 12:00 to 13:00"):
         BlackoutsField().clean(line)

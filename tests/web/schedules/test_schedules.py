@@ -1,8 +1,10 @@
 """Schedules: list, form, preview, page, pause, resume, run now, archive."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -20,7 +22,7 @@ FORM = {"action": "save", "name": "nightly", "target": "pairs", "repeat": "cron"
 FORM |= {"timezone": "Asia/Shanghai", "missed": "skip", "retries": "2", "retry_pause": "60 s"}
 
 
-def filled(**fields) -> dict:
+def filled(**fields: Any) -> dict[str, Any]:
     values = FORM | fields
     values.setdefault("plan", make_plan().pk)
     if values["target"] == "pairs":
@@ -28,7 +30,7 @@ def filled(**fields) -> dict:
     return values
 
 
-def made(client: Client, **fields) -> Schedule:
+def made(client: Client, **fields: Any) -> Schedule:
     response = client.post("/schedules/new", filled(**fields))
     assert response.status_code == 302, response.context["form"].errors
     schedule = Schedule.objects.get()
@@ -51,7 +53,7 @@ def test_the_form_leads_to_the_first_plan_while_there_is_none(signed_in: Client)
     assert "No plans yet." not in signed_in.get("/schedules/new").content.decode()
 
 
-def test_a_schedule_is_made_from_the_form(signed_in: Client, ada) -> None:
+def test_a_schedule_is_made_from_the_form(signed_in: Client, ada: User) -> None:
     pairs = [make_pair(), make_pair()]
     window = {"window_from": "02:00", "window_until": "06:00", "blackouts": "2026-12-24 to 2026-12-27"}
     schedule = made(signed_in, pairs=[pair.pk for pair in pairs], **window, deadline="30 min", max_runs="90")
@@ -99,7 +101,7 @@ def test_each_way_to_choose_pairs_becomes_its_target(signed_in: Client) -> None:
     for host in (pair.source.host, pair.sink.host):
         host_update(host=host, name=host.name, description="", labels=["nightly"], uplink="")
     ends, lab = [pair.source_id, pair.sink_id], pair.environment_id
-    ways = [
+    ways: list[tuple[dict[str, Any], dict[str, Any]]] = [
         ({"target": "environment", "environment": lab}, {"environment": lab}),
         ({"target": "label", "label": "nightly"}, {"label": "nightly"}),
         ({"target": "mesh", "endpoints": ends}, {"mesh": {"endpoints": ends}}),
@@ -139,7 +141,9 @@ def test_each_way_to_choose_pairs_becomes_its_target(signed_in: Client) -> None:
         ({"missed": "perhaps"}, "missed"),
     ],
 )
-def test_what_cannot_be_is_named_at_its_field_and_the_rest_is_kept(signed_in: Client, fields: dict, field: str) -> None:
+def test_what_cannot_be_is_named_at_its_field_and_the_rest_is_kept(
+    signed_in: Client, fields: dict[str, Any], field: str
+) -> None:
     response = signed_in.post("/schedules/new", filled(**fields))
     assert list(response.context["form"].errors) == [field]
     assert Schedule.objects.count() == 0
@@ -162,7 +166,7 @@ def test_over_a_thousand_runs_a_slot_are_asked_for_by_their_number(signed_in: Cl
     assert Schedule.objects.get().confirmed_runs == 1056
 
 
-def preview(client: Client, **fields):
+def preview(client: Client, **fields: Any) -> Any:
     return client.post("/schedules/preview", FORM | fields).context["preview"]
 
 
@@ -210,7 +214,7 @@ def test_the_preview_says_whether_it_fits_with_a_picture(signed_in: Client) -> N
         ({"ends_at": "2020-01-01T00:00"}, "id_ends_at"),
     ],
 )
-def test_the_preview_names_the_field_at_fault(signed_in: Client, fields: dict, anchor: str) -> None:
+def test_the_preview_names_the_field_at_fault(signed_in: Client, fields: dict[str, Any], anchor: str) -> None:
     assert [fault.anchor for fault in preview(signed_in, **fields).faults] == [anchor]
 
 
@@ -262,7 +266,7 @@ def test_the_list_shows_next_slot_last_result_and_rate(signed_in: Client) -> Non
 
 
 @pytest.mark.parametrize(("query", "names"), [("q=morn", ["morning"]), ("paused=1", ["evening"]), ("q=sizes", 2)])
-def test_the_list_filters_in_the_url(signed_in: Client, query: str, names) -> None:
+def test_the_list_filters_in_the_url(signed_in: Client, query: str, names: int | list[str]) -> None:
     make_schedule(name="morning")
     evening = make_schedule(name="evening")
     signed_in.post(f"/schedules/{evening.pk}/pause")
@@ -292,6 +296,7 @@ def test_the_preview_of_a_paused_schedule_says_that_its_times_do_not_come(signed
     assert "Paused: nothing runs" not in signed_in.post(address, filled()).content.decode()
     signed_in.post(f"/schedules/{schedule.pk}/pause")
     plan = Plan.objects.first()
+    assert plan is not None
     text = signed_in.post(address, filled(plan=plan.pk, pairs=schedule.target["pairs"])).content.decode()
     assert "Paused: nothing runs until it is resumed" in text
 
@@ -333,7 +338,9 @@ def test_why_run_now_launched_nothing_is_kept_in_english_and_read_in_chinese(sig
     assert "计划 old 已归档：请恢复它，或选择另一个。" in text
 
 
-def test_a_launch_that_breaks_off_in_a_chinese_page_is_kept_in_english(signed_in: Client, monkeypatch) -> None:
+def test_a_launch_that_breaks_off_in_a_chinese_page_is_kept_in_english(
+    signed_in: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(**_: object) -> None:
         raise LaunchError("pairs", gettext("Choose at least one pair to run the plan on."))
 

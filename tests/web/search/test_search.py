@@ -1,11 +1,14 @@
 """Search: what is found, by which words, in which order, and at what cost."""
 
+from typing import Any
+
 import pytest
 from django.test import Client
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.hosts.facts.records import facts_record
-from benchweb.hosts.models import Facts, Host
+from benchweb.hosts.models import Endpoint, Facts, Host
 from benchweb.hosts.services import archive
 from benchweb.web.search.page import found, parsed
 from tests.factories import make_endpoint, make_pair, make_plan, make_run, make_schedule
@@ -25,7 +28,7 @@ def labels(text: str) -> dict[str, list[str]]:
     return {group.key: [hit.label for hit in group.hits] for group in found(parsed(text), 10)}
 
 
-def told(endpoint, document: dict) -> Facts:
+def told(endpoint: Endpoint, document: dict[str, Any]) -> Facts:
     """Have an endpoint tell its facts now."""
     return Facts.objects.get(pk=facts_record(endpoint_id=endpoint.pk, document=document, at=timezone.now()))
 
@@ -137,7 +140,9 @@ def test_suggestions_are_options_and_end_with_all_that_matches(signed_in: Client
     assert 'id="suggestion-all" href="/search?q=alpha"' in part
 
 
-def test_a_search_costs_the_same_queries_whatever_it_finds(signed_in: Client, django_assert_num_queries) -> None:
+def test_a_search_costs_the_same_queries_whatever_it_finds(
+    signed_in: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
     for number in range(9):
         pair = make_pair(source=make_endpoint(host_name=f"alpha-{number}"))
         run = make_run(pair=pair, name=f"alpha {number}")

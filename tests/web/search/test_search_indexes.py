@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -74,7 +75,7 @@ def test_a_search_of_facts_reads_those_that_match(db: None) -> None:
     _analyze()
     for text in ("kernel:6.99.7", "6.99.7"):
         assert len(facts_found(parsed(text), 10)[0].hits) == FEW
-        assert _rows_read(lambda text=text: facts_found(parsed(text), 10), "hosts_facts") <= MANY_FACTS / 10
+        assert _rows_read(partial(facts_found, parsed(text), 10), "hosts_facts") <= MANY_FACTS / 10
 
 
 def _analyze() -> None:
@@ -104,4 +105,4 @@ def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _visited(node: dict[str, Any]) -> int:
     removed = node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
-    return (node["Actual Rows"] + removed) * node["Actual Loops"]
+    return int((node["Actual Rows"] + removed) * node["Actual Loops"])

@@ -7,6 +7,7 @@ from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import timezone
 from django.utils.translation import override
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.hosts.models import Pair
 from benchweb.results import nightly_summaries as nights
@@ -79,7 +80,7 @@ def test_many_series_are_paged(signed_in: Client, url: str, monkeypatch: pytest.
 
 
 def test_it_costs_no_more_queries_however_many_there_are(
-    signed_in: Client, url: str, django_assert_max_num_queries
+    signed_in: Client, url: str, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     with django_assert_max_num_queries(10):
         signed_in.get(url)

@@ -3,10 +3,12 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
 from benchweb.runs.models import Campaign, Run
 from benchweb.web.shared import lists as listing
+from benchweb.web.shared.lists import Listing
 from tests.factories import make_run
 
 pytestmark = pytest.mark.django_db
@@ -14,7 +16,7 @@ MIDNIGHT = datetime(2026, 3, 10, tzinfo=UTC)
 
 
 @pytest.fixture
-def reader(client: Client, django_user_model) -> Client:
+def reader(client: Client, django_user_model: type[User]) -> Client:
     client.force_login(django_user_model.objects.create_user("reader"))
     return client
 
@@ -27,11 +29,13 @@ def campaigns() -> list[int]:
     return list(Campaign.objects.order_by("-pk").values_list("pk", flat=True))
 
 
-def page_of(reader: Client, url: str):
-    return reader.get(f"/campaigns{url}").context["page"]
+def page_of(reader: Client, url: str) -> Listing[Campaign]:
+    page = reader.get(f"/campaigns{url}").context["page"]
+    assert isinstance(page, Listing)
+    return page
 
 
-def shown(page) -> list[int]:
+def shown(page: Listing[Campaign]) -> list[int]:
     return [row.pk for row in page.rows]
 
 
@@ -50,7 +54,9 @@ def test_previous_pages_are_the_ones_that_were_left(reader: Client, campaigns: l
     assert shown(page_of(reader, back[1].first_url)) == shown(pages[0])
 
 
-def test_a_long_list_says_how_many_rows_it_has(reader: Client, campaigns: list[int], monkeypatch) -> None:
+def test_a_long_list_says_how_many_rows_it_has(
+    reader: Client, campaigns: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert "120 in total" in reader.get("/campaigns").content.decode()
     monkeypatch.setattr(listing, "MOST_COUNTED", 119)
     answer = reader.get("/campaigns")

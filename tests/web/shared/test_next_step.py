@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.test import Client
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.hosts.services import environment_create
 from tests.factories import make_endpoint, make_pair, make_plan
@@ -14,7 +15,7 @@ EMPTY = ["/", "/runs", "/history", "/history?kind=tcp_rr&view=heat", "/compare",
 def next_step(client: Client, url: str) -> str:
     """Return where the last of a page's prominent links leads; one above may be there whenever."""
     *_, link = re.findall(r'<a class="btn btn-primary" href="([^"]*)"', client.get(url).content.decode())
-    return link
+    return str(link)
 
 
 @pytest.mark.parametrize("url", EMPTY)
@@ -52,7 +53,7 @@ def test_a_pair_is_offered_only_when_there_are_two_endpoints(signed_in: Client) 
 
 @pytest.mark.parametrize("endpoints", [1, 2])
 def test_what_a_pair_needs_costs_a_host_or_an_environment_no_query_too_many(
-    signed_in: Client, endpoints: int, django_assert_max_num_queries
+    signed_in: Client, endpoints: int, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     made = [make_endpoint() for _ in range(endpoints)]
     lab = environment_create(name="lab")
@@ -74,7 +75,7 @@ def test_launch_can_be_pressed_only_when_there_is_something_to_choose(signed_in:
 
 
 def test_an_empty_overview_costs_no_more_queries_than_any_page(
-    signed_in: Client, django_assert_max_num_queries
+    signed_in: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     with django_assert_max_num_queries(12):
         signed_in.get("/")

@@ -1,9 +1,11 @@
 """The shell around every page, the log-in, and the overview."""
 
 import pytest
+from django.contrib.auth.models import User
 from django.template.loader import render_to_string
 from django.test import Client, override_settings
 from django.utils import timezone, translation
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.hosts.models import Endpoint
 from benchweb.runs.models import Run, State
@@ -16,18 +18,20 @@ OVERVIEW_QUERIES = 10
 
 
 @pytest.fixture
-def reader(client: Client, django_user_model) -> Client:
+def reader(client: Client, django_user_model: type[User]) -> Client:
     client.force_login(django_user_model.objects.create_user("reader"))
     return client
 
 
-def test_a_right_password_leads_to_the_page_that_was_asked_for(client: Client, django_user_model) -> None:
+def test_a_right_password_leads_to_the_page_that_was_asked_for(client: Client, django_user_model: type[User]) -> None:
     django_user_model.objects.create_user("reader", password="a-long-password")
     answer = client.post("/login", {"username": "reader", "password": "a-long-password", "next": "/runs?state=failed"})
     assert answer["Location"] == "/runs?state=failed"
 
 
-def test_a_wrong_password_says_so_keeps_the_name_and_logs_nobody_in(client: Client, django_user_model) -> None:
+def test_a_wrong_password_says_so_keeps_the_name_and_logs_nobody_in(
+    client: Client, django_user_model: type[User]
+) -> None:
     django_user_model.objects.create_user("reader", password="a-long-password")
     page = client.post("/login", {"username": "reader", "password": "wrong"}).content.decode()
     assert "Wrong user name or password." in page
@@ -35,7 +39,7 @@ def test_a_wrong_password_says_so_keeps_the_name_and_logs_nobody_in(client: Clie
     assert client.get("/").status_code == 302
 
 
-def test_log_in_does_not_lead_to_another_site(client: Client, django_user_model) -> None:
+def test_log_in_does_not_lead_to_another_site(client: Client, django_user_model: type[User]) -> None:
     django_user_model.objects.create_user("reader", password="a-long-password")
     form = {"username": "reader", "password": "a-long-password", "next": "https://elsewhere.example/"}
     assert client.post("/login", form)["Location"] == "/"
@@ -101,7 +105,9 @@ def test_a_running_run_tells_how_long_it_will_take(reader: Client) -> None:
     assert 39 < (row.ends_at - timezone.now()).total_seconds() <= 40
 
 
-def test_the_overview_costs_the_same_queries_whatever_it_shows(reader: Client, django_assert_num_queries) -> None:
+def test_the_overview_costs_the_same_queries_whatever_it_shows(
+    reader: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
     for count in (1, 6):
         for _ in range(count):
             make_run()

@@ -11,6 +11,7 @@ from benchweb.runs.models import Run, State
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.web.timeline.lanes import Bar, Lane, lanes_of
 from tests.factories import make_endpoint, make_pair, make_plan, make_run, make_schedule
+from tests.responses import Response
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -90,7 +91,7 @@ def ran(db: None) -> Run:
     return run
 
 
-def lanes(response, name: str) -> dict[str, list[str]]:
+def lanes(response: Response, name: str) -> dict[str, list[str]]:
     return {row.lane.label: [drawn.bar.state for drawn in row.bars] for row in response.context[name].lanes}
 
 

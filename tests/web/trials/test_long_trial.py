@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.charts.run.export import run_json
 from benchweb.charts.run.interval_export import intervals_csv
@@ -83,7 +84,9 @@ def test_the_document_has_the_course_alone_and_the_parts_have_all_intervals(day:
     assert [interval for part in parts for interval in part.intervals] == INTERVALS
 
 
-def test_its_pages_are_within_the_budgets(reader: Client, day: Run, django_assert_max_num_queries: Any) -> None:
+def test_its_pages_are_within_the_budgets(
+    reader: Client, day: Run, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
     for page in ("/runs", f"/runs/{day.pk}", f"/runs/{day.pk}/trials/1", f"/runs/{day.pk}/trials/1/charts.json"):
         reader.get(page)
         with django_assert_max_num_queries(PAGE_QUERIES):
@@ -144,7 +147,7 @@ def test_its_csv_has_all_intervals_and_is_made_in_parts(reader: Client, day: Run
     assert held < 6_000_000
     answer = reader.get(f"/runs/{day.pk}/trials/1/intervals.csv")
     assert answer["Content-Disposition"] == f'attachment; filename="run-{day.pk}-trial-1-intervals.csv"'
-    assert b"".join(answer.streaming_content).decode() == text
+    assert answer.getvalue().decode() == text
 
 
 def test_the_runs_json_has_all_intervals_and_is_made_in_parts(reader: Client, day: Run) -> None:
@@ -154,7 +157,7 @@ def test_the_runs_json_has_all_intervals_and_is_made_in_parts(reader: Client, da
     assert all(trial["result"]["intervals"] == INTERVALS for trial in json.loads(text)["trials"])
     assert held < 8_000_000
     answer = reader.get(f"/runs/{day.pk}/trials/1/document.json")
-    assert json.loads(b"".join(answer.streaming_content))["intervals"] == INTERVALS
+    assert json.loads(answer.getvalue())["intervals"] == INTERVALS
 
 
 def test_a_short_trials_csv_is_that_of_its_document(reader: Client) -> None:
@@ -162,7 +165,7 @@ def test_a_short_trials_csv_is_that_of_its_document(reader: Client) -> None:
     first = {"start_seconds": 0.0, "end_seconds": 1.0, "metrics": {"throughput_bps": 5.5}, "warmup": True}
     document = {"kind": "tcp_stream", "metrics": {}, "intervals": [first, {**first, "metrics": None, "drain": True}]}
     assert ingest(trial=run.trials.get(), result=parsed_result("tcp_stream", document), state=State.FINISHED)
-    text = b"".join(reader.get(f"/runs/{run.pk}/trials/1/intervals.csv").streaming_content).decode()
+    text = reader.get(f"/runs/{run.pk}/trials/1/intervals.csv").getvalue().decode()
     assert text.splitlines() == [
         "start_seconds,end_seconds,warmup,drain,parts,throughput_bps",
         "0.0,1.0,true,false,1,5.5",

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.results.ingest import ResultInvalid, ingest, parsed_result
 from benchweb.results.models import Result
@@ -129,7 +130,7 @@ def test_limits_that_are_none_are_refused_and_nothing_is_stored() -> None:
 
 
 def test_a_trial_page_costs_the_same_queries_whatever_its_document(
-    reader: Client, django_assert_num_queries: Any
+    reader: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     small, large = finished(DOCUMENT | {"flows": []}), finished(DOCUMENT | {"flows": DOCUMENT["flows"] * 300})
     for run in (small, large):
@@ -159,7 +160,9 @@ def test_replies_from_another_address_are_told_with_it(reader: Client) -> None:
 @pytest.mark.parametrize(
     ("ceiling", "flags", "is_labelled"), [(9e8, [], True), (2e9, [], False), (None, ["sent_beyond_link"], True)]
 )
-def test_what_the_link_cannot_carry_was_handed_to_the_kernel(reader: Client, ceiling, flags, is_labelled) -> None:
+def test_what_the_link_cannot_carry_was_handed_to_the_kernel(
+    reader: Client, ceiling: float | None, flags: list[str], is_labelled: bool
+) -> None:
     metrics = {"throughput_bps": 9e8, "send_throughput_bps": 1.4e9} | (
         {"payload_ceiling_bps": ceiling} if ceiling else {}
     )
@@ -188,7 +191,7 @@ def test_intervals_tell_each_ends_interface_per_second_as_sar_does(reader: Clien
     assert "Interface packets received, source host" in head and "sink host" not in head
     assert "1.00 k pkt/s 2.00 k pkt/s 100 kB/s 3.00 MB/s" in text_of(first)
     assert second.count('class="missing"') == 4
-    rows = b"".join(reader.get(f"/runs/{run.pk}/trials/1/intervals.csv").streaming_content).decode().splitlines()
+    rows = reader.get(f"/runs/{run.pk}/trials/1/intervals.csv").getvalue().decode().splitlines()
     assert rows[0].endswith("source_interface_name,source_interface_rx_packets,source_interface_tx_packets,"
                             "source_interface_rx_bytes,source_interface_tx_bytes")  # fmt: skip
     assert rows[1].endswith("eth0,500,1000,50000,1500000") and rows[2].endswith(",,,,")

@@ -1,5 +1,9 @@
 """A pair's data path is checked between its engines: what passes, what doesn't, and what to open."""
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import pytest
 from django.utils import timezone
 
@@ -8,6 +12,7 @@ from benchweb.hosts.checks.path_checks import Passage, PathFound, PathSize, path
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.hosts.services import archive, endpoint_update
 from tests.factories import make_endpoint, make_pair
+from tests.processes import Engine
 from tests.workers.engine_client.broken_engine import BrokenEngine, answer_json
 from tests.workers.engines.names import Resolver
 from tests.workers.runs.real_runs import pair_of
@@ -22,20 +27,22 @@ def checked(pair: Pair) -> Pair:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_free_path_passes_with_its_round_trips_and_packets(engine):
+def test_a_free_path_passes_with_its_round_trips_and_packets(engine: Callable[..., Engine]) -> None:
     pair = checked(pair_of(engine(), engine()))
     assert (pair.path_status, pair.path_reason) == ("passes", "")
     assert pair.path_checked_at is not None
-    found = path_found(pair)
+    found = found_of(pair)
     assert found.tcp.passes
     assert found.udp.passes
+    assert found.udp.round_trip_seconds is not None
     assert 0 < found.udp.round_trip_seconds < 1
+    assert found.forward is not None and found.backward
     assert (found.forward.mtu_bytes, found.backward.mtu_bytes) == (65_535, 65_535)
     assert found.address == "127.0.0.1"
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_data_port_that_is_not_there_is_told_with_what_to_open(engine):
+def test_a_data_port_that_is_not_there_is_told_with_what_to_open(engine: Callable[..., Engine]) -> None:
     source, sink = engine(), engine()
     pair = pair_of(source, sink)
     # Nothing listens at this address of the machine, though the sink's control does at its own.
@@ -43,12 +50,14 @@ def test_a_data_port_that_is_not_there_is_told_with_what_to_open(engine):
     pair = checked(Pair.objects.get(pk=pair.pk))
     assert pair.path_status == "blocked"
     assert pair.path_reason.startswith(f"TCP and UDP {sink.data_port} of beta (host) are refused at 127.0.0.9")
-    found = path_found(pair)
+    found = found_of(pair)
     assert (found.tcp.fault, found.udp.passes, found.forward) == ("refused", False, None)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_name_with_a_dead_address_passes_at_the_living_one_and_both_are_told(engine, monkeypatch):
+def test_a_name_with_a_dead_address_passes_at_the_living_one_and_both_are_told(
+    engine: Callable[..., Engine], monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = engine()
     pair = pair_of(source, engine())
     names = Resolver(monkeypatch)
@@ -59,12 +68,12 @@ def test_a_name_with_a_dead_address_passes_at_the_living_one_and_both_are_told(e
     Endpoint.objects.filter(pk=pair.source_id).update(data_address="", control_address=control)
     pair = checked(Pair.objects.get(pk=pair.pk))
     assert pair.path_status == "passes"
-    found = path_found(pair)
+    found = found_of(pair)
     assert (found.address, found.dead) == ("127.0.0.1", ["::1"])
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_engine_of_before_the_check_is_never_shown_as_passing(engine, tmp_path):
+def test_an_engine_of_before_the_check_is_never_shown_as_passing(engine: Callable[..., Engine], tmp_path: Path) -> None:
     unknown = answer_json({"error": {"code": "not_found", "message": "there is no POST"}}, 404)
     old = BrokenEngine(tmp_path, {"POST /v1/path-checks": unknown})
     try:
@@ -81,7 +90,7 @@ def test_an_engine_of_before_the_check_is_never_shown_as_passing(engine, tmp_pat
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_engine_that_is_away_leaves_the_path_unchecked(engine):
+def test_an_engine_that_is_away_leaves_the_path_unchecked(engine: Callable[..., Engine]) -> None:
     pair = pair_of(engine(), engine())
     Endpoint.objects.filter(pk=pair.sink_id).update(control_address="127.0.0.1:1", answered_address="127.0.0.1:1")
     pair = checked(Pair.objects.get(pk=pair.pk))
@@ -90,7 +99,9 @@ def test_an_engine_that_is_away_leaves_the_path_unchecked(engine):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_name_that_came_to_mean_loopback_or_another_engine_is_refused_at_use(engine, monkeypatch):
+def test_a_name_that_came_to_mean_loopback_or_another_engine_is_refused_at_use(
+    engine: Callable[..., Engine], monkeypatch: pytest.MonkeyPatch
+) -> None:
     source, sink, third = engine(), engine(listen="127.0.0.2:0"), engine(listen="127.0.0.3:0")
     pair = pair_of(source, sink)
     names = Resolver(monkeypatch)
@@ -103,10 +114,16 @@ def test_a_name_that_came_to_mean_loopback_or_another_engine_is_refused_at_use(e
     assert "means 127.0.0.3 now, the address of another engine, gamma (host)" in checked(pair).path_reason
     names.set("data.test", "127.0.0.1", "127.0.0.2")
     pair = checked(pair)
-    assert (pair.path_status, path_found(pair).address) == ("passes", "127.0.0.2")
+    assert (pair.path_status, found_of(pair).address) == ("passes", "127.0.0.2")
 
 
-def found(tcp: Passage, udp: Passage, **sizes: PathSize) -> PathFound:
+def found_of(pair: Pair) -> PathFound:
+    found = path_found(pair)
+    assert found is not None
+    return found
+
+
+def found(tcp: Passage, udp: Passage, **sizes: Any) -> PathFound:
     return PathFound(address="192.0.2.9", data_port=7411, tcp=tcp, udp=udp, **sizes)
 
 
@@ -139,7 +156,9 @@ WRONG = Passage(passes=False, fault="no_answer")
         (found(PASSES, PASSES, forward=PathSize(mtu_bytes=1400)), 5, "passes", ""),
     ],
 )
-def test_what_was_seen_becomes_a_state_and_says_what_to_open(look, arrived, status, words):
+def test_what_was_seen_becomes_a_state_and_says_what_to_open(
+    look: PathFound, arrived: int, status: str, words: str
+) -> None:
     said = path_verdict(look, source="c", sink="d", udp_arrived=arrived)
     assert said[0] == status
     assert said[1].startswith(words)
@@ -147,7 +166,7 @@ def test_what_was_seen_becomes_a_state_and_says_what_to_open(look, arrived, stat
 
 
 @pytest.mark.django_db
-def test_pairs_are_due_once_both_engines_answer_and_again_after_a_while():
+def test_pairs_are_due_once_both_engines_answer_and_again_after_a_while() -> None:
     pair = make_pair()
     assert path_checks.paths_claim() == []
     Endpoint.objects.update(status="answered")
@@ -156,6 +175,7 @@ def test_pairs_are_due_once_both_engines_answer_and_again_after_a_while():
     outcome = path_checks.PathOutcome("blocked", "no", found(SILENT, SILENT))
     assert path_checks.path_record(pair=pair, outcome=outcome)
     pair.refresh_from_db()
+    assert pair.path_due_at is not None
     assert 100 < (pair.path_due_at - timezone.now()).total_seconds() < 130
     Pair.objects.update(path_due_at=timezone.now())
     assert path_checks.paths_claim() == [pair.pk]
@@ -165,7 +185,7 @@ def test_pairs_are_due_once_both_engines_answer_and_again_after_a_while():
 
 
 @pytest.mark.django_db
-def test_what_was_found_is_not_shown_for_ever_while_an_end_does_not_answer():
+def test_what_was_found_is_not_shown_for_ever_while_an_end_does_not_answer() -> None:
     pair = make_pair()
     Endpoint.objects.update(status="answered")
     path_checks.path_record(pair=pair, outcome=path_checks.PathOutcome("passes", "", found(PASSES, PASSES)))
@@ -183,7 +203,7 @@ def test_what_was_found_is_not_shown_for_ever_while_an_end_does_not_answer():
 
 
 @pytest.mark.django_db
-def test_an_end_that_is_changed_makes_what_was_found_void():
+def test_an_end_that_is_changed_makes_what_was_found_void() -> None:
     pair = make_pair()
     outcome = path_checks.PathOutcome("passes", "", found(PASSES, PASSES))
     path_checks.path_record(pair=pair, outcome=outcome)

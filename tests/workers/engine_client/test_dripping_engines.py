@@ -3,14 +3,17 @@
 import socket
 import threading
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 
 import pytest
 
 from benchweb.hosts.models import AvailabilitySpan, Endpoint
 from benchweb.runs.models import State
 from tests.factories import make_endpoint, make_pair, make_run
-from tests.workers.engine_client.broken_engine import ABOUT, BrokenEngine, answer_chunks, answer_json, drip
+from tests.workers.engine_client.broken_engine import ABOUT, Answer, BrokenEngine, answer_chunks, answer_json, drip
 from tests.workers.engine_client.test_engine_client import SPEC, client_of
 from workers.checks import check, probe
 from workers.engine_client import EngineError, EngineUnreachable, client, presented_certificate
@@ -34,10 +37,10 @@ DRIPS = {
 
 
 @pytest.fixture
-def engine(tmp_path):
-    engines = []
+def engine(tmp_path: Path) -> Iterator[Callable[[dict[str, Answer]], BrokenEngine]]:
+    engines: list[BrokenEngine] = []
 
-    def make(answers):
+    def make(answers: dict[str, Answer]) -> BrokenEngine:
         folder = tmp_path / str(len(engines))
         folder.mkdir()
         engines.append(BrokenEngine(folder, answers))
@@ -49,7 +52,9 @@ def engine(tmp_path):
 
 
 @pytest.mark.parametrize("dripped", DRIPS.values(), ids=DRIPS)
-def test_an_answer_that_drips_ends_in_time_wherever_it_drips(engine, monkeypatch, dripped):
+def test_an_answer_that_drips_ends_in_time_wherever_it_drips(
+    engine: Callable[[dict[str, Answer]], BrokenEngine], monkeypatch: pytest.MonkeyPatch, dripped: Answer
+) -> None:
     monkeypatch.setattr(client, "CREATE_SECONDS", 1.0)
     made = client_of(engine({"PUT": dripped}), read_token=lambda: "another")
     started = time.monotonic()
@@ -59,7 +64,7 @@ def test_an_answer_that_drips_ends_in_time_wherever_it_drips(engine, monkeypatch
     assert time.monotonic() - started < 4
 
 
-def test_every_call_of_an_engine_that_drips_ends_in_time(engine):
+def test_every_call_of_an_engine_that_drips_ends_in_time(engine: Callable[[dict[str, Answer]], BrokenEngine]) -> None:
     verbs = ("GET /v1/about", "GET /v1/facts", "GET", "PUT", "POST", "DELETE")
     made = client_of(engine(dict.fromkeys(verbs, DRIPS["body"])))
     calls = {
@@ -81,7 +86,9 @@ def test_every_call_of_an_engine_that_drips_ends_in_time(engine):
 
 
 @pytest.mark.parametrize("at_once", [0, len(CHUNKED), len(EVENT)], ids=["headers", "chunk", "line"])
-def test_events_that_drip_end_in_time(engine, monkeypatch, at_once):
+def test_events_that_drip_end_in_time(
+    engine: Callable[[dict[str, Answer]], BrokenEngine], monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
     monkeypatch.setattr(client, "EVENT_SILENCE_SECONDS", 1.0)
     monkeypatch.setattr(client, "EVENT_SECONDS", 1.5)
     made = client_of(engine({"GET /v1/sessions": drip(EVENT, at_once=at_once)}))
@@ -91,10 +98,12 @@ def test_events_that_drip_end_in_time(engine, monkeypatch, at_once):
     assert time.monotonic() - started < 4
 
 
-def test_a_long_event_stream_may_go_on_while_its_lines_come(engine, monkeypatch):
+def test_a_long_event_stream_may_go_on_while_its_lines_come(
+    engine: Callable[[dict[str, Answer]], BrokenEngine], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(client, "EVENT_SECONDS", 1.0)
 
-    def lines(handler):
+    def lines(handler: BaseHTTPRequestHandler) -> None:
         handler.close_connection = True
         handler.wfile.write(CHUNKED)
         for _ in range(12):
@@ -107,7 +116,7 @@ def test_a_long_event_stream_may_go_on_while_its_lines_come(engine, monkeypatch)
     assert [event.type for event in made.events("s")] == ["result"]
 
 
-def test_a_handshake_that_drips_ends_in_time():
+def test_a_handshake_that_drips_ends_in_time() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         threading.Thread(target=_drip_handshakes, args=(listener,), daemon=True).start()
         port = listener.getsockname()[1]
@@ -131,7 +140,9 @@ def _drip_handshakes(listener: socket.socket) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_check_of_an_engine_that_drips_ends_with_the_reason(engine):
+def test_a_check_of_an_engine_that_drips_ends_with_the_reason(
+    engine: Callable[[dict[str, Answer]], BrokenEngine],
+) -> None:
     made = engine({"GET /v1/about": DRIPS["body"]})
     endpoint = make_endpoint(control_address=made.address, token="t")
     Endpoint.objects.update(answered_address=made.address)
@@ -144,7 +155,9 @@ def test_a_check_of_an_engine_that_drips_ends_with_the_reason(engine):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_engines_that_drip_hold_up_no_probe_of_others(engine, monkeypatch):
+def test_engines_that_drip_hold_up_no_probe_of_others(
+    engine: Callable[[dict[str, Answer]], BrokenEngine], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(probe, "THREADS", 2)
     dripping = engine({"GET /v1/about": DRIPS["body"]})
     good = engine({"GET /v1/about": answer_json(ABOUT), "GET /v1/host": answer_json({"seconds": 60, "cpu_ratio": 0.5})})
@@ -161,7 +174,9 @@ def test_engines_that_drip_hold_up_no_probe_of_others(engine, monkeypatch):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_run_on_an_engine_that_drips_its_events_ends(engine, monkeypatch):
+def test_a_run_on_an_engine_that_drips_its_events_ends(
+    engine: Callable[[dict[str, Answer]], BrokenEngine], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(trial, "REATTACH_SECONDS", 0.6)
     monkeypatch.setattr(run, "UNREACHABLE_SECONDS", 0.3)
     monkeypatch.setattr(client, "EVENT_SECONDS", 1.5)
@@ -178,13 +193,15 @@ def test_a_run_on_an_engine_that_drips_its_events_ends(engine, monkeypatch):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_engine_that_refuses_after_a_cut_is_told_of_as_it_was(engine, monkeypatch):
+def test_an_engine_that_refuses_after_a_cut_is_told_of_as_it_was(
+    engine: Callable[[dict[str, Answer]], BrokenEngine], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(trial, "REATTACH_SECONDS", 0.3)
     prepared = answer_json({"state": "prepared", "data_port": 7411}, status=201)
     made = engine({"PUT": prepared, "GET /v1/sessions": answer_chunks(b"\n", end=False)})
     refusal = answer_json({"error": {"code": "unauthorized", "message": "no"}}, status=401)
 
-    def refuses_from_now_on(*_, **__):
+    def refuses_from_now_on(*_: object, **__: object) -> None:
         made._answers["GET /v1/about"] = refusal
         raise EngineUnreachable("cut")
 

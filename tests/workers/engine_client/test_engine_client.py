@@ -3,11 +3,15 @@
 import socket
 import time
 import tracemalloc
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 
 import pytest
 
 from tests.workers.engine_client.broken_engine import (
     ABOUT,
+    Answer,
     BrokenEngine,
     answer_bytes,
     answer_chunks,
@@ -29,10 +33,10 @@ RESULT = b'{"id": 1, "type": "result", "result": {}}\n'
 
 
 @pytest.fixture
-def engine(tmp_path):
-    engines = []
+def engine(tmp_path: Path) -> Iterator[Callable[..., BrokenEngine]]:
+    engines: list[BrokenEngine] = []
 
-    def make(**answers):
+    def make(**answers: Answer) -> BrokenEngine:
         engines.append(BrokenEngine(tmp_path, {key.replace("_", " /v1/", 1): value for key, value in answers.items()}))
         return engines[-1]
 
@@ -41,7 +45,9 @@ def engine(tmp_path):
         made.close()
 
 
-def client_of(engine: BrokenEngine, fingerprint: str = "", read_token=None) -> EngineClient:
+def client_of(
+    engine: BrokenEngine, fingerprint: str = "", read_token: Callable[[], str | None] | None = None
+) -> EngineClient:
     host, _, port = engine.address.partition(":")
     return EngineClient(
         name="host b",
@@ -53,14 +59,16 @@ def client_of(engine: BrokenEngine, fingerprint: str = "", read_token=None) -> E
     )
 
 
-def test_the_seen_fingerprint_is_the_certificates_sha256(engine):
+def test_the_seen_fingerprint_is_the_certificates_sha256(engine: Callable[..., BrokenEngine]) -> None:
     made = engine()
     host, _, port = made.address.partition(":")
     shown = presented_certificate(name="b", host=host, port=int(port), addresses=[host])
     assert (shown.fingerprint, shown.address) == (made.fingerprint, host)
 
 
-def test_another_certificate_than_the_pinned_one_is_refused_before_the_token_is_sent(engine):
+def test_another_certificate_than_the_pinned_one_is_refused_before_the_token_is_sent(
+    engine: Callable[..., BrokenEngine],
+) -> None:
     made = engine()
     with pytest.raises(EngineRefused, match="another certificate"):
         client_of(made, "sha256:" + "0" * 64).about()
@@ -68,7 +76,9 @@ def test_another_certificate_than_the_pinned_one_is_refused_before_the_token_is_
 
 
 @pytest.mark.parametrize("pinned", ["", "sha256:", "a" * 32, "sha256:" + "a" * 63, "sha256:" + "A" * 64])
-def test_without_a_whole_fingerprint_there_is_no_client_that_could_send_the_token(engine, pinned):
+def test_without_a_whole_fingerprint_there_is_no_client_that_could_send_the_token(
+    engine: Callable[..., BrokenEngine], pinned: str
+) -> None:
     made = engine()
     host, _, port = made.address.partition(":")
     with pytest.raises(EngineRefused, match="has no pinned certificate"):
@@ -76,7 +86,7 @@ def test_without_a_whole_fingerprint_there_is_no_client_that_could_send_the_toke
     assert made.requests == []
 
 
-def test_a_closed_port_is_unreachable_naming_the_engine_and_the_next_step():
+def test_a_closed_port_is_unreachable_naming_the_engine_and_the_next_step() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -85,7 +95,7 @@ def test_a_closed_port_is_unreachable_naming_the_engine_and_the_next_step():
         nobody.about()
 
 
-def test_a_port_that_speaks_no_tls_is_told_from_an_engine():
+def test_a_port_that_speaks_no_tls_is_told_from_an_engine() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         import threading
 
@@ -94,7 +104,9 @@ def test_a_port_that_speaks_no_tls_is_told_from_an_engine():
             presented_certificate(name="b", host="127.0.0.1", port=server.getsockname()[1], addresses=["127.0.0.1"])
 
 
-def test_an_engine_that_hangs_is_given_up_in_time(engine, monkeypatch):
+def test_an_engine_that_hangs_is_given_up_in_time(
+    engine: Callable[..., BrokenEngine], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(client, "ANSWER_SECONDS", 0.3)
     started = time.monotonic()
     hanging = client_of(engine(GET_about=hang(3)))
@@ -114,12 +126,12 @@ def test_an_engine_that_hangs_is_given_up_in_time(engine, monkeypatch):
         answer_json({"error": "no object"}, status=503),
     ],
 )
-def test_garbage_is_named_as_such(engine, answer):
+def test_garbage_is_named_as_such(engine: Callable[..., BrokenEngine], answer: Answer) -> None:
     with pytest.raises(EngineGarbage, match=r"Is that the engine's port|can't be read"):
         client_of(engine(GET_about=answer)).about()
 
 
-def test_a_wrong_token_says_where_to_enter_the_right_one(engine):
+def test_a_wrong_token_says_where_to_enter_the_right_one(engine: Callable[..., BrokenEngine]) -> None:
     refusal = answer_json({"error": {"code": "unauthorized", "message": "wrong token"}}, status=401)
     with pytest.raises(EngineRefused, match="refused the token: enter the token"):
         client_of(engine(GET_about=refusal)).about()
@@ -128,20 +140,25 @@ def test_a_wrong_token_says_where_to_enter_the_right_one(engine):
 UNAUTHORIZED = answer_json({"error": {"code": "unauthorized", "message": "wrong token"}}, status=401)
 
 
-def only_for(token, answer):
+def only_for(token: str, answer: Answer) -> Answer:
     """Answer those who bring this token; refuse others."""
 
-    def answered(handler):
+    def answered(handler: BaseHTTPRequestHandler) -> None:
         is_right = handler.headers["Authorization"] == f"Bearer {token}"
         (answer if is_right else UNAUTHORIZED)(handler)
 
     return answered
 
 
-def test_a_refused_token_is_read_again_once_and_the_new_one_is_kept(engine):
+def test_a_refused_token_is_read_again_once_and_the_new_one_is_kept(engine: Callable[..., BrokenEngine]) -> None:
     made = engine(GET_about=only_for("new", answer_json(ABOUT)), GET_sessions=only_for("new", answer_chunks(RESULT)))
     read = []
-    caller = client_of(made, read_token=lambda: read.append(1) or "new")
+
+    def read_token() -> str:
+        read.append(1)
+        return "new"
+
+    caller = client_of(made, read_token=read_token)
     assert caller.about().boot_id == "b"
     assert [event.type for event in caller.events("s")] == ["result"]
     assert (len(read), made.bearers, len(made.requests)) == (1, ["t", "new"], 3)
@@ -150,16 +167,23 @@ def test_a_refused_token_is_read_again_once_and_the_new_one_is_kept(engine):
 
 
 @pytest.mark.parametrize("stored", ["t", None])
-def test_a_refused_token_that_is_still_the_stored_one_is_not_sent_again(engine, stored):
+def test_a_refused_token_that_is_still_the_stored_one_is_not_sent_again(
+    engine: Callable[..., BrokenEngine], stored: str | None
+) -> None:
     made = engine(GET_about=UNAUTHORIZED)
     read = []
-    caller = client_of(made, read_token=lambda: read.append(1) or stored)
+
+    def read_token() -> str | None:
+        read.append(1)
+        return stored
+
+    caller = client_of(made, read_token=read_token)
     with pytest.raises(EngineRefused, match="refused the token"):
         caller.about()
     assert (len(read), len(made.requests)) == (1, 1)
 
 
-def test_a_new_token_that_is_refused_too_is_the_end_of_it(engine):
+def test_a_new_token_that_is_refused_too_is_the_end_of_it(engine: Callable[..., BrokenEngine]) -> None:
     made = engine(GET_about=UNAUTHORIZED)
     tokens = iter(["second", "third"])
     with pytest.raises(EngineRefused, match="refused the token"):
@@ -167,14 +191,14 @@ def test_a_new_token_that_is_refused_too_is_the_end_of_it(engine):
     assert made.bearers == ["t", "second"]
 
 
-def test_a_refused_session_carries_the_engines_own_words(engine):
+def test_a_refused_session_carries_the_engines_own_words(engine: Callable[..., BrokenEngine]) -> None:
     refusal = answer_json({"error": {"code": "invalid", "message": "flows is 5000"}}, status=422)
     with pytest.raises(EngineRefused, match="flows is 5000") as caught:
         client_of(engine(PUT_sessions=refusal)).create("s", SPEC)
     assert (caught.value.code, caught.value.status) == ("invalid", 422)
 
 
-def test_events_end_with_the_final_one_and_the_connection_is_used_again(engine):
+def test_events_end_with_the_final_one_and_the_connection_is_used_again(engine: Callable[..., BrokenEngine]) -> None:
     made = engine(GET_sessions=answer_chunks(b'\n{"id": 0, "type": "state"}\n', RESULT))
     caller = client_of(made)
     assert [event.type for event in caller.events("s")] == ["state", "result"]
@@ -190,7 +214,9 @@ def test_events_end_with_the_final_one_and_the_connection_is_used_again(engine):
         answer_chunks(b'{"id": 1, "type": "state"}\n', end=False, then_sleep_seconds=2),
     ],
 )
-def test_events_that_break_off_or_fall_silent_are_unreachable(engine, answer, monkeypatch):
+def test_events_that_break_off_or_fall_silent_are_unreachable(
+    engine: Callable[..., BrokenEngine], answer: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(client, "EVENT_SILENCE_SECONDS", 0.5)
     with pytest.raises(EngineUnreachable):
         list(client_of(engine(GET_sessions=answer)).events("s"))
@@ -199,19 +225,21 @@ def test_events_that_break_off_or_fall_silent_are_unreachable(engine, answer, mo
 @pytest.mark.parametrize(
     "line", [b"nonsense\n", b"[]\n", b'{"type": "result"}\n', b'{"id": 1, "type": "song"}\n', b'{"id": "1"}\n']
 )
-def test_events_that_are_none_are_garbage(engine, line):
+def test_events_that_are_none_are_garbage(engine: Callable[..., BrokenEngine], line: bytes) -> None:
     with pytest.raises(EngineGarbage):
         list(client_of(engine(GET_sessions=answer_chunks(line))).events("s"))
 
 
-def test_an_endless_event_is_given_up_before_it_fills_the_memory(engine, monkeypatch):
+def test_an_endless_event_is_given_up_before_it_fills_the_memory(
+    engine: Callable[..., BrokenEngine], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(client, "MAXIMUM_LINE_BYTES", 2 * client.MEBIBYTE)
     endless = answer_chunks(*[b"x" * 100_000] * 30)
     with pytest.raises(EngineGarbage, match=r"host b \(.*\) sent a result or event of more than 2 MiB, the most that"):
         list(client_of(engine(GET_sessions=endless)).events("s"))
 
 
-def test_of_events_no_more_is_held_than_the_longest_has(engine):
+def test_of_events_no_more_is_held_than_the_longest_has(engine: Callable[..., BrokenEngine]) -> None:
     count, length = 40, client.MEBIBYTE
     line = RESULT.replace(b"result", b"state", 1).replace(b"{}", b'"%b"' % (b"x" * length))
     made = client_of(engine(GET_sessions=answer_chunks(*[line] * count, RESULT)))
@@ -225,7 +253,7 @@ def test_of_events_no_more_is_held_than_the_longest_has(engine):
 
 
 @pytest.mark.parametrize("status", [200, 500])
-def test_an_answer_without_end_is_refused_with_the_bound(engine, status):
+def test_an_answer_without_end_is_refused_with_the_bound(engine: Callable[..., BrokenEngine], status: int) -> None:
     endless = answer_bytes(b"[" + b"7, " * (2 * client.MEBIBYTE) + b"7]", status)
     with pytest.raises(EngineGarbage, match="has more than 4 MiB, the most that is read"):
         client_of(engine(GET_facts=endless)).facts()

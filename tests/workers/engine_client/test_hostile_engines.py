@@ -2,16 +2,28 @@
 
 import json
 import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import DataError, IntegrityError, OperationalError
+from django.test import Client
 
 from benchweb.hosts.checks.probes import Load
-from benchweb.hosts.models import AvailabilitySpan, Endpoint, ProbeHour
+from benchweb.hosts.models import AvailabilitySpan, Endpoint, Pair, ProbeHour
 from benchweb.results import ingest as ingesting
-from benchweb.runs.models import OPEN_STATES, Reservation, State
+from benchweb.runs.models import OPEN_STATES, Reservation, Run, State
 from tests.factories import make_endpoint, make_pair, make_run
-from tests.workers.engine_client.broken_engine import ABOUT, BrokenEngine, answer_bytes, answer_chunks, answer_json
+from tests.workers.engine_client.broken_engine import (
+    ABOUT,
+    Answer,
+    BrokenEngine,
+    answer_bytes,
+    answer_chunks,
+    answer_json,
+)
 from workers.checks import check, probe
 from workers.runs import run, trial
 
@@ -23,31 +35,37 @@ DAY = 86_400
 DEEP = json.loads("[" * 200 + "]" * 200)
 
 
-def event(**body) -> bytes:
+def event(**body: Any) -> bytes:
     return json.dumps({"id": 1, **body}).encode() + b"\n"
 
 
-@pytest.fixture
-def hostile(tmp_path, monkeypatch):
-    monkeypatch.setattr(trial, "REATTACH_SECONDS", 0.6)
-    monkeypatch.setattr(run, "UNREACHABLE_SECONDS", 0.3)
-    made = BrokenEngine(tmp_path, {"PUT /v1/sessions": PREPARED})
+class Hostile:
+    """Makes a run over an engine that sends these lines as events, at both ends."""
 
-    def with_events(*lines: bytes, answers=None, **fields):
+    def __init__(self, folder: Path) -> None:
+        self.engine = BrokenEngine(folder, {"PUT /v1/sessions": PREPARED})
+
+    def __call__(self, *lines: bytes, answers: dict[str, Answer] | None = None, **fields: Any) -> Run:
+        made = self.engine
         made._answers = {**(answers or {}), **made._answers, "GET /v1/sessions": answer_chunks(*lines)}
         return make_run(pair=pair(made), **fields)
 
-    with_events.engine = made
-    yield with_events
-    made.close()
+
+@pytest.fixture
+def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hostile]:
+    monkeypatch.setattr(trial, "REATTACH_SECONDS", 0.6)
+    monkeypatch.setattr(run, "UNREACHABLE_SECONDS", 0.3)
+    made = Hostile(tmp_path)
+    yield made
+    made.engine.close()
 
 
-def pair(engine: BrokenEngine):
+def pair(engine: BrokenEngine) -> Pair:
     ends = [make_endpoint(control_address=engine.address, token="t") for _ in range(2)]
     return make_pair(source=ends[0], sink=ends[1])
 
 
-def executed(row):
+def executed(row: Run) -> Run:
     run.execute(row.pk)
     row.refresh_from_db()
     assert row.state not in OPEN_STATES and row.lease_owner == ""
@@ -74,7 +92,9 @@ def executed(row):
     ],
     ids=lambda changes: next(iter(changes)).replace("\0", ""),
 )
-def test_a_result_with_what_cannot_be_stored_is_kept_without_it(hostile, changes, client, django_user_model):
+def test_a_result_with_what_cannot_be_stored_is_kept_without_it(
+    hostile: Hostile, changes: dict[str, Any], client: Client, django_user_model: type[User]
+) -> None:
     ended = executed(hostile(event(type="result", result=RESULT | changes)))
     assert (ended.state, ended.reason) == (State.FINISHED, "")
     assert ended.trials.get().result.metrics == {"throughput_bps": 5.0}
@@ -83,7 +103,9 @@ def test_a_result_with_what_cannot_be_stored_is_kept_without_it(hostile, changes
         assert client.get(page).status_code == 200
 
 
-def test_a_result_of_a_day_is_taken_in_and_its_pages_are_small(hostile, client, django_user_model):
+def test_a_result_of_a_day_is_taken_in_and_its_pages_are_small(
+    hostile: Hostile, client: Client, django_user_model: type[User]
+) -> None:
     intervals = [
         {"start_seconds": each, "end_seconds": each + 1, "metrics": {"throughput_bps": 1e9 + each}}
         for each in range(DAY)
@@ -96,7 +118,7 @@ def test_a_result_of_a_day_is_taken_in_and_its_pages_are_small(hostile, client, 
     assert kept[-1]["extremes"] == {"throughput_bps": [1e9 + DAY - 32, 1e9 + DAY - 1]}
 
 
-def test_a_result_over_the_bound_fails_its_trial_with_the_bound(hostile):
+def test_a_result_over_the_bound_fails_its_trial_with_the_bound(hostile: Hostile) -> None:
     ended = executed(hostile(event(type="result", result=RESULT | {"intervals": [], "note": ["x" * 9_000] * 2_000})))
     trial_row = ended.trials.get()
     assert trial_row.state == State.FAILED
@@ -119,7 +141,9 @@ def test_a_result_over_the_bound_fails_its_trial_with_the_bound(hostile):
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else None,
 )
-def test_a_result_that_pages_could_not_read_fails_its_trial_and_the_next_goes_on(hostile, changes, what):
+def test_a_result_that_pages_could_not_read_fails_its_trial_and_the_next_goes_on(
+    hostile: Hostile, changes: dict[str, Any], what: str
+) -> None:
     ended = executed(hostile(event(type="result", result=RESULT | changes), repetitions=2))
     assert ended.state == State.FAILED
     reasons = list(ended.trials.values_list("state", "reason"))
@@ -127,7 +151,7 @@ def test_a_result_that_pages_could_not_read_fails_its_trial_and_the_next_goes_on
     assert all(state == State.FAILED and what in reason for state, reason in reasons), reasons
 
 
-def test_a_refusal_and_a_failure_with_nul_are_told_without_it(hostile):
+def test_a_refusal_and_a_failure_with_nul_are_told_without_it(hostile: Hostile) -> None:
     failure = event(type="failure", state="failed", reason="no\0 \ud800" + "x" * 50_000, partial=[1])
     ended = executed(hostile(failure))
     assert ended.trials.get().reason.startswith("no\ufffd \ufffdxxx")
@@ -137,7 +161,7 @@ def test_a_refusal_and_a_failure_with_nul_are_told_without_it(hostile):
     assert executed(hostile()).reason.endswith("refused: a\ufffdb\ufffd")
 
 
-def test_intervals_that_are_none_cost_nothing(hostile):
+def test_intervals_that_are_none_cost_nothing(hostile: Hostile) -> None:
     odd = [[], "x", {"start_seconds": math.nan}, {"start_seconds": 0, "end_seconds": 1, "metrics": {"a": "\0"}}]
     lines = [json.dumps({"id": n, "type": "interval", "interval": each}).encode() + b"\n" for n, each in enumerate(odd)]
     ended = executed(hostile(*lines, json.dumps({"id": 9, "type": "result", "result": RESULT}).encode() + b"\n"))
@@ -145,10 +169,12 @@ def test_intervals_that_are_none_cost_nothing(hostile):
 
 
 @pytest.mark.parametrize("refusal", [DataError("no"), IntegrityError("no"), ValueError("no"), RecursionError("no")])
-def test_what_the_database_refuses_as_data_fails_the_trial_at_once(hostile, monkeypatch, refusal):
+def test_what_the_database_refuses_as_data_fails_the_trial_at_once(
+    hostile: Hostile, monkeypatch: pytest.MonkeyPatch, refusal: DataError | IntegrityError | RecursionError | ValueError
+) -> None:
     tries = []
 
-    def refused(**_):
+    def refused(**_: object) -> None:
         tries.append(1)
         raise refusal
 
@@ -158,10 +184,10 @@ def test_what_the_database_refuses_as_data_fails_the_trial_at_once(hostile, monk
     assert ended.trials.get().reason.startswith("The result can't be stored: no")
 
 
-def test_a_database_in_trouble_is_asked_again(hostile, monkeypatch):
+def test_a_database_in_trouble_is_asked_again(hostile: Hostile, monkeypatch: pytest.MonkeyPatch) -> None:
     tries = []
 
-    def away_at_first(**values):
+    def away_at_first(**values: Any) -> bool:
         tries.append(1)
         if len(tries) == 1:
             raise OperationalError("the disk is full")
@@ -171,14 +197,14 @@ def test_a_database_in_trouble_is_asked_again(hostile, monkeypatch):
     assert executed(hostile(event(type="result", result=RESULT))).state == State.FINISHED
 
 
-def test_an_engine_that_never_comes_to_an_end_is_given_up(hostile, monkeypatch):
+def test_an_engine_that_never_comes_to_an_end_is_given_up(hostile: Hostile, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "ENDLESS_SECONDS", -1_000.0)
     ended = executed(hostile(b"\n" * 20))
     assert "came to no end within" in ended.reason
 
 
 @pytest.mark.parametrize("address", ["[fe80::1%eth0]:7410", "no address at all", f"{'a' * 70}.example:7410"])
-def test_a_control_address_that_cannot_be_used_ends_the_run_with_a_reason(hostile, address):
+def test_a_control_address_that_cannot_be_used_ends_the_run_with_a_reason(hostile: Hostile, address: str) -> None:
     pending = hostile()
     Endpoint.objects.filter(pk=pending.pair.source_id).update(control_address=address, fingerprint="sha256:" + "0" * 64)
     ended = executed(pending)
@@ -199,7 +225,7 @@ def test_a_control_address_that_cannot_be_used_ends_the_run_with_a_reason(hostil
         ABOUT | {"boot_id": "\ud800", "kinds": ["a\0"]},
     ],
 )
-def test_a_check_keeps_what_it_can_of_an_odd_answer(hostile, about):
+def test_a_check_keeps_what_it_can_of_an_odd_answer(hostile: Hostile, about: dict[str, Any]) -> None:
     endpoint_id = hostile(answers={}).pair.source_id
     hostile.engine._answers["GET /v1/about"] = answer_json(about)
     hostile.engine._answers["GET /v1/facts"] = answer_json({"kernel": "6\0", "x": math.nan, "y": 2**100})
@@ -221,7 +247,7 @@ def test_a_check_keeps_what_it_can_of_an_odd_answer(hostile, about):
         ("facts", answer_bytes(b"[" * 100 + b"]" * 100)),
     ],
 )
-def test_a_check_of_what_is_no_engine_is_refused_with_a_reason(hostile, path, answer):
+def test_a_check_of_what_is_no_engine_is_refused_with_a_reason(hostile: Hostile, path: str, answer: Answer) -> None:
     endpoint_id = hostile().pair.source_id
     hostile.engine._answers[f"GET /v1/{path}"] = answer
     # It answered at its address before: all is told of it.
@@ -244,7 +270,9 @@ def test_a_check_of_what_is_no_engine_is_refused_with_a_reason(hostile, path, an
         ["\0"],
     ],
 )
-def test_one_hostile_endpoint_leaves_the_others_of_its_batch_alone(hostile, tmp_path, host):
+def test_one_hostile_endpoint_leaves_the_others_of_its_batch_alone(
+    hostile: Hostile, tmp_path: Path, host: dict[str, Any] | list[str]
+) -> None:
     hostile.engine._answers["GET /v1/host"] = answer_json(host)
     (tmp_path / "good").mkdir()
     good = BrokenEngine(tmp_path / "good", {"GET /v1/host": answer_json({"seconds": 60, "cpu_ratio": 0.5})})
@@ -259,7 +287,9 @@ def test_one_hostile_endpoint_leaves_the_others_of_its_batch_alone(hostile, tmp_
     assert "can't be read" in AvailabilitySpan.objects.get(endpoint=rows[1]).reason
 
 
-def test_a_probe_that_breaks_off_or_cannot_be_kept_is_its_own_fault(hostile, monkeypatch):
+def test_a_probe_that_breaks_off_or_cannot_be_kept_is_its_own_fault(
+    hostile: Hostile, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hostile.engine._answers["GET /v1/host"] = answer_json({"seconds": 60, "cpu_ratio": 0.5})
     rows = [
         make_endpoint(control_address=hostile.engine.address, token="t", fingerprint=hostile.engine.fingerprint)
@@ -267,11 +297,11 @@ def test_a_probe_that_breaks_off_or_cannot_be_kept_is_its_own_fault(hostile, mon
     ]
     asked = probe._answer_of
 
-    def poisonous(endpoint):
+    def poisonous(endpoint: Endpoint) -> tuple[float, Load] | None:
         if endpoint.pk == rows[1].pk:
             raise RuntimeError("unforeseen\0")
         if endpoint.pk == rows[3].pk:
-            return 0.1, Load(cpu_ratio=math.inf, received_bps=1e309, sent_bps="\0")
+            return 0.1, Load(cpu_ratio=math.inf, received_bps=1e309, sent_bps=cast(float, "\0"))
         return asked(endpoint)
 
     monkeypatch.setattr(probe, "_answer_of", poisonous)
@@ -284,10 +314,10 @@ def test_a_probe_that_breaks_off_or_cannot_be_kept_is_its_own_fault(hostile, mon
     )
 
 
-def test_a_check_that_breaks_off_says_so(hostile, monkeypatch):
+def test_a_check_that_breaks_off_says_so(hostile: Hostile, monkeypatch: pytest.MonkeyPatch) -> None:
     endpoint_id = hostile().pair.source_id
 
-    def broken(_):
+    def broken(_: object) -> None:
         raise RuntimeError("unforeseen")
 
     monkeypatch.setattr(check, "_probed", broken)

@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -19,10 +20,10 @@ class Resolver:
         """Let a name have these addresses from now on."""
         self._names[name] = addresses
 
-    def _answer(self, host, port, *arguments, **options):
+    def _answer(self, host: str, *arguments: Any, **options: Any) -> Any:
         self.asked.append(host)
         if host not in self._names:
-            return self._others(host, port, *arguments, **options)
+            return self._others(host, *arguments, **options)
         if not self._names[host]:
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-        return [entry for each in self._names[host] for entry in self._others(each, port, *arguments, **options)]
+        return [entry for each in self._names[host] for entry in self._others(each, *arguments, **options)]

@@ -3,12 +3,16 @@
 import socket
 import threading
 import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+from pytest_django import Settings
 
 from benchweb.hosts.models import AvailabilitySpan, Endpoint
 from benchweb.hosts.services import endpoint_update
 from tests.factories import make_endpoint, make_pair, make_run
+from tests.processes import Engine
 from tests.workers.engine_client.broken_engine import BrokenEngine, answer_bytes, answer_json
 from tests.workers.engines.names import Resolver
 from tests.workers.engines.test_dialing import silent
@@ -21,7 +25,7 @@ PIN = "sha256:" + "0" * 64
 
 
 @pytest.fixture
-def places(tmp_path, monkeypatch, settings):
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Iterator[dict[str, str]]:
     """Return addresses with nobody, a firewall, other services, and ones that are refused."""
     names = Resolver(monkeypatch)
     names.set("nobody.test")
@@ -57,7 +61,7 @@ def _greet(server: socket.socket) -> None:
 
 
 @pytest.mark.parametrize("fingerprint", ["", PIN], ids=["unpinned", "pinned"])
-def test_a_check_and_a_probe_tell_the_same_of_all_places(places, fingerprint):
+def test_a_check_and_a_probe_tell_the_same_of_all_places(places: dict[str, str], fingerprint: str) -> None:
     told = set()
     for name, address in places.items():
         endpoint = make_endpoint(host_name=name, control_address=address, token="t", fingerprint=fingerprint)
@@ -79,7 +83,7 @@ def _told(endpoint: Endpoint, address: str) -> tuple[str, ...]:
     return endpoint.status, reason, endpoint.seen_fingerprint, endpoint.engine_version
 
 
-def test_a_run_tells_the_same_of_all_places(places):
+def test_a_run_tells_the_same_of_all_places(places: dict[str, str]) -> None:
     reasons = set()
     for name, address in places.items():
         source = make_endpoint(host_name=name, control_address=address, token="t")
@@ -90,12 +94,12 @@ def test_a_run_tells_the_same_of_all_places(places):
     assert len(reasons) == 1, reasons
 
 
-def test_all_places_are_told_of_after_the_same_time(places, monkeypatch):
+def test_all_places_are_told_of_after_the_same_time(places: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discretion, "UNDISCLOSED_SECONDS", 4.0)
     endpoints = [make_endpoint(control_address=address, token="t") for address in places.values()]
     took = []
 
-    def timed(endpoint):
+    def timed(endpoint: Endpoint) -> None:
         started = time.monotonic()
         probe._probed(endpoint)
         took.append(time.monotonic() - started)
@@ -109,14 +113,14 @@ def test_all_places_are_told_of_after_the_same_time(places, monkeypatch):
     assert 4.0 <= min(took) <= max(took) < 5.5
 
 
-def test_the_log_tells_what_it_was(places, caplog):
+def test_the_log_tells_what_it_was(places: dict[str, str], caplog: pytest.LogCaptureFixture) -> None:
     endpoint = make_endpoint(control_address=places["web"], token="t")
     check.check(endpoint.pk)
     assert f"Endpoint {endpoint.pk} at {places['web']}: " in caplog.text
     assert "shows a certificate that is not an engine's" in caplog.text
 
 
-def test_once_an_engine_answered_at_an_address_all_is_told_of_it(engine):
+def test_once_an_engine_answered_at_an_address_all_is_told_of_it(engine: Callable[..., Engine]) -> None:
     running = engine()
     endpoint = make_endpoint(control_address=running.control, token=running.token)
     check.check(endpoint.pk)
@@ -134,7 +138,7 @@ def test_once_an_engine_answered_at_an_address_all_is_told_of_it(engine):
     assert "could not be used" in endpoint.status_reason
 
 
-def test_a_wrong_token_is_told_of_an_engine_at_once(engine):
+def test_a_wrong_token_is_told_of_an_engine_at_once(engine: Callable[..., Engine]) -> None:
     endpoint = make_endpoint(control_address=engine().control, token="wrong")
     check.check(endpoint.pk)
     endpoint.refresh_from_db()

@@ -49,8 +49,8 @@ def relay(listener: BrokenEngine, engine: Engine) -> None:
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
         host, _, port = engine.control.rpartition(":")
-        pinned = {"cert_reqs": "CERT_NONE", "assert_fingerprint": engine.fingerprint.removeprefix("sha256:")}
-        with urllib3.HTTPSConnectionPool(host, int(port), **pinned) as pool:
+        pin = engine.fingerprint.removeprefix("sha256:")
+        with urllib3.HTTPSConnectionPool(host, int(port), cert_reqs="CERT_NONE", assert_fingerprint=pin) as pool:
             headers = {"Content-Type": "application/json"}
             answered = pool.request(handler.command, handler.path, body=listener.body, headers=headers, retries=False)
             answer_bytes(answered.data, answered.status)(handler)

@@ -1,11 +1,17 @@
 """Where test traffic goes: one family for both ends, each address tried, none but the agreed ones."""
 
+import pathlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
 import pytest
 from django.db.models.functions import Now
+from pytest_django import Settings
 
 from benchweb.hosts.models import Endpoint
 from benchweb.runs.models import Run, State
 from tests.factories import begun, make_endpoint, make_pair, make_run
+from tests.processes import Engine
 from tests.workers.engine_client.broken_engine import ABOUT, BrokenEngine, answer_json
 from tests.workers.engines.names import Resolver
 from workers.checks import check
@@ -24,22 +30,29 @@ SECOND = [{"kind": "tcp_rr", "params": {"duration_seconds": 0.2}}]
         (V4, ["2001:db8::9", "192.0.2.9"], True, [Path("192.0.2.1", "192.0.2.9")]),
         (V6, ["192.0.2.9", "2001:db8::9"], True, [Path("2001:db8::1", "2001:db8::9")]),
         (V4 + V6, V6, True, [Path("2001:db8::1", "2001:db8::1")]),
-        (V6 + V4, ["192.0.2.9", "2001:db8::9"], True, [Path(*V4, "192.0.2.9"), Path(*V6, "2001:db8::9")]),
+        (V6 + V4, ["192.0.2.9", "2001:db8::9"], True, [Path(V4[0], "192.0.2.9"), Path(V6[0], "2001:db8::9")]),
         (V4, ["2001:db8::9", "192.0.2.9"], False, [Path("", "192.0.2.9"), Path("", "2001:db8::9")]),
         (V4, ["2001:db8::9"], False, [Path("", "2001:db8::9")]),
-        (V4, [f"192.0.2.{number}" for number in range(10)], False, [Path("", f"192.0.2.{each}") for each in range(4)]),
+        (
+            V4,
+            [f"192.0.2.{number}" for number in range(10)],
+            False,
+            [Path("", f"192.0.2.{each}") for each in range(4)],
+        ),
     ],
 )
-def test_both_ends_are_of_one_family_and_the_likeliest_path_is_first(source, sink, is_bound, expected):
+def test_both_ends_are_of_one_family_and_the_likeliest_path_is_first(
+    source: list[str], sink: list[str], is_bound: bool, expected: list[Path]
+) -> None:
     assert paths_between(source=source, sink=sink, is_bound=is_bound, names=NAMES) == expected
 
 
-def test_ends_without_a_family_in_common_are_told_by_their_addresses():
+def test_ends_without_a_family_in_common_are_told_by_their_addresses() -> None:
     with pytest.raises(EngineRefused, match=r"alpha sends from 192.0.2.1 and beta has 2001:db8::1: give both a data"):
         paths_between(source=V4, sink=V6, is_bound=True, names=NAMES)
 
 
-def test_paths_are_taken_in_turn_and_the_one_that_works_is_kept():
+def test_paths_are_taken_in_turn_and_the_one_that_works_is_kept() -> None:
     taken = []
     paths = Paths([Path("", "a"), Path("", "b")])
     paths.on_change = lambda: taken.append(paths.current.sink)
@@ -52,11 +65,11 @@ def test_paths_are_taken_in_turn_and_the_one_that_works_is_kept():
 
 
 @pytest.fixture
-def names(monkeypatch):
+def names(monkeypatch: pytest.MonkeyPatch) -> Resolver:
     return Resolver(monkeypatch)
 
 
-def end(engine, host=None, **fields):
+def end(engine: Engine, host: str | None = None, **fields: Any) -> Endpoint:
     port = engine.control.rpartition(":")[2]
     values = {"token": engine.token, "fingerprint": engine.fingerprint} | fields
     return make_endpoint(control_address=f"{host or '127.0.0.1'}:{port}", **values)
@@ -70,34 +83,45 @@ def executed(source: Endpoint, sink: Endpoint) -> Run:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_bound_source_sends_to_the_sinks_address_of_its_own_family(engine, names):
+def test_a_bound_source_sends_to_the_sinks_address_of_its_own_family(
+    engine: Callable[..., Engine], names: Resolver
+) -> None:
     source, sink = engine(), engine(listen="[::]:0")
     names.set("sink.test", "::1", "127.0.0.1")
     done = executed(end(source, data_address="127.0.0.1"), end(sink, "sink.test"))
     assert (done.state, done.reason) == (State.FINISHED, "")
+    assert done.addresses is not None
     assert done.addresses["source"] == {"control": "127.0.0.1", "data": "127.0.0.1"}
     assert done.addresses["sink"] == {"control": "::1", "data": "127.0.0.1", "data_port": sink.data_port}
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_sink_that_only_answers_on_ipv4_is_reached_though_its_name_has_ipv6_first(engine, names):
+def test_a_sink_that_only_answers_on_ipv4_is_reached_though_its_name_has_ipv6_first(
+    engine: Callable[..., Engine], names: Resolver
+) -> None:
     source, sink = engine(), engine()
     names.set("sink.test", "::1", "127.0.0.1")
     done = executed(end(source), end(sink, "sink.test"))
+    assert done.addresses is not None
     assert (done.state, done.addresses["sink"]["data"]) == (State.FINISHED, "127.0.0.1")
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_next_address_is_tried_where_the_first_is_dead_and_is_what_the_run_records(engine, names):
+def test_the_next_address_is_tried_where_the_first_is_dead_and_is_what_the_run_records(
+    engine: Callable[..., Engine], names: Resolver
+) -> None:
     source, sink = engine(), engine()
     names.set("data.test", "127.0.0.9", "127.0.0.1")
     done = executed(end(source), end(sink, data_address="data.test"))
     assert (done.state, done.reason) == (State.FINISHED, "")
+    assert done.addresses is not None
     assert done.addresses["sink"]["data"] == "127.0.0.1"
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_run_that_reaches_none_of_the_addresses_names_them_all(engine, names):
+def test_a_run_that_reaches_none_of_the_addresses_names_them_all(
+    engine: Callable[..., Engine], names: Resolver
+) -> None:
     source, sink = engine(), engine()
     names.set("data.test", "127.0.0.8", "127.0.0.9")
     done = executed(end(source), end(sink, data_address="data.test"))
@@ -108,7 +132,7 @@ def test_a_run_that_reaches_none_of_the_addresses_names_them_all(engine, names):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_families_that_differ_end_the_run_before_it_begins(engine, names):
+def test_families_that_differ_end_the_run_before_it_begins(engine: Callable[..., Engine], names: Resolver) -> None:
     source, sink = engine(), engine(listen="[::]:0")
     done = executed(end(source, data_address="127.0.0.1"), end(sink, data_address="::1"))
     assert (done.state, done.addresses) == (State.NONSTART, None)
@@ -116,7 +140,9 @@ def test_families_that_differ_end_the_run_before_it_begins(engine, names):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_control_and_data_go_to_the_same_address_after_a_name_moved(engine, names):
+def test_control_and_data_go_to_the_same_address_after_a_name_moved(
+    engine: Callable[..., Engine], names: Resolver
+) -> None:
     source, old = engine(), engine()
     port = int(old.control.rpartition(":")[2])
     names.set("sink.test", "127.0.0.1")
@@ -131,12 +157,15 @@ def test_control_and_data_go_to_the_same_address_after_a_name_moved(engine, name
         token_encrypted=end(new).token_encrypted, fingerprint=new.fingerprint
     )
     done = executed(end(source), endpoint)
+    assert done.addresses is not None
     assert done.addresses["sink"] == {"control": "127.0.0.2", "data": "127.0.0.2", "data_port": new.data_port}
     assert done.state == State.FINISHED
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_run_that_another_worker_began_goes_on_at_the_addresses_that_it_began_with(engine, names):
+def test_a_run_that_another_worker_began_goes_on_at_the_addresses_that_it_began_with(
+    engine: Callable[..., Engine], names: Resolver
+) -> None:
     source, sink = engine(), engine()
     names.set("sink.test", "127.0.0.2")
     made = make_run(pair=make_pair(source=end(source), sink=end(sink, "sink.test")), steps=SECOND)
@@ -153,7 +182,9 @@ def test_a_run_that_another_worker_began_goes_on_at_the_addresses_that_it_began_
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("address", ["169.254.169.254", "127.0.0.1", "::1", "localhost", "::ffff:127.0.0.1"])
-def test_test_traffic_is_held_to_the_networks_too(engine, settings, address):
+def test_test_traffic_is_held_to_the_networks_too(
+    engine: Callable[..., Engine], settings: Settings, address: str
+) -> None:
     settings.ENGINE_NETWORKS = "127.0.0.2"
     source, sink = engine(listen="127.0.0.2:0"), engine(listen="127.0.0.2:0")
     done = executed(end(source, "127.0.0.2"), end(sink, "127.0.0.2", data_address=address))
@@ -162,10 +193,10 @@ def test_test_traffic_is_held_to_the_networks_too(engine, settings, address):
 
 
 @pytest.fixture
-def lying(tmp_path):
-    engines = []
+def lying(tmp_path: pathlib.Path) -> Iterator[Callable[[dict[str, Any]], BrokenEngine]]:
+    engines: list[BrokenEngine] = []
 
-    def make(answer):
+    def make(answer: dict[str, Any]) -> BrokenEngine:
         engines.append(BrokenEngine(tmp_path, {"PUT /v1/sessions": answer_json({"state": "prepared", **answer})}))
         return engines[-1]
 
@@ -185,8 +216,8 @@ def lying(tmp_path):
     ],
 )
 def test_a_sink_that_wants_its_traffic_elsewhere_is_refused_and_the_source_hears_of_nothing(
-    engine, lying, answer, reason
-):
+    engine: Callable[..., Engine], lying: Callable[[dict[str, Any]], BrokenEngine], answer: dict[str, Any], reason: str
+) -> None:
     source, sink = engine(), lying(answer)
     endpoint = make_endpoint(control_address=sink.address, token="t", fingerprint=sink.fingerprint)
     done = executed(end(source), endpoint)
@@ -196,7 +227,9 @@ def test_a_sink_that_wants_its_traffic_elsewhere_is_refused_and_the_source_hears
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_data_port_other_than_at_the_check_ends_the_run_until_it_is_checked_again(engine, tmp_path):
+def test_a_data_port_other_than_at_the_check_ends_the_run_until_it_is_checked_again(
+    engine: Callable[..., Engine], tmp_path: pathlib.Path
+) -> None:
     source = engine()
     sink = BrokenEngine(tmp_path, {"GET /v1/about": answer_json({**ABOUT, "data_port": 22})})
     endpoint = make_endpoint(control_address=sink.address, token="t", fingerprint=sink.fingerprint)
@@ -208,7 +241,7 @@ def test_a_data_port_other_than_at_the_check_ends_the_run_until_it_is_checked_ag
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_check_keeps_the_data_port(engine):
+def test_a_check_keeps_the_data_port(engine: Callable[..., Engine]) -> None:
     running = engine()
     endpoint = end(running)
     check.check(endpoint.pk)

@@ -11,13 +11,13 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def keeper(monkeypatch) -> Keeper:
+def keeper(monkeypatch: pytest.MonkeyPatch) -> Keeper:
     # The test's transaction is the connection's.
     monkeypatch.setattr(module, "let_database_go", lambda: None)
     return Keeper()
 
 
-def test_a_process_that_ends_gives_up_what_it_holds_and_nothing_brings_it_back(keeper):
+def test_a_process_that_ends_gives_up_what_it_holds_and_nothing_brings_it_back(keeper: Keeper) -> None:
     run = make_run()
     begun(run, "w1")
     with keeper.held("w1", run.pk) as lease:
@@ -28,7 +28,7 @@ def test_a_process_that_ends_gives_up_what_it_holds_and_nothing_brings_it_back(k
         assert claimed is not None and claimed.taken_over
 
 
-def test_a_run_that_was_claimed_while_a_process_ends_is_given_up_too(keeper):
+def test_a_run_that_was_claimed_while_a_process_ends_is_given_up_too(keeper: Keeper) -> None:
     run = make_run()
     claimed = claim(run_id=run.pk, owner="w1")
     assert claimed is not None

@@ -1,5 +1,7 @@
 """A lost engine is named: which it is, when it was restarted, and what it says itself."""
 
+import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,9 +10,9 @@ import pytest
 from django.utils import timezone
 
 from benchweb.runs.models import State
-from tests.processes import killed
+from tests.processes import Engine, killed
 from tests.workers.runs.real_runs import ended, long_run, pair_of, running_trial
-from workers.engine_client import About, EngineError, EngineUnreachable
+from workers.engine_client import About, EngineClient, EngineError, EngineUnreachable
 from workers.engine_client.messages import Event
 from workers.runs import lost_peer
 from workers.runs.lost_peer import naming_the_end
@@ -21,13 +23,12 @@ RESTARTED = "the engine was restarted while this session ran; run the test again
 ABOUT = About("0.1.0", 1, "b", datetime(2026, 1, 1, tzinfo=UTC), 7411, [])
 
 
-class AnEngine:
+class AnEngine(EngineClient):
     """An engine that tells this of the session, and has been running for so long."""
 
-    name = SINK
-    called = SINK.removeprefix("The engine of ")
-
     def __init__(self, told: dict[str, Any] | EngineError, uptime: float | None = None) -> None:
+        super().__init__(name="beta (eth1)", host="192.0.2.2", port=7410, token="", fingerprint=f"sha256:{'0' * 64}")
+        assert self.name == SINK
         self._told = told
         self._uptime = uptime
 
@@ -46,7 +47,7 @@ def failure(code: str, reason: str = CLOSED) -> Event:
 
 
 @pytest.fixture(autouse=True)
-def _no_patience(request, monkeypatch):
+def _no_patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if "engine" not in request.fixturenames:
         monkeypatch.setattr(lost_peer, "RESTART_SECONDS", 0)
 
@@ -66,16 +67,16 @@ def named(final: Event, *, source: AnEngine | None = None, sink: AnEngine | None
         (EngineUnreachable(f"{SINK} can't be reached."), f"{SINK} can't be reached."),
     ],
 )
-def test_the_end_that_was_lost_is_named_with_what_it_says(told, end):
+def test_the_end_that_was_lost_is_named_with_what_it_says(told: EngineUnreachable | dict[str, Any], end: str) -> None:
     said = named(failure("peer_lost"), sink=AnEngine(told))
     assert said.reason == f"{CLOSED}; the other end: {end}"
     assert said.body["code"] == "peer_lost"
 
 
 @pytest.mark.parametrize(("uptime", "when"), [(20.0, "at"), (900.0, ""), (None, "")])
-def test_a_restart_is_told_with_its_time_where_the_engine_knows_it(uptime, when):
+def test_a_restart_is_told_with_its_time_where_the_engine_knows_it(uptime: float | None, when: str) -> None:
     told = AnEngine({"state": "failed", "reason": RESTARTED}, uptime)
-    at = f" at {timezone.now() - timedelta(seconds=uptime):%H:%M} UTC" if when else ""
+    at = f" at {timezone.now() - timedelta(seconds=uptime):%H:%M} UTC" if uptime and when else ""
     of_sink = named(failure("peer_lost"), sink=told).reason
     assert of_sink == (
         f"{CLOSED}; the other end: the sink's engine, beta (eth1) (192.0.2.2:7410), was restarted{at} while the test "
@@ -85,14 +86,16 @@ def test_a_restart_is_told_with_its_time_where_the_engine_knows_it(uptime, when)
     assert of_source.startswith(f"the source's engine, beta (eth1) (192.0.2.2:7410), was restarted{at} while")
 
 
-def test_any_other_failure_stays_as_it_is():
+def test_any_other_failure_stays_as_it_is() -> None:
     failed = failure("refused")
     assert named(failed) is failed
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("role", ["source", "sink"])
-def test_a_real_engine_that_is_restarted_in_a_trial_is_named_with_the_time(engine, worker, role):
+def test_a_real_engine_that_is_restarted_in_a_trial_is_named_with_the_time(
+    engine: Callable[..., Engine], worker: Callable[[], "subprocess.Popen[bytes]"], role: str
+) -> None:
     worker()
     ends = {"source": engine(), "sink": engine()}
     run = long_run(pair_of(ends["source"], ends["sink"]), seconds=6, repetitions=1)

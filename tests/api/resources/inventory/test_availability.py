@@ -1,12 +1,14 @@
 """GET /hosts/ID/availability."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from benchweb.hosts.checks.probes import Load, Probe, probes_record
-from benchweb.hosts.models import AvailabilitySpan
+from benchweb.hosts.models import AvailabilitySpan, Endpoint
+from tests.api.conftest import ApiClient, Refused
 from tests.factories import make_endpoint
 
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
@@ -14,9 +16,10 @@ MINUTE = timedelta(minutes=1)
 
 
 @pytest.fixture
-def endpoint(db):
+def endpoint(db: None) -> Endpoint:
     """An hour of probes: 40 answered, 20 in vain."""
     made = make_endpoint()
+    told: tuple[Any, ...]
     for minute in range(60):
         if minute < 40:
             told = ("answered", "answered", "", 0.001, Load(0.5, 4e9, 1e9, 10e9))
@@ -27,7 +30,7 @@ def endpoint(db):
     return made
 
 
-def test_an_hour_is_told_with_states_stretches_and_load(api, endpoint):
+def test_an_hour_is_told_with_states_stretches_and_load(api: ApiClient, endpoint: Endpoint) -> None:
     answer = api.get(f"/hosts/{endpoint.host_id}/availability?from=2026-03-01T00:00:00Z&to=2026-03-01T02:00:00Z").json()
     figures = {
         "ratio": pytest.approx(40 / 59),
@@ -58,7 +61,7 @@ def test_an_hour_is_told_with_states_stretches_and_load(api, endpoint):
     assert told["left_to_send_bps"]["mean"] == 9e9
 
 
-def test_without_bounds_it_is_the_last_day_and_what_was_not_told_is_null(api, db):
+def test_without_bounds_it_is_the_last_day_and_what_was_not_told_is_null(api: ApiClient, db: None) -> None:
     endpoint = make_endpoint()
     now = timezone.now()
     AvailabilitySpan.objects.create(endpoint=endpoint, state="answered", since=now - 2 * timedelta(days=1), until=now)
@@ -69,7 +72,7 @@ def test_without_bounds_it_is_the_last_day_and_what_was_not_told_is_null(api, db
     assert (told["probes"], told["response_seconds"], told["left_to_send_bps"]) == (0, None, None)
 
 
-def test_a_host_without_endpoints_has_no_ratio(api, endpoint):
+def test_a_host_without_endpoints_has_no_ratio(api: ApiClient, endpoint: Endpoint) -> None:
     api.delete(f"/endpoints/{endpoint.pk}")
     answer = api.get(f"/hosts/{endpoint.host_id}/availability").json()
     assert (answer["ratio"], answer["known_ratio"], answer["endpoints"]) == (None, None, [])
@@ -86,10 +89,12 @@ def test_a_host_without_endpoints_has_no_ratio(api, endpoint):
         ("since=2026-03-01", "since"),
     ],
 )
-def test_a_time_that_is_none_is_refused(api, endpoint, refused, query, field):
+def test_a_time_that_is_none_is_refused(
+    api: ApiClient, endpoint: Endpoint, refused: Refused, query: str, field: str
+) -> None:
     refused(api.get(f"/hosts/{endpoint.host_id}/availability?{query}"), 422, field)
 
 
-def test_the_end_of_the_calendar_is_now(api, endpoint):
+def test_the_end_of_the_calendar_is_now(api: ApiClient, endpoint: Endpoint) -> None:
     assert api.get(f"/hosts/{endpoint.host_id}/availability?to=9999-12-31T23:59:59Z").status_code == 200
     assert api.get("/hosts/999999/availability").status_code == 404

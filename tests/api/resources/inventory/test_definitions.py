@@ -1,13 +1,17 @@
 """Hosts, environments, endpoints and pairs by REST: created, changed, archived, restored, refused."""
 
+from typing import Any
+
 import pytest
 from django.db.models.functions import Now
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.common import celery_client
 from benchweb.hosts.checks.path_checks import PATHS_TASK
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
 from benchweb.hosts.secrets import decrypted
 from benchweb.hosts.services import CHECK_TASK
+from tests.api.conftest import ApiClient, Refused
 from tests.factories import make_endpoint, make_pair
 
 pytestmark = pytest.mark.django_db
@@ -17,16 +21,18 @@ NAMED = [("hosts", Host), ("environments", Environment)]
 
 
 @pytest.fixture
-def sent(monkeypatch) -> list[tuple]:
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     """Collect what is sent to the workers."""
-    found: list[tuple] = []
+    found: list[tuple[Any, ...]] = []
     monkeypatch.setattr(celery_client, "send", lambda task, *arguments, **options: found.append((task, *arguments)))
     monkeypatch.setattr(celery_client, "send_on_commit", lambda task, *arguments: found.append((task, *arguments)))
     return found
 
 
 @pytest.mark.parametrize(("path", "model"), NAMED)
-def test_a_host_or_environment_is_created_changed_archived_and_restored(api, path, model):
+def test_a_host_or_environment_is_created_changed_archived_and_restored(
+    api: ApiClient, path: str, model: type[Host | Environment]
+) -> None:
     created = api.post(f"/{path}", {"name": "rack 7", "description": "two\nlines"})
     assert created.status_code == 201
     row = created.json()
@@ -55,7 +61,9 @@ def test_a_host_or_environment_is_created_changed_archived_and_restored(api, pat
         ({"archived_at": None}, "archived_at"),
     ],
 )
-def test_a_wrong_field_is_refused_and_nothing_is_kept(api, refused, path, model, change, field):
+def test_a_wrong_field_is_refused_and_nothing_is_kept(
+    api: ApiClient, refused: Refused, path: str, model: type[Host | Environment], change: dict[str, Any], field: str
+) -> None:
     refused(api.post(f"/{path}", {"name": "a"} | change), 422, field)
     assert model.objects.count() == 0
     row = api.post(f"/{path}", {"name": "kept"}).json()
@@ -63,7 +71,7 @@ def test_a_wrong_field_is_refused_and_nothing_is_kept(api, refused, path, model,
     assert api.get(f"/{path}/{row['id']}").json() == row
 
 
-def test_an_endpoint_is_created_with_a_token_that_never_comes_out(api, sent):
+def test_an_endpoint_is_created_with_a_token_that_never_comes_out(api: ApiClient, sent: list[tuple[Any, ...]]) -> None:
     host = api.post("/hosts", {"name": "a"}).json()["id"]
     body = {"host": host, "control_address": "192.0.2.1", "token": "engine-secret", "network_mode": "terway"}
     created = api.post("/endpoints", body)
@@ -77,7 +85,7 @@ def test_an_endpoint_is_created_with_a_token_that_never_comes_out(api, sent):
     assert sent == [(CHECK_TASK, row["id"])]
 
 
-def test_a_change_of_an_endpoint_keeps_what_it_does_not_name(api, sent):
+def test_a_change_of_an_endpoint_keeps_what_it_does_not_name(api: ApiClient, sent: list[tuple[Any, ...]]) -> None:
     endpoint = make_endpoint(token="engine-secret", data_address="192.0.2.9", fingerprint=FINGERPRINT)
     sent.clear()
     changed = api.patch(f"/endpoints/{endpoint.pk}", {"name": "second"}).json()
@@ -88,7 +96,7 @@ def test_a_change_of_an_endpoint_keeps_what_it_does_not_name(api, sent):
     assert sent == [(CHECK_TASK, endpoint.pk)]
 
 
-def test_a_pin_is_only_dropped_together_with_a_token(api):
+def test_a_pin_is_only_dropped_together_with_a_token(api: ApiClient) -> None:
     endpoint = make_endpoint(token="engine-secret", fingerprint=FINGERPRINT)
     refused = api.patch(f"/endpoints/{endpoint.pk}", {"fingerprint": ""})
     assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "token")
@@ -110,7 +118,14 @@ def test_a_pin_is_only_dropped_together_with_a_token(api):
     ids=str,
 )
 @pytest.mark.parametrize("given", [{}, {"token": ""}, {"token": "   "}], ids=str)
-def test_a_stored_token_goes_to_no_other_address_or_certificate(api, refused, sent, pinned, change, given):
+def test_a_stored_token_goes_to_no_other_address_or_certificate(
+    api: ApiClient,
+    refused: Refused,
+    sent: list[tuple[Any, ...]],
+    pinned: str,
+    change: dict[str, str],
+    given: dict[str, Any],
+) -> None:
     endpoint = make_endpoint(token="engine-secret", fingerprint=pinned)
     before = Endpoint.objects.values("control_address", "fingerprint", "status").get()
     sent.clear()
@@ -124,7 +139,7 @@ def test_a_stored_token_goes_to_no_other_address_or_certificate(api, refused, se
     assert decrypted(endpoint.token_encrypted) == "entered-again"
 
 
-def test_a_check_is_asked_for_and_answered_with_202(api, sent):
+def test_a_check_is_asked_for_and_answered_with_202(api: ApiClient, sent: list[tuple[Any, ...]]) -> None:
     endpoint = make_endpoint()
     sent.clear()
     answer = api.post(f"/endpoints/{endpoint.pk}/check")
@@ -153,7 +168,9 @@ def test_a_check_is_asked_for_and_answered_with_202(api, sent):
         ({"status": "answered"}, "status"),
     ],
 )
-def test_a_wrong_endpoint_is_refused_and_nothing_is_kept(api, refused, sent, change, field):
+def test_a_wrong_endpoint_is_refused_and_nothing_is_kept(
+    api: ApiClient, refused: Refused, sent: list[tuple[Any, ...]], change: dict[str, Any], field: str
+) -> None:
     endpoint = make_endpoint(token="engine-secret", fingerprint=FINGERPRINT)
     before = Endpoint.objects.values().get()
     sent.clear()
@@ -166,24 +183,24 @@ def test_a_wrong_endpoint_is_refused_and_nothing_is_kept(api, refused, sent, cha
 
 
 @pytest.mark.parametrize("host", [999999, "1", None, 2**63, 0])
-def test_an_endpoint_of_no_host_is_refused(api, refused, host):
+def test_an_endpoint_of_no_host_is_refused(api: ApiClient, refused: Refused, host: int | str | None) -> None:
     refused(api.post("/endpoints", {"host": host, "control_address": "b:1"}), 422, "host")
     assert Endpoint.objects.count() == 0
 
 
-def test_an_endpoint_needs_a_control_address_and_a_host(api, refused):
+def test_an_endpoint_needs_a_control_address_and_a_host(api: ApiClient, refused: Refused) -> None:
     refused(api.post("/endpoints", {"control_address": "b:1"}), 422, "host")
     refused(api.post("/endpoints", {"host": make_endpoint().host_id}), 422, "control_address")
 
 
-def test_endpoints_are_filtered(api):
+def test_endpoints_are_filtered(api: ApiClient) -> None:
     one, two = make_endpoint(), make_endpoint()
     Endpoint.objects.filter(pk=two.pk).update(status=Endpoint.Status.REFUSED)
     assert [item["id"] for item in api.get(f"/endpoints?host={one.host_id}").json()["items"]] == [one.pk]
     assert [item["id"] for item in api.get("/endpoints?status=refused").json()["items"]] == [two.pk]
 
 
-def test_a_pair_lists_its_ends_and_environment_by_id_and_name(api):
+def test_a_pair_lists_its_ends_and_environment_by_id_and_name(api: ApiClient) -> None:
     source, sink = make_endpoint(host_name="a"), make_endpoint(host_name="b", network_mode="terway")
     environment = api.post("/environments", {"name": "lab"}).json()["id"]
     created = api.post("/pairs", {"source": source.pk, "sink": sink.pk, "environment": environment})
@@ -196,7 +213,7 @@ def test_a_pair_lists_its_ends_and_environment_by_id_and_name(api):
     assert api.get(f"/pairs/{row['id']}").json() == row
 
 
-def test_pairs_are_filtered(api):
+def test_pairs_are_filtered(api: ApiClient) -> None:
     one, two = make_pair(), make_pair()
 
     def found(query: str) -> list[int]:
@@ -207,7 +224,7 @@ def test_pairs_are_filtered(api):
     assert found(f"host={two.sink.host_id}") == found(f"host={two.source.host_id}") == [two.pk]
 
 
-def test_an_equal_pair_is_a_conflict_until_the_first_is_archived(api, refused):
+def test_an_equal_pair_is_a_conflict_until_the_first_is_archived(api: ApiClient, refused: Refused) -> None:
     pair = make_pair()
     body = {"source": pair.source_id, "sink": pair.sink_id, "environment": pair.environment_id}
     assert "exists" in refused(api.post("/pairs", body), 409)
@@ -220,7 +237,7 @@ def test_an_equal_pair_is_a_conflict_until_the_first_is_archived(api, refused):
 
 
 @pytest.mark.parametrize("field", ["source", "sink", "environment"])
-def test_a_pair_of_what_is_not_there_or_archived_is_refused(api, refused, field):
+def test_a_pair_of_what_is_not_there_or_archived_is_refused(api: ApiClient, refused: Refused, field: str) -> None:
     pair = make_pair()
     body = {"source": pair.source_id, "sink": make_endpoint().pk, "environment": pair.environment_id}
     refused(api.post("/pairs", body | {field: 999999}), 422, field)
@@ -230,13 +247,13 @@ def test_a_pair_of_what_is_not_there_or_archived_is_refused(api, refused, field)
     assert Pair.objects.count() == 1
 
 
-def test_a_pair_of_one_endpoint_is_refused(api, refused):
+def test_a_pair_of_one_endpoint_is_refused(api: ApiClient, refused: Refused) -> None:
     pair = make_pair()
     body = {"source": pair.source_id, "sink": pair.source_id, "environment": pair.environment_id}
     refused(api.post("/pairs", body), 422, "sink")
 
 
-def test_a_pair_moves_to_another_environment_but_its_ends_stay(api, refused):
+def test_a_pair_moves_to_another_environment_but_its_ends_stay(api: ApiClient, refused: Refused) -> None:
     pair = make_pair()
     other = api.post("/environments", {"name": "other"}).json()["id"]
     assert api.patch(f"/pairs/{pair.pk}", {"environment": other}).json()["environment"] == other
@@ -244,7 +261,7 @@ def test_a_pair_moves_to_another_environment_but_its_ends_stay(api, refused):
     refused(api.patch(f"/pairs/{pair.pk}", {}), 422, "environment")
 
 
-def test_archiving_a_host_archives_its_endpoints_and_pairs(api):
+def test_archiving_a_host_archives_its_endpoints_and_pairs(api: ApiClient) -> None:
     pair = make_pair()
     assert api.delete(f"/hosts/{pair.source.host_id}").status_code == 204
     assert api.get(f"/endpoints/{pair.source_id}").json()["archived_at"] is not None
@@ -253,7 +270,9 @@ def test_archiving_a_host_archives_its_endpoints_and_pairs(api):
 
 
 @pytest.mark.parametrize("path", ["hosts", "environments", "endpoints", "pairs"])
-def test_a_list_costs_two_queries_however_many(api, django_assert_num_queries, path):
+def test_a_list_costs_two_queries_however_many(
+    api: ApiClient, django_assert_num_queries: DjangoAssertNumQueries, path: str
+) -> None:
     for _ in range(4):
         make_pair()
     api.get("/catalog")
@@ -262,7 +281,7 @@ def test_a_list_costs_two_queries_however_many(api, django_assert_num_queries, p
 
 
 @pytest.mark.parametrize("path", ["hosts", "environments", "endpoints", "pairs"])
-def test_what_is_not_there_is_404_for_every_call(api, refused, path):
+def test_what_is_not_there_is_404_for_every_call(api: ApiClient, refused: Refused, path: str) -> None:
     for answer in (
         api.get(f"/{path}/999999"),
         api.patch(f"/{path}/999999", {"environment": 1} if path == "pairs" else {}),
@@ -272,7 +291,7 @@ def test_what_is_not_there_is_404_for_every_call(api, refused, path):
         refused(answer, 404)
 
 
-def test_pages_of_a_list_follow_the_cursor_to_the_end(api):
+def test_pages_of_a_list_follow_the_cursor_to_the_end(api: ApiClient) -> None:
     ids = [api.post("/hosts", {"name": f"host {number}"}).json()["id"] for number in range(5)]
     found, cursor = [], ""
     while cursor is not None:
@@ -282,7 +301,9 @@ def test_pages_of_a_list_follow_the_cursor_to_the_end(api):
     assert found == [ids[:2], ids[2:4], ids[4:]]
 
 
-def test_a_pair_tells_what_its_last_path_check_found_and_is_checked_on_demand(api, refused, sent):
+def test_a_pair_tells_what_its_last_path_check_found_and_is_checked_on_demand(
+    api: ApiClient, refused: Refused, sent: list[tuple[Any, ...]]
+) -> None:
     pair = make_pair()
     item = api.get(f"/pairs/{pair.pk}").json()
     assert (item["path_status"], item["path_reason"], item["path_checked_at"], item["path"]) == (
@@ -312,7 +333,7 @@ def test_a_pair_tells_what_its_last_path_check_found_and_is_checked_on_demand(ap
     refused(api.get("/pairs?path_status=green"), 422, "path_status")
 
 
-def test_the_speed_of_a_link_is_entered_kept_and_taken_back(api, refused):
+def test_the_speed_of_a_link_is_entered_kept_and_taken_back(api: ApiClient, refused: Refused) -> None:
     host = api.post("/hosts", {"name": "a"}).json()["id"]
     body = {"host": host, "control_address": "127.0.0.1:1", "link_bps": 10_000_000_000}
     row = api.post("/endpoints", body).json()

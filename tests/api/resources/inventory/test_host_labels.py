@@ -1,13 +1,16 @@
 """Labels and uplinks of hosts by REST."""
 
+from typing import Any
+
 import pytest
 
 from benchweb.hosts.models import Host
+from tests.api.conftest import ApiClient, Refused
 
 pytestmark = pytest.mark.django_db
 
 
-def test_labels_are_tidied_and_kept_and_a_patch_of_one_field_leaves_the_other(api):
+def test_labels_are_tidied_and_kept_and_a_patch_of_one_field_leaves_the_other(api: ApiClient) -> None:
     made = api.post("/hosts", {"name": "alder", "labels": [" rack-7", "nightly", "rack-7"], "uplink": "site-a"}).json()
     assert (made["labels"], made["uplink"]) == (["rack-7", "nightly"], "site-a")
     changed = api.patch(f"/hosts/{made['id']}", {"labels": []}).json()
@@ -15,7 +18,7 @@ def test_labels_are_tidied_and_kept_and_a_patch_of_one_field_leaves_the_other(ap
     assert api.get("/hosts").json()["items"] == [changed]
 
 
-def test_hosts_are_found_by_label_and_by_uplink(api):
+def test_hosts_are_found_by_label_and_by_uplink(api: ApiClient) -> None:
     for name, labels, uplink in (("alder", ["a", "b"], ""), ("birch", ["b"], "site"), ("cedar", [], "site")):
         api.post("/hosts", {"name": name, "labels": labels, "uplink": uplink})
     for query, names in (("label=b", ["alder", "birch"]), ("uplink=site", ["birch", "cedar"]), ("label=c", [])):
@@ -36,6 +39,8 @@ def test_hosts_are_found_by_label_and_by_uplink(api):
         ({"uplink": "tab\there"}, "uplink"),
     ],
 )
-def test_a_label_that_cannot_be_is_refused_and_nothing_is_kept(api, refused, fields, field):
+def test_a_label_that_cannot_be_is_refused_and_nothing_is_kept(
+    api: ApiClient, refused: Refused, fields: dict[str, Any], field: str
+) -> None:
     refused(api.post("/hosts", {"name": "alder"} | fields), 422, field)
     assert Host.objects.count() == 0

@@ -4,11 +4,12 @@ import unicodedata
 
 import pytest
 
+from tests.api.conftest import ApiClient
 from tests.factories import make_endpoint
 
 
 @pytest.mark.parametrize("path", ["hosts", "environments"])
-def test_a_name_in_use_is_409_with_the_others_id(api, path):
+def test_a_name_in_use_is_409_with_the_others_id(api: ApiClient, path: str) -> None:
     first = api.post(f"/{path}", {"name": "Zürich"}).json()["id"]
     answer = api.post(f"/{path}", {"name": unicodedata.normalize("NFD", "zÜRICH")})
     problem = answer.json()
@@ -20,7 +21,7 @@ def test_a_name_in_use_is_409_with_the_others_id(api, path):
 
 
 @pytest.mark.parametrize("path", ["hosts", "environments"])
-def test_restoring_a_name_that_was_taken_meanwhile_is_409(api, path):
+def test_restoring_a_name_that_was_taken_meanwhile_is_409(api: ApiClient, path: str) -> None:
     old = api.post(f"/{path}", {"name": "db1"}).json()["id"]
     api.delete(f"/{path}/{old}")
     new = api.post(f"/{path}", {"name": "db1"}).json()["id"]
@@ -29,14 +30,14 @@ def test_restoring_a_name_that_was_taken_meanwhile_is_409(api, path):
     assert api.get(f"/{path}/{old}").json()["archived_at"]
 
 
-def test_labels_are_found_in_the_other_form(api):
+def test_labels_are_found_in_the_other_form(api: ApiClient) -> None:
     host = make_endpoint().host
     api.patch(f"/hosts/{host.pk}", {"labels": [unicodedata.normalize("NFD", "é")]})
     assert [item["id"] for item in api.get("/hosts?label=%C3%A9").json()["items"]] == [host.pk]
     assert [item["id"] for item in api.get("/hosts?label=e%CC%81").json()["items"]] == [host.pk]
 
 
-def test_a_certificate_of_another_host_is_409_with_what_insists(api):
+def test_a_certificate_of_another_host_is_409_with_what_insists(api: ApiClient) -> None:
     first = make_endpoint(fingerprint="sha256:" + "a" * 64)
     host = api.post("/hosts", {"name": "db2"}).json()["id"]
     body = {"host": host, "control_address": "127.0.0.1:1", "fingerprint": "sha256:" + "a" * 64}

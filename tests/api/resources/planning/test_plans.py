@@ -1,8 +1,12 @@
 """Plans by REST: versions, previews, refusals."""
 
+from typing import Any
+
 import pytest
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.plans.models import Plan, PlanVersion
+from tests.api.conftest import ApiClient, Refused
 from tests.factories import SIZES, make_plan, make_run
 
 pytestmark = pytest.mark.django_db
@@ -12,11 +16,11 @@ BODY = {"name": "sizes", "repetitions": 3, "order": "interleaved", "steps": SIZE
 STEP = {"kind": "tcp_rr", "params": {}}
 
 
-def with_params(**params):
+def with_params(**params: Any) -> dict[str, Any]:
     return BODY | {"steps": [{"kind": "tcp_stream", "params": params}]}
 
 
-def test_a_plan_is_created_with_its_version_one(api):
+def test_a_plan_is_created_with_its_version_one(api: ApiClient) -> None:
     answer = api.post("/plans", BODY)
     plan = answer.json()
     assert answer.status_code == 201
@@ -25,16 +29,16 @@ def test_a_plan_is_created_with_its_version_one(api):
     assert (plan["version"], plan["pause_seconds"], plan["archived_at"]) == (1, 0.0, None)
 
 
-def test_names_need_not_be_unique(api):
+def test_names_need_not_be_unique(api: ApiClient) -> None:
     assert api.post("/plans", BODY).json()["id"] != api.post("/plans", BODY).json()["id"]
 
 
-def test_a_plan_needs_only_a_name_and_steps(api):
+def test_a_plan_needs_only_a_name_and_steps(api: ApiClient) -> None:
     plan = api.post("/plans", {"name": "one", "steps": [{"kind": "tcp_rr"}]}).json()
     assert (plan["repetitions"], plan["order"], plan["steps"]) == (1, "interleaved", [{"kind": "tcp_rr", "params": {}}])
 
 
-def test_a_change_of_what_is_tested_is_a_new_version_and_runs_keep_theirs(api):
+def test_a_change_of_what_is_tested_is_a_new_version_and_runs_keep_theirs(api: ApiClient) -> None:
     run = make_run()
     plan_id = run.plan_version.plan_id
     changed = api.put(f"/plans/{plan_id}", BODY | {"repetitions": 5}).json()
@@ -43,13 +47,13 @@ def test_a_change_of_what_is_tested_is_a_new_version_and_runs_keep_theirs(api):
     assert (shown["plan_version"], len(shown["trials"])) == (1, 1)
 
 
-def test_a_change_of_the_name_alone_is_no_new_version(api):
+def test_a_change_of_the_name_alone_is_no_new_version(api: ApiClient) -> None:
     plan = api.post("/plans", BODY).json()
     renamed = api.put(f"/plans/{plan['id']}", BODY | {"name": "curve"}).json()
     assert (renamed["name"], renamed["version"]) == ("curve", 1)
 
 
-def test_a_preview_counts_times_and_expands_and_keeps_nothing(api):
+def test_a_preview_counts_times_and_expands_and_keeps_nothing(api: ApiClient) -> None:
     body = {key: value for key, value in BODY.items() if key != "name"} | {"pause_seconds": 2}
     preview = api.post("/plans/preview", body).json()
     # 12 trials of 1 s, each with 1 s for set-up and drain, and 11 pauses of 2 s between them.
@@ -114,25 +118,27 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("change", "field"), REFUSED)
-def test_a_plan_that_cannot_be_is_refused_where_it_is_wrong_and_nothing_is_kept(api, refused, change, field):
+def test_a_plan_that_cannot_be_is_refused_where_it_is_wrong_and_nothing_is_kept(
+    api: ApiClient, refused: Refused, change: dict[str, Any], field: str
+) -> None:
     message = refused(api.post("/plans", BODY | change), 422, field)
     assert 10 < len(message) <= 600
     assert (Plan.objects.count(), PlanVersion.objects.count()) == (0, 0)
 
 
 @pytest.mark.parametrize("field", ["name", "steps"])
-def test_what_is_required_is_named(api, refused, field):
+def test_what_is_required_is_named(api: ApiClient, refused: Refused, field: str) -> None:
     body = {key: value for key, value in BODY.items() if key != field}
     assert refused(api.post("/plans", body), 422, field) == "This field is required."
 
 
-def test_a_parameter_out_of_bounds_is_told_with_its_bounds(api, refused):
+def test_a_parameter_out_of_bounds_is_told_with_its_bounds(api: ApiClient, refused: Refused) -> None:
     steps = [{"kind": "udp_stream", "params": {"message_size_bytes": 65536}}]
     message = refused(api.post("/plans", BODY | {"steps": steps}), 422, "steps.0.params.message_size_bytes")
     assert message == "message_size_bytes is 65536, but must be from 1 to 65,507 B."
 
 
-def test_a_sweep_of_a_million_trials_is_refused_with_its_count(api, refused):
+def test_a_sweep_of_a_million_trials_is_refused_with_its_count(api: ApiClient, refused: Refused) -> None:
     steps = [
         {"kind": "tcp_stream", "params": {"message_size_bytes": list(range(1, 1001)), "flows": list(range(1, 1001))}}
     ]
@@ -140,7 +146,7 @@ def test_a_sweep_of_a_million_trials_is_refused_with_its_count(api, refused):
     assert message.startswith("The plan makes 1,000,000 trials, but at most 10,000 are allowed")
 
 
-def test_every_fault_of_the_body_is_told_at_once(api):
+def test_every_fault_of_the_body_is_told_at_once(api: ApiClient) -> None:
     answer = api.post("/plans", {"repetitions": "x", "steps": [{}], "extra": 1})
     assert sorted(error["field"] for error in answer.json()["errors"]) == [
         "extra",
@@ -150,17 +156,17 @@ def test_every_fault_of_the_body_is_told_at_once(api):
     ]
 
 
-def test_a_hundred_faults_are_told_by_the_first_fifty(api):
+def test_a_hundred_faults_are_told_by_the_first_fifty(api: ApiClient) -> None:
     answer = api.post("/plans", BODY | {f"field_{number}": 1 for number in range(100)})
     assert answer.status_code == 422
     assert len(answer.json()["errors"]) == 50
 
 
-def test_of_a_list_of_wrong_steps_the_first_is_told(api, refused):
+def test_of_a_list_of_wrong_steps_the_first_is_told(api: ApiClient, refused: Refused) -> None:
     refused(api.post("/plans", BODY | {"steps": [STEP, 5, *[6] * 100_000]}), 422, "steps.1")
 
 
-def test_an_object_of_a_thousand_fields_is_refused_as_one(api, refused):
+def test_an_object_of_a_thousand_fields_is_refused_as_one(api: ApiClient, refused: Refused) -> None:
     params = {f"field_{number}": 1 for number in range(1000)}
     message = refused(api.post("/plans", with_params(**params)), 422, "steps.0.params")
     assert message == "The object has 1,000 fields, but at most 200 are allowed."
@@ -168,13 +174,13 @@ def test_an_object_of_a_thousand_fields_is_refused_as_one(api, refused):
     assert Plan.objects.count() == 0
 
 
-def test_a_refused_change_leaves_the_plan_as_it_was(api, refused):
+def test_a_refused_change_leaves_the_plan_as_it_was(api: ApiClient, refused: Refused) -> None:
     plan = api.post("/plans", BODY).json()
     refused(api.put(f"/plans/{plan['id']}", BODY | {"name": "x", "repetitions": 0}), 422, "repetitions")
     assert api.get(f"/plans/{plan['id']}").json() == plan
 
 
-def test_an_archived_plan_leaves_the_list_and_can_not_be_changed(api, refused):
+def test_an_archived_plan_leaves_the_list_and_can_not_be_changed(api: ApiClient, refused: Refused) -> None:
     plan = make_plan()
     for _ in range(2):
         assert api.delete(f"/plans/{plan.pk}").status_code == 204
@@ -186,7 +192,9 @@ def test_an_archived_plan_leaves_the_list_and_can_not_be_changed(api, refused):
     assert [item["id"] for item in api.get("/plans").json()["items"]] == [plan.pk]
 
 
-def test_plans_are_listed_with_their_latest_versions_in_three_queries(api, django_assert_num_queries):
+def test_plans_are_listed_with_their_latest_versions_in_three_queries(
+    api: ApiClient, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
     for number in range(4):
         plan = api.post("/plans", BODY | {"name": f"plan {number}"}).json()
         api.put(f"/plans/{plan['id']}", BODY | {"name": f"plan {number}", "repetitions": 5})
@@ -197,7 +205,7 @@ def test_plans_are_listed_with_their_latest_versions_in_three_queries(api, djang
     ]
 
 
-def test_a_plan_that_is_not_there_is_404(api, refused):
+def test_a_plan_that_is_not_there_is_404(api: ApiClient, refused: Refused) -> None:
     refused(api.get("/plans/999999"), 404)
     refused(api.put("/plans/999999", BODY), 404)
     refused(api.delete("/plans/999999"), 404)

@@ -2,19 +2,23 @@
 
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.hosts.models import Pair
 from benchweb.runs.models import Campaign, Run
 from benchweb.schedules.models import Schedule, Slot
+from tests.api.conftest import ApiClient, Refused
 from tests.factories import make_endpoint, make_pair, make_plan, make_schedule
 
 pytestmark = pytest.mark.django_db
 
 
-def body(**fields) -> dict:
+def body(**fields: Any) -> dict[str, Any]:
     values = {"name": "nightly", "cron": "0 2 * * *", "timezone": "Asia/Shanghai"} | fields
     values.setdefault("plan", make_plan().pk)
     if not {"pairs", "mesh", "environment", "label"} & values.keys():
@@ -22,7 +26,7 @@ def body(**fields) -> dict:
     return values
 
 
-def test_a_schedule_is_made_with_its_next_ten_slots_and_whether_it_fits(api, user):
+def test_a_schedule_is_made_with_its_next_ten_slots_and_whether_it_fits(api: ApiClient, user: User) -> None:
     answer = api.post("/schedules", body(window={"from": "02:00", "until": "06:00"}))
     assert answer.status_code == 201
     made = answer.json()
@@ -41,7 +45,7 @@ def test_a_schedule_is_made_with_its_next_ten_slots_and_whether_it_fits(api, use
     assert api.get(f"/schedules/{made['id']}").json()["next_slots"] == made["next_slots"]
 
 
-def test_an_interval_is_iso_8601_and_counts_from_its_start(api):
+def test_an_interval_is_iso_8601_and_counts_from_its_start(api: ApiClient) -> None:
     start = (timezone.now() + timedelta(days=1)).replace(minute=7, second=0, microsecond=0)
     values = body(every="PT6H", starts_at=start.isoformat(), max_runs=3)
     del values["cron"]
@@ -51,7 +55,7 @@ def test_an_interval_is_iso_8601_and_counts_from_its_start(api):
     assert (made["cron"], made["every"], made["max_runs"]) == (None, "PT6H", 3)
 
 
-def test_a_mesh_is_every_ordered_pair_and_its_pairs_are_made_when_it_runs(api):
+def test_a_mesh_is_every_ordered_pair_and_its_pairs_are_made_when_it_runs(api: ApiClient) -> None:
     endpoints = [make_endpoint() for _ in range(4)]
     made = api.post("/schedules", body(mesh={"endpoints": [each.pk for each in endpoints]})).json()
     assert made["feasibility"]["runs"] == 12
@@ -61,7 +65,7 @@ def test_a_mesh_is_every_ordered_pair_and_its_pairs_are_made_when_it_runs(api):
     assert Pair.objects.count() == 12
 
 
-def test_a_window_that_is_too_short_is_kept_with_its_reason(api):
+def test_a_window_that_is_too_short_is_kept_with_its_reason(api: ApiClient) -> None:
     plan = make_plan(steps=[{"kind": "tcp_stream", "params": {"duration_seconds": 600}}])
     answer = api.post("/schedules", body(plan=plan.pk, window={"from": "02:00", "until": "02:05"}))
     assert answer.status_code == 201
@@ -100,18 +104,20 @@ def test_a_window_that_is_too_short_is_kept_with_its_reason(api):
         ({"colour": "red"}, "colour"),
     ],
 )
-def test_what_cannot_be_is_refused_with_its_field_and_nothing_is_kept(api, refused, fields, field):
+def test_what_cannot_be_is_refused_with_its_field_and_nothing_is_kept(
+    api: ApiClient, refused: Refused, fields: dict[str, Any], field: str
+) -> None:
     refused(api.post("/schedules", body() | fields), 422, field)
     assert (Schedule.objects.count(), Slot.objects.count()) == (0, 0)
 
 
-def test_a_pair_of_an_archived_host_is_refused_by_name(api, refused):
+def test_a_pair_of_an_archived_host_is_refused_by_name(api: ApiClient, refused: Refused) -> None:
     pair = make_pair(source=make_endpoint(host_name="alder"))
     api.delete(f"/hosts/{pair.source.host_id}")
     assert "alder" in refused(api.post("/schedules", body(pairs=[pair.pk])), 422, "pairs")
 
 
-def test_more_than_a_thousand_runs_a_slot_need_the_number(api, refused):
+def test_more_than_a_thousand_runs_a_slot_need_the_number(api: ApiClient, refused: Refused) -> None:
     endpoints = [make_endpoint().pk for _ in range(33)]
     message = refused(api.post("/schedules", body(mesh={"endpoints": endpoints})), 422, "confirm_runs")
     assert "1,056" in message
@@ -121,7 +127,7 @@ def test_more_than_a_thousand_runs_a_slot_need_the_number(api, refused):
     assert (answer.status_code, answer.json()["feasibility"]["runs"]) == (201, 1056)
 
 
-def test_a_patch_changes_what_it_names_and_nothing_else(api):
+def test_a_patch_changes_what_it_names_and_nothing_else(api: ApiClient) -> None:
     schedule = make_schedule(window={"from": "02:00", "until": "06:00"}, retries=5)
     answer = api.patch(f"/schedules/{schedule.pk}", {"every": "PT1H", "timezone": "Europe/Berlin", "window": None})
     assert answer.status_code == 200
@@ -131,14 +137,14 @@ def test_a_patch_changes_what_it_names_and_nothing_else(api):
     assert changed["pairs"] == schedule.target["pairs"]
 
 
-def test_a_refused_patch_changes_nothing(api, refused):
+def test_a_refused_patch_changes_nothing(api: ApiClient, refused: Refused) -> None:
     schedule = make_schedule()
     refused(api.patch(f"/schedules/{schedule.pk}", {"name": "other", "cron": "0 0 30 2 *"}), 422, "cron")
     schedule.refresh_from_db()
     assert (schedule.name, schedule.cron) == ("nightly", "0 2 * * *")
 
 
-def test_pause_resume_archive_and_restore(api):
+def test_pause_resume_archive_and_restore(api: ApiClient) -> None:
     schedule = make_schedule()
     path = f"/schedules/{schedule.pk}"
     paused = api.post(f"{path}/pause").json()
@@ -152,7 +158,7 @@ def test_pause_resume_archive_and_restore(api):
     assert api.post(f"{path}/restore").json()["archived_at"] is None
 
 
-def test_run_now_makes_a_slot_with_its_campaign_and_runs(api, user):
+def test_run_now_makes_a_slot_with_its_campaign_and_runs(api: ApiClient, user: User) -> None:
     schedule = make_schedule()
     before = timezone.now().replace(microsecond=0)
     answer = api.post(f"/schedules/{schedule.pk}/run")
@@ -167,7 +173,7 @@ def test_run_now_makes_a_slot_with_its_campaign_and_runs(api, user):
     assert api.get(f"/campaigns/{campaign.pk}").json()["schedule"] == schedule.pk
 
 
-def test_cron_as_people_type_it_is_stored_with_its_meaning_or_answered(api, refused):
+def test_cron_as_people_type_it_is_stored_with_its_meaning_or_answered(api: ApiClient, refused: Refused) -> None:
     made = api.post("/schedules", body(cron="０ 2 * * fri-mon")).json()
     assert made["cron"] == "0 2 * * FRI,SAT,SUN,MON"
     path = f"/schedules/{made['id']}"
@@ -182,7 +188,7 @@ def test_cron_as_people_type_it_is_stored_with_its_meaning_or_answered(api, refu
     assert api.get(path).json()["cron"] == "0 3 * * *"
 
 
-def test_overlap_is_set_by_name_and_what_waits_and_runs_is_told_and_cancelled(api, refused):
+def test_overlap_is_set_by_name_and_what_waits_and_runs_is_told_and_cancelled(api: ApiClient, refused: Refused) -> None:
     made = api.post("/schedules", body(overlap="skip")).json()
     assert (made["overlap"], made["campaign"], made["waiting_slots"]) == ("skip", None, 0)
     path = f"/schedules/{made['id']}"
@@ -203,7 +209,7 @@ def test_overlap_is_set_by_name_and_what_waits_and_runs_is_told_and_cancelled(ap
     assert set(Run.objects.values_list("state", flat=True)) == {"cancelled"}
 
 
-def test_the_success_rate_counts_skipped_slots_apart(api):
+def test_the_success_rate_counts_skipped_slots_apart(api: ApiClient) -> None:
     schedule = make_schedule()
     for minute, state in enumerate(["finished", "failed", "skipped", "skipped"]):
         at = timezone.now() - timedelta(minutes=minute)
@@ -214,14 +220,16 @@ def test_the_success_rate_counts_skipped_slots_apart(api):
     assert sorted(slot["state"] for slot in listed) == ["failed", "finished", "skipped", "skipped"]
 
 
-def test_run_now_of_an_archived_schedule_is_refused(api, refused):
+def test_run_now_of_an_archived_schedule_is_refused(api: ApiClient, refused: Refused) -> None:
     schedule = make_schedule()
     api.delete(f"/schedules/{schedule.pk}")
     refused(api.post(f"/schedules/{schedule.pk}/run"), 409)
     assert Slot.objects.count() == 0
 
 
-def test_slots_are_listed_newest_first_with_the_same_queries_however_many(api, django_assert_num_queries):
+def test_slots_are_listed_newest_first_with_the_same_queries_however_many(
+    api: ApiClient, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
     schedule = make_schedule()
     first = datetime(2026, 1, 1, 2, tzinfo=UTC)
     for day in range(5):
@@ -247,6 +255,6 @@ def test_slots_are_listed_newest_first_with_the_same_queries_however_many(api, d
     assert [item["at"][:10] for item in rest["items"]] == ["2026-01-02", "2026-01-01"]
 
 
-def test_a_schedule_that_does_not_exist_is_404(api, refused):
+def test_a_schedule_that_does_not_exist_is_404(api: ApiClient, refused: Refused) -> None:
     for method, path in (("GET", ""), ("PATCH", ""), ("DELETE", ""), ("GET", "/slots"), ("POST", "/run")):
         refused(api.call(method, f"/schedules/999999{path}", {} if method == "PATCH" else None), 404)
