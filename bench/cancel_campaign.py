@@ -12,6 +12,7 @@ import json
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from bench.fleet.running import RunningFleet
@@ -33,7 +34,7 @@ def sessions(fleet: RunningFleet) -> int:
     return len(fleet.report()["open_sessions"])
 
 
-def until(is_over, limit_seconds: float, what: str) -> float:
+def until(is_over: Callable[[], bool], limit_seconds: float, what: str) -> float:
     """Poll until it is over; return the seconds."""
     started = time.monotonic()
     while not is_over():

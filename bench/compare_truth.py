@@ -99,7 +99,9 @@ def coverage(draw: random.Random, cases: int) -> list[str]:
         rates = {}
         for count in (3, *COUNTS):
             found = page(draw, noise, count, [5.0] * cases)
-            rates[count] = sum(each.interval[0] <= 5 <= each.interval[1] for each in found) / cases
+            intervals = [each.interval for each in found if each.interval]
+            assert len(intervals) == cases
+            rates[count] = sum(low <= 5 <= high for low, high in intervals) / cases
         print(f"| {name} | " + " | ".join(f"{rate:.1%}" for rate in rates.values()) + " |")
         broken += [
             f"{name}, n={count}: intervals hold {rate:.1%}"

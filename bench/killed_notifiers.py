@@ -82,8 +82,14 @@ def _answer(handler: BaseHTTPRequestHandler, chance: random.Random, taken: Count
 
 def _kill_workers(rig: Rig, url: str, kills: int, events: int, chance: random.Random) -> None:
     python = str(programs.management("", "").command()[0])
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    teller = subprocess.Popen([python, "-c", _TELL, url], env=rig.environment, cwd=PROJECT, **pipes)
+    teller = subprocess.Popen(
+        [python, "-c", _TELL, url],
+        env=rig.environment,
+        cwd=PROJECT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     assert teller.stdin and teller.stdout and teller.stdout.readline() == "ready\n"
     rig.start("beat")
     for number in range(kills):

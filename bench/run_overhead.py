@@ -58,8 +58,10 @@ def loopback() -> tuple[int, int]:
 
 def finished(api: Api, run_id: int) -> dict[str, Any]:
     """Poll a run to its end, gently: the poll itself is load."""
-    while (run := api.call("GET", f"/runs/{run_id}"))["state"] in {"pending", "running"}:
+    run: dict[str, Any] = api.call("GET", f"/runs/{run_id}")
+    while run["state"] in {"pending", "running"}:
         time.sleep(0.5)
+        run = api.call("GET", f"/runs/{run_id}")
     return run
 
 

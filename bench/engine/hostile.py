@@ -190,7 +190,7 @@ def slow_requests(engine: Serving) -> str:
 
 def checksum(data: bytes) -> int:
     """RFC 1071."""
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF

@@ -25,7 +25,8 @@ class Serving:
         """`prefix` runs before the engine's command, such as `ip netns exec NAME`."""
         self.token_file = folder / "token"
         self.token_file.write_text(TOKEN + "\n")
-        words = [*prefix, PROGRAM, "serve", "--state-dir", folder / "state", "--token-file", self.token_file, *options]
+        words = [*prefix, str(PROGRAM), "serve", "--state-dir", str(folder / "state")]
+        words += ["--token-file", str(self.token_file), *options]
         self.process = subprocess.Popen(words, stdout=subprocess.PIPE)
         assert self.process.stdout is not None
         announced = json.loads(self.process.stdout.readline())

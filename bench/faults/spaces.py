@@ -126,7 +126,7 @@ class SpacesScene(Scene):
             for number, space in enumerate(self.spaces, start=1)
         ]
         for engine in self.engines:
-            self.stack.callback(lambda engine=engine: engine.kill())
+            self.stack.callback(engine.kill)
         told: list[dict[str, Any]] = [
             {
                 "control": f"{engine.control}:{PORT}",

@@ -5,10 +5,18 @@
 
 import statistics
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import django
 
+if TYPE_CHECKING:
+    from benchweb.schedules.forecasts.feasibility import Feasibility
+    from benchweb.schedules.models import Schedule
+
+P = ParamSpec("P")
+R = TypeVar("R")
 ROUNDS = 3
 HOSTS, FEW_HOSTS, OTHERS = 200, 32, 10
 
@@ -42,11 +50,12 @@ def main() -> None:
     print(f"- planning {median(planning):.2f} s")
     print(f"- rows of runs, trials and reservations {median(spent['write_runs']):.2f} s")
     print("- the rest reads hosts, commits and sends the first wake-ups")
+    assert campaign.planned_seconds and campaign.lower_bound_seconds
     print(f"Planned : bound = {campaign.planned_seconds / campaign.lower_bound_seconds:.3f}\n")
 
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
-    timing = {"plan": plan, "cron": "0 2 * * *", "starts_at": datetime(2040, 1, 1, tzinfo=UTC)}
+    timing: dict[str, Any] = {"plan": plan, "cron": "0 2 * * *", "starts_at": datetime(2040, 1, 1, tzinfo=UTC)}
     few = {"mesh": {"endpoints": [end.pk for end in ends[:FEW_HOSTS]]}}
     draft = schedule_draft(name="few", target=few, **timing)
     show("alone", feasibility, draft)
@@ -56,7 +65,7 @@ def main() -> None:
     show("alone", feasibility, schedule_draft(name="all", target=target, confirm_runs=len(pairs), **timing))
 
 
-def show(name, feasibility, draft) -> None:
+def show(name: str, feasibility: "Callable[..., Feasibility]", draft: "Schedule") -> None:
     seconds: list[float] = []
     cpu_begin = time.process_time()
     for _ in range(ROUNDS):
@@ -66,8 +75,8 @@ def show(name, feasibility, draft) -> None:
     print(f"A schedule of {result.runs:,} runs a slot, {name}, is foretold in {foretold}.")
 
 
-def timed(function, seconds):
-    def measured(*positional, **named):
+def timed(function: Callable[P, R], seconds: list[float]) -> Callable[P, R]:
+    def measured(*positional: P.args, **named: P.kwargs) -> R:
         begin = time.perf_counter()
         try:
             return function(*positional, **named)
@@ -77,7 +86,7 @@ def timed(function, seconds):
     return measured
 
 
-def median(seconds) -> float:
+def median(seconds: list[float]) -> float:
     return statistics.median(seconds)
 
 

@@ -11,9 +11,8 @@ import argparse
 import os
 import sys
 from statistics import median, quantiles
-from typing import Any
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 BUDGET_MILLISECONDS = 300
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
@@ -50,7 +49,7 @@ def main() -> int:
     return _report(points, rounds)
 
 
-def _round(page: Any, arguments: argparse.Namespace) -> tuple[float, float]:
+def _round(page: Page, arguments: argparse.Namespace) -> tuple[float, float]:
     page.goto(f"{arguments.url}/history?{arguments.query}")
     page.wait_for_function("window.drawnAt > 0")
     drawn = page.evaluate("window.drawnAt")
@@ -60,16 +59,17 @@ def _round(page: Any, arguments: argparse.Namespace) -> tuple[float, float]:
     return drawn, server
 
 
-def _points(page: Any, arguments: argparse.Namespace) -> int:
+def _points(page: Page, arguments: argparse.Namespace) -> int:
     """Count the points of the longest line: a year with nothing in it is drawn fast."""
     page.goto(f"{arguments.url}/history?{arguments.query}")
     text = page.locator("#charts-data").text_content()
-    return page.evaluate(
+    points: int = page.evaluate(
         "text => Math.max(...JSON.parse(text)[0].series.map(s => s.measured.length + s.points.length))", text
     )
+    return points
 
 
-def _log_in(page: Any, arguments: argparse.Namespace) -> None:
+def _log_in(page: Page, arguments: argparse.Namespace) -> None:
     page.goto(f"{arguments.url}/login")
     page.locator("[name=username]").fill(arguments.user)
     page.locator("[name=password]").fill(arguments.password)

@@ -26,7 +26,8 @@ class Plans:
             for number, statement in enumerate(queries, start=1):
                 if not statement.lstrip("( \n").lower().startswith(("select", "with")):
                     continue
-                plan = connection.execute(f"explain (format json) {statement}".encode()).fetchone()[0][0]["Plan"]
+                [(explained,)] = connection.execute(f"explain (format json) {statement}".encode()).fetchall()
+                plan = explained[0]["Plan"]
                 scanned |= {table for kind, table in _scans(plan) if kind == "Seq Scan" and table in LARGE}
                 lines = connection.execute(f"explain {statement}".encode()).fetchall()
                 text = "\n".join(_shortened(line[0]) for line in lines)

@@ -15,7 +15,8 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-from bench.published_tables.scene import PROJECT, dashboard, scene
+from bench.published_tables.scene import dashboard, scene
+from bench.truth.ground.topology import PROJECT
 from benchweb.ops.setup.bootstrap import set_up
 
 CHILD_LIMIT_SECONDS = 3600

@@ -14,6 +14,7 @@ import os
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
+from typing import Literal
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -23,7 +24,8 @@ from bench.screenshots.sheets import make_sheets
 
 CHROMIUM = "/usr/bin/chromium"
 WIDTHS = {"desk": (1440, 900), "phone": (390, 844)}
-THEMES = ("light", "dark")
+Theme = Literal["light", "dark"]
+THEMES: tuple[Theme, ...] = ("light", "dark")
 LANGUAGES = ("en", "zh-hans")
 # A machine with other work may be slow; nothing is measured here.
 TIMEOUT_MILLISECONDS = 180_000
@@ -84,11 +86,11 @@ def _taken(browser: Browser, arguments: argparse.Namespace, shots: list[Shot]) -
     return taken
 
 
-def _combinations(arguments: argparse.Namespace) -> Iterator[tuple[str, str, str]]:
+def _combinations(arguments: argparse.Namespace) -> Iterator[tuple[str, Theme, str]]:
     return product(arguments.width or WIDTHS, arguments.theme or THEMES, arguments.language or LANGUAGES)
 
 
-def _page(browser: Browser, width: str, theme: str, language: str) -> Page:
+def _page(browser: Browser, width: str, theme: Theme, language: str) -> Page:
     wide, high = WIDTHS[width]
     context = browser.new_context(
         bypass_csp=True,
@@ -103,7 +105,7 @@ def _page(browser: Browser, width: str, theme: str, language: str) -> Page:
 
 
 def _logged_in(
-    browser: Browser, arguments: argparse.Namespace, width: str = "desk", theme: str = "light", language: str = "en"
+    browser: Browser, arguments: argparse.Namespace, width: str = "desk", theme: Theme = "light", language: str = "en"
 ) -> Page:
     page = _page(browser, width, theme, language)
     page.goto(f"{arguments.url}/login")
@@ -115,7 +117,7 @@ def _logged_in(
 
 
 def _take(page: Page, url: str, shot: Shot, file: Path, language: str) -> None:
-    page.emulate_media(media=shot.media or "screen")
+    page.emulate_media(media=shot.media)
     page.goto(url + shot.address)
     settled(page)
     if shot.act:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 from playwright.sync_api import Page
 
@@ -20,7 +21,7 @@ class Shot:
     address: str
     act: Callable[[Page], None] | None = None
     is_public: bool = False
-    media: str | None = None
+    media: Literal["print", "screen"] = "screen"
 
 
 def settled(page: Page) -> None:
