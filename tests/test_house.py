@@ -81,3 +81,11 @@ def test_every_module_stands_in_a_layer(package: str) -> None:
 
 def test_every_layer_is_a_module_that_exists() -> None:
     assert _layered_modules() - set(chain.from_iterable(map(_children, _LAYERED))) == set()
+
+
+def test_types_are_checked_strictly_in_all_python() -> None:
+    mypy = tomllib.loads((_HOUSE / "pyproject.toml").read_text())["tool"]["mypy"]
+    assert (mypy["strict"], mypy["files"]) == (True, ["benchweb", "workers", "tests", "bench"])
+    assert [pattern for pattern in mypy["exclude"] if pattern != "migrations/"] == []
+    # Only for libraries without types.
+    assert [each for each in mypy["overrides"] if set(each) != {"module", "ignore_missing_imports"}] == []
