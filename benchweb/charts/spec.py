@@ -91,12 +91,35 @@ class ReferenceLine:
 
 @dataclass(frozen=True)
 class ChartMark:
-    """A flag on the time axis: somebody's note, or a fact of a host that changed; times as in points."""
+    """A flag on the time axis: somebody's note, a fact of a host that changed, an alert; times as in points."""
 
     at: str
     label: str
-    kind: Literal["note", "fact"]
+    kind: Literal["note", "fact", "alert"]
     until: str = ""
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class ChartLevel:
+    """What a line, by its id, held to from one time to another, and the interval in which that level lies."""
+
+    of: str
+    since: str
+    until: str
+    y: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class ChartRing:
+    """A point that is told apart: that with which a change began, or one that was measured again."""
+
+    at: str
+    y: float
+    label: str
+    kind: Literal["change", "again"]
 
 
 @dataclass(frozen=True)
@@ -147,6 +170,8 @@ class ChartSpec:
     lines: list[ReferenceLine] = field(default_factory=list)
     csv_url: str = ""
     marks: list[ChartMark] = field(default_factory=list)
+    levels: list[ChartLevel] = field(default_factory=list)
+    rings: list[ChartRing] = field(default_factory=list)
     strip: ChartStrip | None = None
     heat: ChartHeat | None = None
     # The time that is shown, whether or not there are points at its ends; empty for all that there is.

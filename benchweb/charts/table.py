@@ -10,10 +10,19 @@ from django.utils.translation import gettext as _
 from benchweb.charts.spec import Axis, ChartSeries, ChartTable
 
 
-def chart_table(x: Axis, y: Axis, *, nested: Sequence[ChartSeries] = (), strip: Axis | None = None) -> ChartTable:
+def chart_table(
+    x: Axis,
+    y: Axis,
+    *,
+    nested: Sequence[ChartSeries] = (),
+    strip: Axis | None = None,
+    has_levels: bool = False,
+    has_rings: bool = False,
+) -> ChartTable:
     """Return the columns of a table of points; a missing value has its reason beside it.
 
-    Each band of the lines in `nested` has two, called by its key; the strip's figure of the same time has one.
+    Each band of the lines in `nested` has two, called by its key; the strip's figure of the same time has one. So have
+    the level that a point is of, and what a point is told apart for.
     """
     words = _words(get_language())
     columns = [
@@ -28,6 +37,10 @@ def chart_table(x: Axis, y: Axis, *, nested: Sequence[ChartSeries] = (), strip: 
     for key, label in {band.key: band.label for line in nested for band in line.bands}.items():
         columns.append({"key": f"{key} low", "label": _("{line}, lowest").format(line=label), "unit": y.unit})
         columns.append({"key": f"{key} high", "label": _("{line}, highest").format(line=label), "unit": y.unit})
+    if has_levels:
+        columns.append({"key": "level", "label": _("Level"), "unit": y.unit})
+    if has_rings:
+        columns.append({"key": "mark", "label": _("Marked as"), "unit": ""})
     if strip is not None:
         columns.append({"key": "strip", "label": strip.label, "unit": strip.unit})
     columns.append({"key": "reason", "label": words.missing, "unit": ""})

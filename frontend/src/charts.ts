@@ -88,7 +88,9 @@ function start(): void {
   clear();
   if (!root) return;
   root.dataset["started"] = "yes";
-  show(root, received(read("charts-data") ?? []));
+  const sent = read("charts-data");
+  if (sent) show(root, received(sent));
+  else if (root.dataset["charts"]) void refetch(root);
   const body = document.body;
   listenForFresh(root);
   const place = document.querySelector<HTMLElement>("[data-running]");

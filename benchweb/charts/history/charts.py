@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, Metric
 from benchweb.catalog.translation import sentence_space
+from benchweb.charts.changes.levels import Changes, NamedAlert, changes_of_series
 from benchweb.charts.export import pair_ids
 from benchweb.charts.history.ceilings import Ceilings
 from benchweb.charts.history.gaps import Break, Event, breaks, events_between
@@ -54,23 +55,27 @@ class History:
     total: int
     marks: Marks
     step: str
+    # Those that are flagged, in order of time.
+    alerts: list[NamedAlert]
 
 
 def history(query: HistoryQuery, kind: Kind | None) -> History:
-    """Draw a kind's history; five queries: lines, points, events, notes, facts.
+    """Draw a kind's history; six queries: lines, points, events, notes, facts, alerts.
 
     One more each for a plan, and for plan versions and facts new to this process.
     """
     if kind is None:
-        return History(None, [], [], 0, Marks([], []), "run")
+        return History(None, [], [], 0, Marks([], []), "run", [])
     selection = selection_of(kind, query.metric)
     chosen = chosen_lines(query, selection)
     if not chosen.lines:
-        return History(selection, [], [], 0, Marks([], []), "run")
+        return History(selection, [], [], 0, Marks([], []), "run", [])
     drawing = _drawing(query, selection, chosen)
     groups = _groups(query, chosen.lines)
     charts = [drawing.chart(number, title, lines) for number, (title, lines) in enumerate(groups)]
-    return History(selection, charts, chosen.lines, chosen.total, drawing.marks, drawing.points.step)
+    return History(
+        selection, charts, chosen.lines, chosen.total, drawing.marks, drawing.points.step, drawing.changes.alerts
+    )
 
 
 def _drawing(query: HistoryQuery, selection: Selection, chosen: Chosen) -> "_Drawing":
@@ -90,6 +95,9 @@ def _drawing(query: HistoryQuery, selection: Selection, chosen: Chosen) -> "_Dra
         ),
         events=events_between(chosen.lines, query.shown, query.plan),
         marks=Marks(annotations_on(chosen.lines, query.shown), facts.changes),
+        changes=changes_of_series(
+            [line.series[selection.main] for line in chosen.lines] if query.has_changes else [], query.shown
+        ),
         links=facts.links,
         is_split=query.split != "",
     )
@@ -122,6 +130,7 @@ class _Drawing:
     points: HistoryPoints
     events: list[Event]
     marks: Marks
+    changes: Changes
     links: dict[int, list[tuple[datetime, float]]]
     is_split: bool
 
@@ -133,6 +142,8 @@ class _Drawing:
         series = [self._series(line, name) for line, name in zip(lines, names, strict=True)]
         strip = self._strip(lines, names)
         first, last = self._extent()
+        ids = [line.series[self.selection.main] for line in lines]
+        levels = [level for pk in ids for level in self.changes.levels(pk, self.points.series.get(pk, []))]
         return ChartSpec(
             id=f"history-{number}" if self.is_split else "history",
             title=" · ".join(filter(None, [title, self.selection.title])),
@@ -149,9 +160,14 @@ class _Drawing:
             series=series,
             lines=self._reference_lines(lines, metric),
             table=chart_table(
-                x, y, nested=series if self.selection.is_percentiles else (), strip=strip.y if strip else None
+                x,
+                y,
+                nested=series if self.selection.is_percentiles else (),
+                strip=strip.y if strip else None,
+                has_levels=bool(levels),
             ),
-            marks=marks_of(self.marks, lines),
+            marks=sorted([*marks_of(self.marks, lines), *self.changes.marks(ids)], key=lambda mark: mark.at),
+            levels=levels,
             strip=strip,
             x_from=rfc3339(first),
             x_to=rfc3339(last),

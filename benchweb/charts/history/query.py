@@ -68,6 +68,8 @@ class HistoryQuery:
     whole: tuple[datetime, datetime] = (_THE_BEGINNING, _THE_BEGINNING)
     shown: tuple[datetime, datetime] = (_THE_BEGINNING, _THE_BEGINNING)
     zone: tzinfo = UTC
+    # Whether levels of segments and alerts are drawn.
+    has_changes: bool = True
 
     @property
     def is_zoomed(self) -> bool:
@@ -110,6 +112,7 @@ def history_query(values: Mapping[str, str], *, now: datetime, zone: tzinfo = UT
         whole=whole,
         shown=_shown(values, whole),
         zone=zone,
+        has_changes=values.get("changes") != "hidden",
     )
 
 

@@ -6,9 +6,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import catalog, value_text
+from benchweb.charts.alerts.charts import MOST_BESIDE
 from benchweb.regressions.explanations import Explanation, explanation
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries, AlertTransition
 from benchweb.regressions.words import alert_title, signed_percent, unconfirmed_reason
+from benchweb.web.alerts.next_steps import NextSteps, naming_part, next_steps
 
 # Of an alert with more the page shows these, and says how many there are; the API has more.
 MOST_SERIES = 50
@@ -40,20 +42,26 @@ class AlertPage:
     series_left_out: int
     explanation: Explanation
     transitions: list[AlertTransition]
+    next: NextSteps
+    # Series that are in no chart.
+    charts_left_out: int
 
 
 def alert_page(alert: Alert) -> AlertPage:
     """Return what the page of an alert shows; the alert comes with all that names it."""
     ends = ("series__pair__source__host", "series__pair__sink__host")
-    parts = alert.series.select_related(*ends).order_by("pk")[:MOST_SERIES]
+    parts = list(alert.series.select_related(*ends).order_by("pk")[:MOST_SERIES])
     lines = [_line(part) for part in parts]
+    count = alert.series.count()
     return AlertPage(
         alert=alert,
         title=alert_title(alert),
         unconfirmed=unconfirmed_reason(alert),
         is_live=alert.state in LIVE_STATES,
         series=lines,
-        series_left_out=alert.series.count() - len(lines),
+        series_left_out=count - len(lines),
+        next=next_steps(alert, naming_part(alert, parts)),
+        charts_left_out=count - 1 - MOST_BESIDE,
         explanation=explanation(alert),
         transitions=list(alert.transitions.select_related("by").order_by("pk")[:_MOST_TRANSITIONS]),
     )
@@ -81,6 +89,6 @@ def _line(part: AlertSeries) -> SeriesLine:
         unit=metric.unit if metric else "",
         difference=percent(part.difference_ratio),
         interval=_("{low} to {high}").format(low=low, high=high) if low and high else "",
-        history_url=f"{reverse('web:history')}?kind={series.kind}&metric={series.metric}&pair={series.pair_id}",
+        history_url=f"{reverse('web:history')}?series={series.pk}",
         compare_url=f"{reverse('web:compare')}?runs={','.join(map(str, runs))}" if len(runs) > 1 else "",
     )

@@ -2,11 +2,12 @@
 
 from django.urls import path
 
-from benchweb.web.alerts import views
+from benchweb.web.alerts import chart_views, views
 
 urlpatterns = [
     path("alerts", views.alerts, name="alerts"),
     path("morning", views.morning, name="morning"),
     path("alerts/<int:alert_id>", views.alert, name="alert"),
+    path("alerts/<int:alert_id>/charts.json", chart_views.alert_charts_json, name="alert_charts"),
     path("alerts/<int:alert_id>/move", views.alert_move, name="alert_move"),
 ]

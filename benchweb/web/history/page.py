@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from benchweb.annotations.selectors import AnnotationRow
 from benchweb.catalog import Kind, catalog
 from benchweb.charts.axes import with_unit
+from benchweb.charts.changes.levels import NamedAlert
 from benchweb.charts.history.charts import History, history
 from benchweb.charts.history.choices import Choices, Facet, first_kind, history_choices
 from benchweb.charts.history.heat import heat_maps
@@ -58,6 +59,7 @@ class HistoryView:
     metric: str
     annotations: list[AnnotationRow]
     changes: list[Change]
+    alerts: list[NamedAlert]
     facets: list[ShownFacet]
     views: list[Link]
     periods: list[Link]
@@ -107,6 +109,7 @@ def history_view(request: HttpRequest) -> HistoryView:
         metric=over_time.selection.key if over_time and over_time.selection else query.metric,
         annotations=over_time.marks.annotations if over_time else [],
         changes=over_time.marks.changes if over_time else [],
+        alerts=over_time.alerts if over_time else [],
         facets=_facets(query, choices.facets) if choices.kind else [],
         views=[
             Link(label, changed(here, view=key), query.view == key)

@@ -41,6 +41,8 @@ TEXTS = (
     gettext_noop("in {number} min"),
     gettext_noop("in {number} s"),
     gettext_noop("just now"),
+    gettext_noop("level"),
+    gettext_noop("level {value}"),
     gettext_noop("missing"),
     gettext_noop("no result: hover or tap for the reason"),
     gettext_noop("not measured"),

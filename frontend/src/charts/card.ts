@@ -16,6 +16,7 @@ import { palette } from "./theme";
 import { chosen, keep } from "./view/view_state";
 import { isDrag, keepRange, listenForZoom, rangeInUrl } from "./view/zoom";
 import { say } from "../text/words";
+import { flagHref } from "./drawing/time_drawing";
 
 /** A chart on the page. */
 export interface Card {
@@ -58,7 +59,7 @@ export function card(first: Spec, firstTop: number): Card {
     keepRange(spec.id, wanted);
     apply();
   });
-  listenForClicks(chart as unknown as Chart, parts.frame);
+  listenForClicks(chart as unknown as Chart, parts.frame, () => spec);
   const offer = axisSwitches(parts.actions, (axis) => {
     if (axis === "x") {
       range = null;
@@ -208,9 +209,11 @@ function savePicture(drawn: HTMLCanvasElement | null, id: string): void {
   drawn?.toBlob((blob) => blob && download(`${id}.png`, blob), "image/png");
 }
 
-function listenForClicks(chart: Chart, frame: HTMLElement): void {
+function listenForClicks(chart: Chart, frame: HTMLElement, spec: () => Spec): void {
   const { canvas } = chart;
   const hrefAt = (event: MouseEvent): string => {
+    const flagged = flagHref(chart, spec(), { x: event.offsetX, y: event.offsetY });
+    if (flagged) return flagged;
     const found = chart.getElementsAtEventForMode(event, "nearest", { intersect: true }, false)[0];
     const data = found ? (chart.data.datasets[found.datasetIndex]?.data as unknown as DrawnPoint[]) : [];
     return found ? (data[found.index]?.source.href ?? "") : "";

@@ -5,6 +5,7 @@ import { text } from "../text/format";
 import { type Range, stripScale, xScale, xText, yScale } from "./axes/axes";
 import { heatLines } from "./heat/heat_hover";
 import { DASHES } from "./drawing/marks";
+import { levelAt, levelText, ringAt } from "./drawing/levels";
 import { type Series, type Spec, type SpecPoint, isLook, xValue } from "./spec";
 import { isShown } from "./left_out";
 import { type Palette, faint } from "./theme";
@@ -143,6 +144,21 @@ function marksNear(spec: Spec, x: number): string[] {
   });
 }
 
+// Of more lines a tooltip of levels would hide them.
+const MOST_LEVELS = 3;
+
+/** The levels that the points are of, and what they are told apart for. */
+function changesAt(spec: Spec, items: Shown[]): string[] {
+  const medians = items.filter(({ dataset }) => dataset.role === "median");
+  const rings = medians.flatMap(({ raw }) => ringAt(spec, raw.source.x)?.label ?? []);
+  if (medians.length > MOST_LEVELS) return rings;
+  const levels = medians.flatMap(({ dataset, raw }) => {
+    const level = levelAt(spec, dataset.series.id, raw.source.x);
+    return level ? [`${medians.length > 1 ? `${dataset.series.label}: ` : ""}${levelText(spec, level)}`] : [];
+  });
+  return [...rings, ...levels];
+}
+
 function rangeText(spec: Spec, low: number, high: number): string {
   return say("{low} to {high}", { low: text(low, spec.y.unit), high: text(high, spec.y.unit) });
 }
@@ -163,7 +179,7 @@ export function reasons(points: SpecPoint[]): string[] {
 function footer(spec: Spec, items: Shown[]): string[] {
   const [first] = items;
   if (!first) return [];
-  const said = [...reasons(items.map(({ raw }) => raw.source)), ...marksNear(spec, first.raw.x)];
+  const said = [...reasons(items.map(({ raw }) => raw.source)), ...changesAt(spec, items), ...marksNear(spec, first.raw.x)];
   return said.flatMap((words) => fitted(first.chart, words));
 }
 

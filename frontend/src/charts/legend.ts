@@ -3,14 +3,16 @@ import { el, svg } from "./dom";
 import { heatStops } from "./heat/heat_scale";
 import { CROSS, DASHES, LEGEND_OFFSETS, MARKER_BOX, SWATCH, shape } from "./drawing/marks";
 import { type Series, type Spec, hasGaps } from "./spec";
-import type { Palette } from "./theme";
+import { type Palette, faint } from "./theme";
 import { say } from "../text/words";
+import { RING_DASH } from "./drawing/levels";
 
 // So many don't fit on a phone: the legend says how many there are.
 const MANY = 6;
 
 /** Buttons for the series, and what crosses and a heat map's colours mean; `change` is called when others are hidden. */
-export function legend({ series, heat }: Spec, hidden: Set<string>, colors: Palette, change: () => void): HTMLElement {
+export function legend(spec: Spec, hidden: Set<string>, colors: Palette, change: () => void): HTMLElement {
+  const { series, heat } = spec;
   const group = el("div", { class: "legend", role: "group", "aria-label": say("Series: press to show or hide, i to show alone") });
   const buttons = series.map((each) => {
     const button = el("button", { type: "button" }, swatch(each, colors), el("span", {}, each.label));
@@ -24,7 +26,7 @@ export function legend({ series, heat }: Spec, hidden: Set<string>, colors: Pale
   const gaps = gapKey(colors);
   // First: of many lines the last are scrolled to.
   const count = el("span", { class: "legend-key legend-count" }, say("{number} lines:", { number: series.length }));
-  group.append(...(series.length >= MANY ? [count] : []), gaps, ...buttons, ...(heat ? [heatKey(heatStops(heat, colors))] : []));
+  group.append(...(series.length >= MANY ? [count] : []), gaps, ...buttons, ...changeKeys(spec, colors), ...(heat ? [heatKey(heatStops(heat, colors))] : []));
   press();
   return group;
 
@@ -65,6 +67,17 @@ export function heatWords(): string {
 function gapKey(colors: Palette): HTMLElement {
   const cross = svg("path", { d: CROSS, stroke: colors.text, "stroke-width": "1.5" });
   return el("span", { class: "legend-key" }, svg("svg", { width: "24", height: "12", "aria-hidden": "true" }, cross), gapWords());
+}
+
+/** What thick lines and rings mean. */
+function changeKeys({ levels, rings }: Spec, colors: Palette): HTMLElement[] {
+  const level = svg("rect", { y: "4", width: "24", height: "5", fill: faint(colors.soft, 0.6) });
+  const ring = (dash: string): SVGElement => svg("circle", { cx: "12", cy: "6", r: "5", fill: "none", stroke: colors.text, "stroke-width": "1.5", "stroke-dasharray": dash });
+  const key = (swatch: SVGElement, words: string): HTMLElement => el("span", { class: "legend-key" }, svg("svg", { width: "24", height: "12", "aria-hidden": "true" }, swatch), words);
+  return [
+    ...(levels?.length ? [key(level, say("level"))] : []),
+    ...(rings ?? []).map(({ label, kind }) => key(ring(kind === "again" ? RING_DASH.join(" ") : ""), label)),
+  ];
 }
 
 function heatKey(stops: { color: string; words: string }[]): HTMLElement {

@@ -2,9 +2,11 @@
 import { heatStops } from "./heat/heat_scale";
 import { gapWords, hasShownGaps, heatWords } from "./legend";
 import { CROSS, DASHES, LEGEND_OFFSETS, MARKER_BOX, SWATCH, shape } from "./drawing/marks";
+import { RING_DASH } from "./drawing/levels";
 import { leftOutWords } from "./left_out";
 import type { Heat, Series, Spec } from "./spec";
-import { type Palette, palette } from "./theme";
+import { type Palette, faint, palette } from "./theme";
+import { say } from "../text/words";
 import { wrapped } from "./wrapping";
 
 const MARGIN = 12;
@@ -70,7 +72,7 @@ function lineWrapped(ctx: CanvasRenderingContext2D, line: Line, width: number): 
 function entries(spec: Spec, hidden: ReadonlySet<string>, colors: Palette): Entry[] {
   const lines = spec.series.filter(({ id }) => !hidden.has(id)).map((series) => lineEntry(series, colors));
   const gaps = hasShownGaps(spec.series, hidden) ? [{ swatch: MARKER_BOX, words: gapWords(), paint: cross(colors) }] : [];
-  return [...lines, ...gaps, ...(spec.heat ? heatEntries(spec.heat, colors) : [])];
+  return [...lines, ...gaps, ...changeEntries(spec, colors), ...(spec.heat ? heatEntries(spec.heat, colors) : [])];
 }
 
 function lineEntry({ color, dash, label, marker, is_hollow: isHollow }: Series, colors: Palette): Entry {
@@ -96,6 +98,23 @@ function cross(colors: Palette): Entry["paint"] {
     ctx.lineWidth = 1.5;
     ctx.stroke(new Path2D(CROSS));
   };
+}
+
+function changeEntries({ levels, rings }: Spec, colors: Palette): Entry[] {
+  const bar = (ctx: CanvasRenderingContext2D): void => {
+    ctx.fillStyle = faint(colors.soft, 0.6);
+    ctx.fillRect(0, 4, MARKER_BOX, 5);
+  };
+  const ring = (isAgain: boolean) => (ctx: CanvasRenderingContext2D): void => {
+    ctx.strokeStyle = colors.text;
+    ctx.setLineDash(isAgain ? RING_DASH : []);
+    ctx.stroke(new Path2D("M7 6a5 5 0 1 0 10 0a5 5 0 1 0-10 0z"));
+    ctx.setLineDash([]);
+  };
+  return [
+    ...(levels?.length ? [{ swatch: MARKER_BOX, words: say("level"), paint: bar }] : []),
+    ...(rings ?? []).map(({ label, kind }) => ({ swatch: MARKER_BOX, words: label, paint: ring(kind === "again") })),
+  ];
 }
 
 function heatEntries(heat: Heat, colors: Palette): Entry[] {

@@ -59,7 +59,27 @@ export interface Mark {
   at: string;
   until: string;
   label: string;
-  kind: "note" | "fact";
+  kind: "note" | "fact" | "alert";
+  /** Where a flag leads to; empty for nowhere. */
+  href: string;
+}
+
+/** What a line, by its id, held to from one time to another, and the interval that it lies in. */
+export interface Level {
+  of: string;
+  since: string;
+  until: string;
+  y: number;
+  low: number | null;
+  high: number | null;
+}
+
+/** A point that is told apart. */
+export interface Ring {
+  at: string;
+  y: number;
+  label: string;
+  kind: "change" | "again";
 }
 
 /** A quantity of its own below the chart, on the same x axis. */
@@ -91,6 +111,8 @@ export interface Spec {
   table: Table;
   csv_url: string;
   marks?: Mark[];
+  levels?: Level[];
+  rings?: Ring[];
   strip?: Strip | null;
   heat?: Heat | null;
   x_from?: string;

@@ -1,6 +1,7 @@
 // What a chart shows, as a table and as CSV: for screen readers, for copying, for a spreadsheet.
 import { columnUnit } from "../text/format";
 import { el } from "./dom";
+import { levelAt, ringAt } from "./drawing/levels";
 import type { Series, Spec, SpecPoint } from "./spec";
 import { say } from "../text/words";
 
@@ -27,13 +28,18 @@ export function rows(spec: Spec): Row[] {
   if (spec.table.rows) return spec.table.rows;
   return spec.series.flatMap((line) => {
     const strip = stripOf(spec, line);
-    return line.points.map((point, place) => ({ ...pointRow(line.label, point), ...bandsRow(line, place), ...strip(point), ...line.ids }));
+    return line.points.map((point, place) => ({ ...pointRow(line.label, point), ...bandsRow(line, place), ...strip(point), ...changeRow(spec, line, point), ...line.ids }));
   });
 }
 
 function pointRow(series: string, point: SpecPoint): Row {
   const { x, n, y, low, high, reason } = point;
   return { series, x, n, median: y, low, high, spread: farthestRatio(point), reason };
+}
+
+/** The level that a point is of, and what it is told apart for. */
+function changeRow(spec: Spec, { id }: Series, { x }: SpecPoint): Row {
+  return { ...(spec.levels?.length ? { level: levelAt(spec, id, x)?.y ?? null } : {}), ...(spec.rings?.length ? { mark: ringAt(spec, x)?.label ?? "" } : {}) };
 }
 
 /** A single band is the lowest and highest that the point tells already. */

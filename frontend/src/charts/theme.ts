@@ -10,6 +10,7 @@ export interface Palette {
   soft: string;
   rule: string;
   ground: string;
+  bad: string;
   isDark: boolean;
 }
 
@@ -22,6 +23,7 @@ export function palette(): Palette {
     soft: isDark() ? "#9eabb8" : "#566370",
     rule: isDark() ? "#313a44" : "#e3e8ed",
     ground: isDark() ? "#14181d" : "#ffffff",
+    bad: isDark() ? "#ff8571" : "#c0311d",
     isDark: isDark(),
   };
 }

@@ -7,6 +7,7 @@ import { drawMissing } from "./crosses";
 import { drawReferenceLines, nameReferenceLines } from "./reference_lines";
 import { keepPointer } from "../heat/heat_hover";
 import type { Spec } from "../spec";
+import { drawLevels, drawRings } from "./levels";
 import { strokeAcross, strokeDown } from "./strokes";
 import { type Palette, faint } from "../theme";
 import { borderPixel, drawBands, drawHeat, drawMarkers, drawMarks, drawMedians, drawSticks } from "./time_drawing";
@@ -85,11 +86,13 @@ export function ownDrawing(spec: () => Spec, colors: () => Palette): Plugin<"lin
     beforeDatasetsDraw: (chart) => {
       drawHeat(chart, spec(), colors());
       drawBands(chart, colors());
+      drawLevels(chart, spec(), colors(), (id) => isHidden(chart, id));
       drawWhiskers(chart, colors());
     },
     afterDatasetsDraw: (chart) => {
       if (spec().form === "time") drawMarkers(chart, colors());
       drawMedians(chart, spec(), colors());
+      drawRings(chart, spec(), colors());
       // Over the lines: a link's rate lies where the best of them are, and its name must stay readable.
       drawReferenceLines(chart, spec(), colors());
       drawMissing(chart, eachPoint, colors());
@@ -99,6 +102,10 @@ export function ownDrawing(spec: () => Spec, colors: () => Palette): Plugin<"lin
       drawCrosshair(chart, colors());
     },
   };
+}
+
+function isHidden(chart: Chart, id: string): boolean {
+  return chart.data.datasets.some((each, index) => (each as unknown as Drawn).series.id === id && !chart.isDatasetVisible(index));
 }
 
 function eachPoint(chart: Chart, draw: (dataset: Drawn, x: number, index: number) => void): void {

@@ -157,9 +157,18 @@ function outlined(ctx: CanvasRenderingContext2D, path: Path2D, color: string, ri
   }
 }
 
+/** Where the flag under a place on the canvas leads to; empty where there is none, or it leads nowhere. */
+export function flagHref(chart: Chart, spec: Spec, at: { x: number; y: number }): string {
+  const x = chart.scales["x"];
+  if (!x || at.y > chart.chartArea.top || !spec.marks?.length) return "";
+  const near = clusters(spec.marks, (mark) => x.getPixelForValue(Date.parse(mark.at))).filter(({ place }) => at.x >= place - CLUSTER_PIXELS / 2 && at.x <= place + CLUSTER_PIXELS);
+  return near.flatMap(({ marks }) => marks.map(({ href }) => href)).find((href) => href) ?? "";
+}
+
 function flag(ctx: CanvasRenderingContext2D, x: number, top: number, bottom: number, marks: Mark[], colors: Palette): void {
-  const isNote = marks.some(({ kind }) => kind === "note");
-  ctx.strokeStyle = ctx.fillStyle = isNote ? colors.text : colors.soft;
+  const isAlert = marks.some(({ kind }) => kind === "alert");
+  const isNote = isAlert || marks.some(({ kind }) => kind === "note");
+  ctx.strokeStyle = ctx.fillStyle = isAlert ? colors.bad : isNote ? colors.text : colors.soft;
   ctx.lineWidth = 1;
   ctx.setLineDash(isNote ? [] : [2, 3]);
   ctx.beginPath();

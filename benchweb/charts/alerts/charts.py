@@ -1,0 +1,166 @@
+"""The charts of an alert: the series that it is named by around the change, and others of its group, small."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import tzinfo
+from typing import NamedTuple
+
+from django.db.models import Case, F, Q, Value, When
+from django.db.models.functions import Abs
+from django.utils.translation import gettext as _
+
+from benchweb.catalog import Kind, Metric, catalog
+from benchweb.catalog.translation import sentence_space
+from benchweb.charts.alerts.points import Around, around
+from benchweb.charts.changes.levels import levels_of
+from benchweb.charts.export import pair_ids
+from benchweb.charts.history.charts import history
+from benchweb.charts.history.query import HistoryQuery
+from benchweb.charts.history.series import setting_parts
+from benchweb.charts.lines import COLORS, marker_of
+from benchweb.charts.moments import rfc3339
+from benchweb.charts.spec import Axis, ChartBand, ChartRing, ChartSeries, ChartSpec, Measured
+from benchweb.charts.table import chart_table
+from benchweb.regressions.models import Alert, AlertSeries
+
+# Beside the series that names the alert so many others are drawn; a page of fifty charts is none.
+MOST_BESIDE = 8
+_SUSPECT = (Alert.State.SUSPECT, Alert.State.CONFIRMING)
+
+
+class _Drawn(NamedTuple):
+    """A series' part in an alert, with all that draws it."""
+
+    part: AlertSeries
+    kind: Kind
+    metric: Metric
+    around: Around
+    title: str
+
+
+def alert_charts(alert: Alert, *, zone: tzinfo) -> list[ChartSpec]:
+    """Draw an alert's series, the one that names it first and large; eight queries.
+
+    Series that have left the catalog are left out, and none is drawn of an alert about missing results.
+    """
+    drawn = _drawn(_parts(alert))
+    if not drawn:
+        return []
+    return [*_large(alert, drawn[0], zone), *(_small(each) for each in drawn[1:])]
+
+
+def _parts(alert: Alert) -> Sequence[AlertSeries]:
+    """Return the series that are drawn: those of the metric that names the alert first, and the most changed."""
+    is_named = Q(series__kind=alert.params.get("kind", ""), series__metric=alert.params.get("metric", ""))
+    return list(
+        alert.series.select_related(
+            "series__pair__source__host", "series__pair__sink__host", "first_bad_run", "recovered_run", "alert"
+        ).order_by(
+            Case(When(is_named, then=Value(0)), default=Value(1)),
+            Abs(F("difference_ratio")).desc(nulls_last=True),
+            "pk",
+        )[: MOST_BESIDE + 1]
+    )
+
+
+def _drawn(parts: Sequence[AlertSeries]) -> list[_Drawn]:
+    rows, titles = around([part.pk for part in parts]), _titles(parts)
+    found = []
+    for part in parts:
+        kind = catalog().kinds.get(part.series.kind)
+        metric = kind.metrics.get(part.series.metric) if kind else None
+        if kind and metric and part.pk in rows:
+            found.append(_Drawn(part, kind, metric, rows[part.pk], titles[part.pk]))
+    return found
+
+
+def _titles(parts: Sequence[AlertSeries]) -> dict[int, str]:
+    """Name each series by its metric and by the settings that any of its kind states, defaults included."""
+    found = {}
+    for kind in {part.series.kind: catalog().kinds.get(part.series.kind) for part in parts}.values():
+        its = [part for part in parts if kind and part.series.kind == kind.name]
+        if kind is None:
+            continue
+        for part, settings in zip(its, setting_parts([part.series.identity for part in its], kind), strict=True):
+            metric = kind.metrics.get(part.series.metric)
+            found[part.pk] = " · ".join([metric.label if metric else part.series.metric, *settings.values()])
+    return found
+
+
+def _large(alert: Alert, drawn: _Drawn, zone: tzinfo) -> list[ChartSpec]:
+    """Draw the series as its history is drawn, with notes, facts and gaps; the axis fits the change."""
+    series, rows = drawn.part.series, drawn.around.figures
+    shown = rows[0][0], rows[-1][0]
+    query = HistoryQuery(
+        kind=series.kind, metric=series.metric, series=(series.pk,), whole=shown, shown=shown, zone=zone
+    )
+    return [_of_alert(chart, alert, drawn) for chart in history(query, drawn.kind).charts]
+
+
+def _of_alert(chart: ChartSpec, alert: Alert, drawn: _Drawn) -> ChartSpec:
+    part, rows = drawn.part, drawn.around.figures
+    strip = chart.strip.y if chart.strip else None
+    others = [mark for mark in chart.marks if mark.href != f"/alerts/{alert.pk}"]
+    return replace(
+        chart,
+        id="alert",
+        title=drawn.title,
+        subtitle=chart.subtitle + sentence_space() + _level_words(part),
+        y=replace(chart.y, from_zero=False),
+        levels=levels_of([part], rows),
+        rings=_rings(part, rows),
+        marks=others,
+        table=chart_table(chart.x, chart.y, strip=strip, has_levels=True, has_rings=True),
+    )
+
+
+def _small(drawn: _Drawn) -> ChartSpec:
+    part, kind, metric, (position, rows), title = drawn
+    series = part.series
+    label = metric.quantity[:1].upper() + metric.quantity[1:]
+    x, y = Axis(label=_("Time"), unit="", scale="time"), Axis(label=label, unit=metric.unit)
+    line = ChartSeries(
+        id=f"series-{series.pk}",
+        label=str(series.pair),
+        color=position % COLORS,
+        marker=marker_of(position),
+        measured=rows,
+        bands=[ChartBand(_("lowest to highest"))],
+        ids=pair_ids(series.pair),
+    )
+    return ChartSpec(
+        id=f"alert-{series.pk}",
+        title=title,
+        subtitle=f"{kind.label} · {series.pair}",
+        form="time",
+        x=x,
+        y=y,
+        series=[line],
+        levels=levels_of([part], rows),
+        rings=_rings(part, rows),
+        table=chart_table(x, y, has_levels=True, has_rings=True),
+        x_from=rfc3339(rows[0][0]),
+        x_to=rfc3339(rows[-1][0]),
+        # Each has its own axis: how far it moved is what is looked at.
+        scale_group=f"alert-{series.pk}",
+    )
+
+
+def _rings(part: AlertSeries, rows: Sequence[Measured]) -> list[ChartRing]:
+    first_bad = _("suspect") if part.alert.state in _SUSPECT else _("first bad run")
+    found = []
+    for at, median, _n, _low, _high, run_id in rows:
+        if run_id == part.first_bad_run_id:
+            found.append(ChartRing(rfc3339(at), median, first_bad, "change"))
+        if run_id == part.rerun_id:
+            found.append(ChartRing(rfc3339(at), median, _("measured again"), "again"))
+    return found
+
+
+def _level_words(part: AlertSeries) -> str:
+    if part.interval_low_ratio is None:
+        return _("Thick lines are the levels before and after. The vertical axis does not begin at zero.")
+    return _(
+        "Thick lines are the levels before and after, the shaded part the interval of the difference."
+        " The vertical axis does not begin at zero."
+    )

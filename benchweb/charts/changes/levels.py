@@ -1,0 +1,124 @@
+"""What alerts tell of series, for charts over time: the levels on both sides of each change, and flags."""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q
+
+from benchweb.charts.moments import rfc3339
+from benchweb.charts.spec import ChartLevel, ChartMark, Measured
+from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
+from benchweb.regressions.words import alert_title
+
+# The level before a change is that of at most so many runs, as it was judged.
+_RUNS_BEFORE = 30
+# More flags than this are no flags.
+_MOST_PARTS = 300
+
+
+@dataclass(frozen=True)
+class NamedAlert:
+    """An alert with its title."""
+
+    alert: Alert
+    title: str
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The parts of series in alerts, by series, in order of time."""
+
+    parts: dict[int, list[AlertSeries]]
+    # Of a change that nobody was told of.
+    alerts: list[NamedAlert]
+
+    def levels(self, series_id: int, rows: Sequence[Measured]) -> list[ChartLevel]:
+        """Return the levels of a line with these points."""
+        parts = [part for part in self.parts.get(series_id, ()) if part.alert.state != Alert.State.INVALID]
+        return levels_of(parts, rows) if parts else []
+
+    def marks(self, series_ids: Collection[int]) -> list[ChartMark]:
+        """Return the flags of the alerts of these series."""
+        wanted = {part.alert_id for pk in series_ids for part in self.parts.get(pk, ())}
+        return [_mark(each) for each in self.alerts if each.alert.pk in wanted]
+
+
+def changes_of_series(series_ids: Collection[int], shown: tuple[datetime, datetime]) -> Changes:
+    """Return what alerts tell of series in a time; one query. What was gone when measured again is no change."""
+    if not series_ids:
+        return Changes({}, [])
+    names = ("pair__source__host", "pair__sink__host", "host", "environment", "endpoint__host", "schedule")
+    told = Q(alert__opened_at__isnull=False) | Q(alert__state__in=LIVE_STATES)
+    lasting = Q(recovered_run=None) | Q(recovered_run__started_at__gte=shown[0])
+    rows = (
+        AlertSeries.objects.filter(told, lasting, series__in=series_ids, first_bad_run__started_at__lte=shown[1])
+        .select_related("first_bad_run", "recovered_run", "alert", *(f"alert__{name}" for name in names))
+        .order_by("-first_bad_run__started_at", "-pk")[:_MOST_PARTS]
+    )
+    parts: dict[int, list[AlertSeries]] = defaultdict(list)
+    alerts: dict[int, NamedAlert] = {}
+    for part in reversed(rows):
+        parts[part.series_id].append(part)
+        if part.alert_id not in alerts and shown[0] <= part.alert.begun_at <= shown[1]:
+            alerts[part.alert_id] = NamedAlert(part.alert, alert_title(part.alert))
+    return Changes(dict(parts), list(alerts.values()))
+
+
+def levels_of(parts: Sequence[AlertSeries], rows: Sequence[Measured]) -> list[ChartLevel]:
+    """Return the levels of a line before and after each of its changes; `parts` and `rows` are in order of time.
+
+    Where a line was already at the level that a change began at, that is drawn once.
+    """
+    found: list[ChartLevel] = []
+    times = {row[-1]: row[0] for row in rows}
+    begins = [times.get(part.first_bad_run_id) or _began(part) for part in parts]
+    for place, part in enumerate(parts):
+        since, next_since = begins[place], begins[place + 1] if place + 1 < len(parts) else None
+        recovered = times.get(part.recovered_run_id) or (part.recovered_run and part.recovered_run.started_at)
+        ends = min((at for at in (recovered, next_since) if at), default=None)
+        before_since = _previous_end(parts, begins, place, times)
+        line = f"series-{part.series_id}"
+        before = [row[0] for row in rows if row[0] < since and (before_since is None or row[0] >= before_since)]
+        after = [row[0] for row in rows if row[0] >= since and (ends is None or row[0] < ends)]
+        if before:
+            first = before[-_RUNS_BEFORE:][0]
+            found.append(ChartLevel(line, rfc3339(first), rfc3339(before[-1]), part.before))
+        if after:
+            low, high = interval_of(part)
+            found.append(ChartLevel(line, rfc3339(after[0]), rfc3339(after[-1]), part.after, low, high))
+    return found
+
+
+def interval_of(part: AlertSeries) -> tuple[float | None, float | None]:
+    """Return where the level after the change lies, in the metric's unit; nothing where no test could tell."""
+    if part.interval_low_ratio is None or part.interval_high_ratio is None:
+        return None, None
+    ends = [part.before + abs(part.before) * ratio for ratio in (part.interval_low_ratio, part.interval_high_ratio)]
+    return min(ends), max(ends)
+
+
+def _previous_end(
+    parts: Sequence[AlertSeries], begins: Sequence[datetime], place: int, times: dict[int | None, datetime]
+) -> datetime | None:
+    """Return from when on the level before a change holds: since the line came back, never where it did not."""
+    if not place:
+        return None
+    previous = parts[place - 1]
+    recovered = times.get(previous.recovered_run_id) or (previous.recovered_run and previous.recovered_run.started_at)
+    return recovered or begins[place]
+
+
+def _began(part: AlertSeries) -> datetime:
+    return part.first_bad_run.started_at or part.first_bad_run.created_at
+
+
+def _mark(each: NamedAlert) -> ChartMark:
+    alert = each.alert
+    return ChartMark(
+        at=rfc3339(alert.begun_at),
+        label=f"{each.title} · {alert.get_state_display()}",
+        kind="alert",
+        href=f"/alerts/{alert.pk}",
+    )
