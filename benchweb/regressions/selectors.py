@@ -59,12 +59,15 @@ class Night:
     smallest_detectable_change_ratio: float | None
 
 
-def alerts() -> "QuerySet[Alert, Alert]":
+def named_alerts() -> "QuerySet[Alert, Alert]":
     """Return alerts with all that names them."""
     pairs = ("pair__source__host", "pair__sink__host")
-    return Alert.objects.select_related(
-        "environment", "host", "endpoint__host", "plan", "schedule", "assignee", *pairs
-    ).annotate(series_count=Count("series"))
+    return Alert.objects.select_related("environment", "host", "endpoint__host", "plan", "schedule", "assignee", *pairs)
+
+
+def alerts() -> "QuerySet[Alert, Alert]":
+    """Return alerts with all that names them, and how many series each has."""
+    return named_alerts().annotate(series_count=Count("series"))
 
 
 def alerts_matching(filters: AlertFilters) -> "QuerySet[Alert, Alert]":

@@ -120,11 +120,6 @@ class RecentMedians(models.Model):
     # As benchweb.statistics.deviation has them, the latest run against those before it.
     baseline = models.FloatField(null=True)
     score = models.FloatField(null=True)
-    # Worth a look: it stands out, and it is a figure that its kind's charts show and that has a better direction.
-    is_change = models.BooleanField(default=False)
-
-    class Meta:
-        indexes = [models.Index(fields=["at"], condition=Q(is_change=True), name="recent_change")]
 
 
 class EnvironmentNights(models.Model):

@@ -165,7 +165,6 @@ def _row(series: Series, fresh: Collection[RunMedian], known: RecentMedians | No
         baseline=found.baseline if found else None,
         # Of a few runs nobody can tell the noise: such scores must not lead a list.
         score=None if found is None or found.is_learning else found.score,
-        is_change=bool(found and found.is_shown and metric and _is_watched(series, metric)),
     )
 
 
@@ -181,8 +180,3 @@ def _metric(series: Series) -> Metric | None:
     """Return the series' metric; None when it has left the catalog."""
     kind = catalog().kinds.get(series.kind)
     return kind.metrics.get(series.metric) if kind else None
-
-
-def _is_watched(series: Series, metric: Metric) -> bool:
-    charts = catalog().kinds[series.kind].charts
-    return metric.better != "neutral" and any(series.metric in chart.metrics for chart in charts)

@@ -1,7 +1,6 @@
-"""Read what is kept of series' recent runs: changes worth a look, series at a glance, an environment's nights."""
+"""Read what is kept of series' recent runs: series at a glance, an environment's nights."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, NamedTuple
@@ -11,36 +10,10 @@ from benchweb.common.rows import fetch
 from benchweb.hosts.pairs import PairNames, with_pairs
 from benchweb.results.nightly_summaries import FIGURES
 
-# One event moves many series of a pair: they are one change, told by the main figure of a kind where one moved.
-_CHANGES = with_pairs("""
-    with changed as (
-        select distinct on (series.pair_id) series.id as series_id, series.pair_id, pair.environment_id, recent.score,
-               series.kind, series.metric, series.identity, count(*) over (partition by series.pair_id) as series_count
-        from results_recentmedians recent
-        join results_series series on series.id = recent.series_id
-        join hosts_pair pair on pair.id = series.pair_id and pair.archived_at is null
-        where recent.is_change and recent.at >= %(since)s
-        order by series.pair_id, series.kind || '.' || series.metric <> all(%(headlines)s), abs(recent.score) desc,
-               series.id
-    ), ranked as (
-        select *, row_number() over (order by abs(score) desc, series_id) as position from changed
-    )
-    select ranked.environment_id, ranked.pair_id, ranked.series_id, series_count, ranked.kind, ranked.metric,
-           ranked.identity, recent.at, recent.median, recent.n, recent.low, recent.high,
-           recent.runs[cardinality(recent.runs)] as run, recent.ats, recent.medians,
-           {pair_names}
-    from ranked
-    left join results_recentmedians recent on recent.series_id = ranked.series_id and position <= %(most)s
-    left join hosts_pair pair on pair.id = ranked.pair_id and position <= %(most)s
-    {pair_ends_if_any}
-    order by position
-""")
-
-
 # Written by hand: to build it from models takes as long as the page's table. The worst first: what has moved furthest
 # to its bad side, in units of its noise.
 _SUMMARIES = with_pairs("""
-    select pair.environment_id, series.pair_id, series.id as series_id, 1 as series_count, series.kind, series.metric,
+    select pair.environment_id, series.pair_id, series.id as series_id, series.kind, series.metric,
            series.identity, recent.at, recent.median, recent.n, recent.low, recent.high,
            recent.runs[cardinality(recent.runs)] as run, recent.ats, recent.medians,
            {pair_names}
@@ -111,8 +84,6 @@ class SeriesSummary(PairNames):
     environment_id: int
     pair_id: int
     series_id: int
-    # How many series of the same pair stand out, where this one stands for all of them.
-    series_count: int
     kind: str
     metric: str
     identity: dict[str, Any]
@@ -124,21 +95,6 @@ class SeriesSummary(PairNames):
     run: int
     ats: list[datetime]
     medians: list[float]
-
-
-@dataclass(frozen=True)
-class Changes:
-    """The largest changes, and how many each environment has."""
-
-    largest: list[SeriesSummary]
-    by_environment: Mapping[int, int]
-
-
-def changes_since(since: datetime, most: int) -> Changes:
-    """Return the series whose latest run began since then and stands out, one a pair."""
-    rows = fetch(SeriesSummary, _CHANGES, {"since": since, "headlines": _headlines(), "most": most})
-    # Of those beyond the largest only the environment is read.
-    return Changes(rows[:most], Counter(row.environment_id for row in rows))
 
 
 def series_summaries(

@@ -9,7 +9,6 @@ from benchweb.hosts.models import Pair
 from benchweb.results import nightly_summaries as nights
 from benchweb.results import run_summaries as recents
 from benchweb.results.models import EnvironmentNights, RecentMedians, RunFigure, Series
-from benchweb.results.series_summaries import changes_since
 from benchweb.runs.models import Run, State
 from tests.factories import make_pair
 from tests.nights import DAY, NIGHT, add_values, measured
@@ -38,7 +37,7 @@ def test_a_final_run_gives_its_median_and_the_latest_its_repetitions() -> None:
     assert (recent.runs, recent.medians) == ([run.pk for run in runs], [100.0, 200.0])
     assert recent.ats == [NIGHT - DAY, NIGHT]
     assert (recent.at, recent.median, recent.n, recent.low, recent.high) == (NIGHT, 200.0, 3, 198.0, 202.0)
-    assert (recent.baseline, recent.score, recent.is_change) == (100.0, None, False)
+    assert (recent.baseline, recent.score) == (100.0, None)
     assert not Run.objects.filter(has_figures=False).exists()
 
 
@@ -83,62 +82,19 @@ def test_thirty_one_runs_are_kept() -> None:
     assert recent.ats[0] == NIGHT - 30 * DAY
 
 
-def test_what_stands_out_of_a_pair_is_one_change() -> None:
-    pair = make_pair()
-    nightly(pair, *[100.0] * 8, 90.0)
-    nightly(pair, *[10.0] * 8, 8.0, metric="packets_per_second")
-    nightly(pair, *[5.0] * 8, 5.1, identity={"message_size_bytes": 64})
+def test_a_score_is_the_difference_in_units_of_the_noise() -> None:
+    nightly(make_pair(), *[10.0] * 8, 8.0, metric="packets_per_second")
     summed_up()
-    changes = changes_since(NIGHT - DAY, 10)
-    [largest] = changes.largest
-    # Both fell far beyond 3 %, the packet rate further: but throughput is the main figure, and stands for the two.
-    assert (largest.metric, largest.series_count, largest.median) == ("throughput_bps", 2, 90.0)
-    assert (largest.source, largest.sink) == (str(pair.source), str(pair.sink))
-    assert changes.by_environment == {pair.environment_id: 1}
-    assert RecentMedians.objects.get(series__metric="packets_per_second").score == pytest.approx(-2 / 0.075)
-
-
-@pytest.mark.parametrize(
-    ("fields", "why"),
-    [
-        ({"metric": "sent_packets", "kind": "udp_stream"}, "no direction is better"),
-        ({"metric": "latency_stddev_seconds", "kind": "tcp_rr"}, "no chart of its kind shows it"),
-        ({"metric": "gone", "kind": "gone"}, "it has left the catalog"),
-    ],
-)
-def test_what_nobody_looks_at_is_no_change_however_far_it_moves(fields: dict[str, Any], why: str) -> None:
-    nightly(make_pair(), *[100.0] * 8, 10.0, **fields)
-    summed_up()
-    recent = RecentMedians.objects.get()
-    assert not recent.is_change, why
-    assert recent.score == pytest.approx(-120.0)
-    assert changes_since(NIGHT - DAY, 10).largest == []
+    assert RecentMedians.objects.get().score == pytest.approx(-2 / 0.075)
 
 
 def test_loss_that_was_never_there_stands_out_from_a_tenth_of_a_per_cent_on() -> None:
     for loss in (0.0009, 0.02):
         nightly(make_pair(), *[0.0] * 8, loss, kind="udp_stream", metric="loss_ratio")
     summed_up()
-    assert [change.median for change in changes_since(NIGHT - DAY, 10).largest] == [0.02]
-
-
-def test_old_changes_and_archived_pairs_are_left_out() -> None:
-    pair = make_pair()
-    nightly(pair, *[100.0] * 8, 50.0)
-    summed_up()
-    assert changes_since(NIGHT + DAY, 10).largest == []
-    type(pair).objects.update(archived_at=NIGHT)
-    assert changes_since(NIGHT - DAY, 10).largest == []
-
-
-def test_only_so_many_changes_are_named_but_all_are_counted() -> None:
-    pairs = [make_pair() for _ in range(3)]
-    for place, pair in enumerate(pairs):
-        nightly(pair, *[100.0] * 8, 90.0 - place)
-    summed_up()
-    changes = changes_since(NIGHT - DAY, 2)
-    assert [change.median for change in changes.largest] == [88.0, 89.0]
-    assert sum(changes.by_environment.values()) == 3
+    scores = RecentMedians.objects.order_by("median").values_list("score", flat=True)
+    # More than four times the noise, which is a quarter of 0.1 %.
+    assert list(scores) == pytest.approx([3.6, 80.0])
 
 
 def test_made_anew_from_the_points_it_is_the_same_as_summed_up_run_by_run() -> None:

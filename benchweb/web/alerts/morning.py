@@ -6,14 +6,13 @@ from datetime import UTC, date, datetime, timedelta
 from django.utils.translation import gettext as _
 
 from benchweb.regressions.models import Alert
+from benchweb.regressions.overview import DONE_STATES
 from benchweb.regressions.selectors import Night, night_of_date
 from benchweb.regressions.words import alert_title
 
 _DAY = timedelta(days=1)
 # No result is older; a day before the calendar's first could not be shown.
 _FIRST = date(2000, 1, 1)
-# People have dealt with these: they are in the history of alerts, not in the morning.
-_DONE = (Alert.State.ACKNOWLEDGED, Alert.State.EXPECTED, Alert.State.INVALID, Alert.State.FIXED)
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def morning_page(night: date | None) -> MorningPage:
     today = datetime.now(UTC).date()
     night = max(_FIRST, min(night or today, today + _DAY))
     found = night_of_date(night)
-    left = [alert for alert in found.begun if alert.state not in (*_DONE, Alert.State.RECOVERED)]
+    left = [alert for alert in found.begun if alert.state not in (*DONE_STATES, Alert.State.RECOVERED)]
     changed = [alert for alert in left if alert.kind == Alert.Kind.CHANGE]
     missing = [alert for alert in left if alert.kind == Alert.Kind.ABSENCE]
     sections = [

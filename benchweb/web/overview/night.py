@@ -1,4 +1,4 @@
-"""The last night for the overview: each environment's runs in a sentence, its figures night by night, what changed."""
+"""The last night for the overview: each environment's runs in a sentence, and its figures night by night."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,16 +12,15 @@ from benchweb.catalog import Kind, Metric, catalog
 from benchweb.charts.sparkline import nightly
 from benchweb.results.nightly_summaries import FIGURES, RETAINED, night_of
 from benchweb.results.run_summaries import deviation_of
-from benchweb.results.series_summaries import FigureNights, changes_since, environment_figures
+from benchweb.results.series_summaries import FigureNights, environment_figures
 from benchweb.runs.outcomes import DAYS_BEFORE, Outcome, outcomes
 from benchweb.statistics import Deviation
-from benchweb.web.series.section import SeriesRow, history_url, series_rows
+from benchweb.web.series.section import history_url
 from benchweb.web.shared.zones import day_text
 
 # "Last night" on the page is this long, up to now: whoever looks at noon or at two in the morning sees a whole one.
 NIGHT = timedelta(hours=24)
 NIGHTS_DISPLAYED = 30
-_CHANGES_SHOWN = 10
 _ENVIRONMENTS_SHOWN = 20
 _SILENT_SHOWN = 8
 
@@ -62,7 +61,7 @@ class EnvironmentRow:
     id: int
     name: str
     outcome: Outcome | None
-    changes: int
+    open_alerts: int
     figures: list[tuple[Metric, Figure | None]]
 
     @property
@@ -82,20 +81,18 @@ class Night:
     silent_hidden: int
     silent_days: int
     metrics: list[Metric]
-    changes: list[SeriesRow]
-    changes_hidden: int
 
 
-def last_night() -> Night:
-    """Return the last night beside those before it; three queries: changes, figures, and how its runs ended."""
+def last_night(open_alerts: Mapping[int, int]) -> Night:
+    """Return the last night beside those before it; two queries: figures, and how its runs ended."""
     now = timezone.now()
     since = now - NIGHT
-    changed, nights = changes_since(since, _CHANGES_SHOWN), environment_figures(_first_night(now))
+    nights = environment_figures(_first_night(now))
     ended = {each.environment_id: each for each in outcomes(since)}
     names = {row.environment_id: row.environment for row in nights}
     silent = [each for each in ended.values() if each.is_silent and each.environment_id not in names]
     names |= {key: outcome.environment for key, outcome in ended.items() if not outcome.is_silent}
-    rows = _rows(names, ended, changed.by_environment, figures_of(nights, now))
+    rows = _rows(names, ended, open_alerts, figures_of(nights, now))
     return Night(
         since=since,
         environments=rows[:_ENVIRONMENTS_SHOWN],
@@ -104,8 +101,6 @@ def last_night() -> Night:
         silent_hidden=max(0, len(silent) - _SILENT_SHOWN),
         silent_days=DAYS_BEFORE + NIGHT.days,
         metrics=[catalog().metrics[key] for key in FIGURES],
-        changes=series_rows(changed.largest),
-        changes_hidden=max(0, sum(changed.by_environment.values()) - _CHANGES_SHOWN),
     )
 
 
@@ -155,7 +150,7 @@ def _figure(row: FigureNights, kind: Kind, *, now: datetime, last: date) -> Figu
 def _rows(
     names: Mapping[int, str],
     ended: Mapping[int, Outcome],
-    changes: Mapping[int, int],
+    open_alerts: Mapping[int, int],
     figures: Mapping[int, Mapping[str, Figure]],
 ) -> list[EnvironmentRow]:
     return [
@@ -163,7 +158,7 @@ def _rows(
             id=environment_id,
             name=name,
             outcome=ended.get(environment_id),
-            changes=changes.get(environment_id, 0),
+            open_alerts=open_alerts.get(environment_id, 0),
             figures=_in_order(figures.get(environment_id, {})),
         )
         for environment_id, name in sorted(names.items(), key=lambda item: (item[1], item[0]))

@@ -13,6 +13,7 @@ from benchweb.hosts.selectors import faulty_paths, host_counts
 from benchweb.runs.lists import open_and_ended
 from benchweb.runs.models import State
 from benchweb.schedules.selectors import coming_schedules, faulty_slots
+from benchweb.web.overview.alerts import open_alerts
 from benchweb.web.overview.night import last_night
 from benchweb.web.overview.silent_hosts import silent_groups
 from benchweb.web.runs.rows import run_rows
@@ -36,7 +37,8 @@ def overview(request: HttpRequest) -> HttpResponse:
 
 
 def _night_part() -> dict[str, object]:
-    return {"night": last_night()}
+    alerts = open_alerts()
+    return {"alerts": alerts, "night": last_night(alerts.now.open_by_environment)}
 
 
 def _runs_part() -> dict[str, object]:

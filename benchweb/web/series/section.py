@@ -51,11 +51,6 @@ class SeriesRow:
         return self.row.low, self.row.high
 
     @property
-    def other_count(self) -> int:
-        """Return how many other series of the pair stand out, for which this one stands."""
-        return self.row.series_count - 1
-
-    @property
     def history_url(self) -> str:
         """Return the address of the page that shows this series over time."""
         return history_url({"pair": self.row.pair_id}, self.kind, self.metric.key, self.params)

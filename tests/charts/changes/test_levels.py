@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from benchweb.charts.changes.levels import changes_of_series, interval_of, levels_of
+from benchweb.charts.changes.levels import Changes, changes_of_series, interval_of, levels_of
 from benchweb.charts.spec import Measured
 from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.results.models import RunFigure
@@ -23,7 +23,7 @@ def at(number: int) -> str:
     return night(number).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def changes(shown: tuple[datetime, datetime] = EVER):
+def changes(shown: tuple[datetime, datetime] = EVER) -> Changes:
     return changes_of_series(list(RunFigure.objects.values_list("series", flat=True).distinct()), shown)
 
 

@@ -1,6 +1,7 @@
 """The charts of an alert: its levels, its interval, what was measured again, and the others of its group."""
 
 import json
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -24,8 +25,8 @@ def alert(db: None) -> Alert:
     return Alert.objects.get()
 
 
-def charts(client: Client, alert: Alert) -> list[dict]:
-    found: list[dict] = json.loads(client.get(f"/alerts/{alert.pk}/charts.json").content)["charts"]
+def charts(client: Client, alert: Alert) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(client.get(f"/alerts/{alert.pk}/charts.json").content)["charts"]
     return found
 
 
@@ -39,6 +40,7 @@ def test_the_first_chart_has_the_levels_on_both_sides_with_the_interval(signed_i
     assert (after["since"], after["until"]) == ("2026-12-11T02:00:00.000000Z", "2026-12-18T02:00:00.000000Z")
     assert (before["low"], before["high"]) == (None, None)
     assert after["low"] <= after["y"] <= after["high"]
+    assert part.interval_low_ratio is not None
     assert after["low"] == pytest.approx(part.before * (1 + part.interval_low_ratio))
     assert chart["y"]["from_zero"] is False
     assert len(chart["series"][0]["measured"]) == 28

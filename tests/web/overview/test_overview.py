@@ -1,7 +1,7 @@
-"""The overview: last night in a sentence an environment, figures night by night, and what changed most."""
+"""The overview: last night in a sentence an environment, figures night by night, and the alerts that are open."""
 
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
 from django.test import Client
@@ -10,15 +10,19 @@ from pytest_django import DjangoAssertNumQueries
 
 from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.hosts.models import Endpoint, Host, Pair
+from benchweb.regressions.judging.judge import judge_run
+from benchweb.regressions.models import Alert
 from benchweb.results import nightly_summaries as nights
 from benchweb.results import run_summaries as recents
 from benchweb.results.series_summaries import FigureNights
+from benchweb.schedules.models import Slot
 from benchweb.web.overview.night import figures_of
 from benchweb.web.overview.silent_hosts import silent_groups
-from tests.factories import make_endpoint, make_pair, make_run
-from tests.nights import DAY, add_values, measured
+from tests.factories import make_alert, make_endpoint, make_pair, make_run, make_schedule
+from tests.nights import DAY, measured
+from tests.regressions.judged import quiet, run_of
 
-MOST_QUERIES = 10
+MOST_QUERIES = 11
 
 
 def words(html: str) -> str:
@@ -49,7 +53,11 @@ def test_each_environment_has_a_sentence_with_its_runs_changes_and_the_week_befo
     measured(last_nights, timezone.now() - timedelta(hours=30), state="nonstart")
     summed_up()
     text = words(signed_in.get("/").content.decode())
-    assert "1 of 2 runs complete. 1 incomplete . 1 pair with a change ." in text
+    assert "1 of 2 runs complete. 1 incomplete . No open alerts." in text
+    make_alert(pair=last_nights)
+    Alert.objects.update(environment=last_nights.environment)
+    text = words(signed_in.get("/").content.decode())
+    assert "1 of 2 runs complete. 1 incomplete . 1 open alert ." in text
     assert "Previous week: 87.5 % complete, n=8 runs" in text
 
 
@@ -75,30 +83,63 @@ def test_the_figures_are_the_median_over_the_pairs_with_a_line_of_thirty_nights(
     assert text.count('title="not measured here"') == 2
 
 
-def test_the_largest_changes_name_the_pair_the_run_and_what_it_was(signed_in: Client, last_nights: Pair) -> None:
-    summed_up()
-    [row] = signed_in.get("/").context["night"].changes
-    assert (row.row.median, row.change.baseline, row.row.n) == (9e9, 1.005e10, 2)
+def test_open_alerts_come_worst_first_with_a_line_of_their_runs(signed_in: Client) -> None:
+    small, large = make_pair(), make_pair()
+    quiet([small, large])
+    for number in range(20, 28):
+        for pair, factor in ((small, 0.9), (large, 0.7)):
+            judge_run(run_of(pair, number, factor).pk)
+    recents.rebuild()
+    rows = signed_in.get("/").context["alerts"].rows
+    assert [row.alert.params["ratio"] for row in rows] == pytest.approx([-0.3, -0.1], abs=0.01)
+    assert [row.change[0] for row in rows] == ["▼", "▼"]
+    assert rows[0].before == pytest.approx(1e9, rel=0.01)
+    known = [value for value in rows[0].values if value is not None]
+    assert known[-1] == pytest.approx(0.7e9, rel=0.01)
+    Alert.objects.filter(pk=rows[1].alert.pk).update(severity=Alert.Severity.CRITICAL)
+    Alert.objects.filter(pk=rows[0].alert.pk).update(severity=Alert.Severity.WARNING)
+    page = signed_in.get("/")
+    assert [row.alert.pk for row in page.context["alerts"].rows] == [rows[1].alert.pk, rows[0].alert.pk]
+    assert f'<a href="/alerts/{rows[0].alert.pk}">' in page.content.decode()
+
+
+def test_what_somebody_took_or_put_off_is_not_among_the_open_alerts(signed_in: Client) -> None:
+    make_alert(Alert.State.ACKNOWLEDGED)
+    snoozed = make_alert()
+    Alert.objects.filter(pk=snoozed.pk).update(snoozed_until=timezone.now() + DAY)
+    assert "No open alerts." in words(signed_in.get("/").content.decode())
+    Alert.objects.filter(pk=snoozed.pk).update(snoozed_until=timezone.now() - DAY)
+    assert [row.alert.pk for row in signed_in.get("/").context["alerts"].rows] == [snoozed.pk]
+
+
+def test_only_ten_are_listed_and_the_others_counted(signed_in: Client) -> None:
+    for _ in range(12):
+        make_alert()
+    page = signed_in.get("/")
+    assert len(page.context["alerts"].rows) == 10
+    assert "2 more open alerts" in words(page.content.decode())
+
+
+def test_the_morning_is_summed_up_in_a_line(signed_in: Client) -> None:
+    night = timezone.now().date()
+    noon = datetime.combine(night, time(12), UTC)
+    schedule = make_schedule()
+    for minutes, state in ((0, "finished"), (1, "finished"), (2, "failed")):
+        Slot.objects.create(
+            schedule=schedule, at=noon - timedelta(hours=23, minutes=minutes), state=state, claimed_at=noon
+        )
+    missing, recovered = make_alert(), make_alert(Alert.State.RECOVERED)
+    Alert.objects.update(night=night, opened_at=noon - timedelta(hours=13))
+    Alert.objects.filter(pk=recovered.pk).update(ended_at=noon - timedelta(hours=13))
+    make_alert(Alert.State.SUSPECT)
     text = words(signed_in.get("/").content.decode())
-    assert "Throughput, received TCP stream · message size 16 KiB" in text
-    assert re.search(r"9\.00 Gbit/s ±0 % · n=2 ▼ −10 % was 10\.[01] Gbit/s · compared with 8 runs", text)
-
-
-def test_what_moved_together_is_one_line_that_counts_the_others(signed_in: Client) -> None:
-    pair = make_pair()
-    for ago in range(8, -1, -1):
-        run = measured(pair, timezone.now() - timedelta(hours=5) - ago * DAY, 8e9 if ago == 0 else 1e10)
-        at = timezone.now() - timedelta(hours=5) - ago * DAY
-        for size in (64, 1024):
-            add_values(run, pair, at, 7e9 if ago == 0 else 1e10, identity={"message_size_bytes": size})
-    summed_up()
-    assert "and 2 more of its series" in words(signed_in.get("/").content.decode())
-
-
-def test_without_a_change_it_says_from_when_on_a_series_is_judged(signed_in: Client) -> None:
-    measured(make_pair(), timezone.now() - timedelta(hours=1), 1e9)
-    summed_up()
-    assert "Changes are detected from the sixth run of a series on." in signed_in.get("/").content.decode()
+    assert f"Night of {night}: 2 of 3 slots complete, 0 changed, 1 missing, 1 recovered." in text
+    assert "1 suspect, not confirmed" in text
+    assert "All quiet." not in text
+    Alert.objects.filter(pk=missing.pk).update(state=Alert.State.ACKNOWLEDGED)
+    Slot.objects.update(state="finished")
+    text = words(signed_in.get("/").content.decode())
+    assert f"All quiet. Night of {night}: 3 of 3 slots complete, 0 changed, 0 missing, 1 recovered." in text
 
 
 def test_silent_hosts_are_named_the_first_six_and_the_others_counted(signed_in: Client) -> None:
@@ -160,7 +201,7 @@ def test_an_unknown_part_is_the_page(signed_in: Client) -> None:
     assert "<html" in signed_in.get("/?part=else", headers={"HX-Request": "true"}).content.decode()
 
 
-def test_it_costs_ten_queries_however_much_happened(
+def test_it_costs_eleven_queries_however_much_happened(
     signed_in: Client, last_nights: Pair, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(3):
@@ -168,10 +209,11 @@ def test_it_costs_ten_queries_however_much_happened(
         for ago in range(8, -1, -1):
             measured(pair, timezone.now() - timedelta(hours=5) - ago * DAY, 5e9 if ago == 0 else 1e10)
         measured(pair, timezone.now(), state="running")
+        make_alert(pair=pair)
     summed_up()
     with django_assert_max_num_queries(MOST_QUERIES):
         context = signed_in.get("/").context
-    assert (len(context["night"].environments), len(context["night"].changes), len(context["running"])) == (4, 4, 3)
+    assert (len(context["night"].environments), len(context["alerts"].rows), len(context["running"])) == (4, 3, 3)
 
 
 def test_why_a_host_is_silent_is_said_in_the_readers_language(signed_in: Client) -> None:

@@ -1,7 +1,5 @@
 """All series, on the pages of a host, an environment and a pair."""
 
-from dataclasses import replace
-
 import pytest
 from django.template.loader import render_to_string
 from django.test import Client
@@ -119,7 +117,6 @@ def test_names_that_people_gave_are_escaped_wherever_a_row_says_them(signed_in: 
 
 def test_a_row_says_the_same_in_the_readers_language(pair: Pair) -> None:
     rows = series_rows(series_summaries(scope=Scope(pair=pair.pk), most=1))
-    rows = [replace(each, row=replace(each.row, series_count=3)) for each in rows]
     pages = {}
     for language in ("en", "zh-hans", "en"):
         with override(language):
@@ -129,6 +126,5 @@ def test_a_row_says_the_same_in_the_readers_language(pair: Pair) -> None:
         '<span class="unit"> k transactions/s</span></span>'
     )
     assert f'<span class="meta">was {baseline} · compared with 8 runs</span>' in pages["en"]
-    assert "· and 2 more of its series</span>" in pages["en"]
     assert "秒前" in pages["zh-hans"]
     assert "Latest" not in pages["zh-hans"]

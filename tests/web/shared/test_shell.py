@@ -12,9 +12,9 @@ from benchweb.runs.models import Run, State
 from tests.factories import make_endpoint, make_pair, make_run
 
 pytestmark = pytest.mark.django_db
-# Session with its user, last night's runs, changes, environments' nights, running and last runs, their trials, hosts,
-# slots to come, slots without a result.
-OVERVIEW_QUERIES = 10
+# Session with its user, last night's runs, alerts in numbers, the worst of them, environments' nights, running and last
+# runs, their trials, hosts, slots to come, slots without a result.
+OVERVIEW_QUERIES = 11
 
 
 @pytest.fixture
