@@ -67,7 +67,9 @@ def test_notes_are_flagged_and_the_alert_itself_is_not(signed_in: Client, alert:
     assert [(mark["kind"], mark["label"]) for mark in charts(signed_in, alert)[0]["marks"]] == [("note", "new switch")]
 
 
-def test_others_of_its_group_are_small_multiples_and_bounded(signed_in: Client, django_assert_max_num_queries) -> None:
+def test_others_of_its_group_are_small_multiples_and_bounded(
+    signed_in: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
     pair = make_pair()
     quiet(pair, 20, series=11)
     judged(pair, [0.7] * 8, first=20, series=11)
