@@ -72,6 +72,9 @@ def _safely_probed(endpoint: Endpoint) -> Probe | None:
         _log.exception("The probe of endpoint %s broke off", endpoint.pk)
         reason = Reason("probe_broke_off", name=type(error).__name__, error=str(error))
         return _found(endpoint, _State.ENGINE_DOWN, _Status.REFUSED, reason)
+    finally:
+        # This thread ends with the batch: what it still holds the pool would count as in use for ever.
+        let_database_go()
 
 
 def _probed(endpoint: Endpoint) -> Probe | None:
@@ -117,6 +120,7 @@ def _answer_of(endpoint: Endpoint) -> tuple[float, Load] | None:
 
 def _measured(endpoint: Endpoint, client: EngineClient) -> tuple[float, Load]:
     address = _data_address(endpoint, client)
+    let_database_go()
     started = time.perf_counter()
     load = _load(client, address, endpoint.bind_device)
     return time.perf_counter() - started, load

@@ -49,6 +49,24 @@ def probed(endpoint: Endpoint) -> AvailabilitySpan:
     return AvailabilitySpan.objects.filter(endpoint=endpoint).latest("since")
 
 
+def test_a_thread_that_probed_gives_its_database_connection_back(
+    engine: Callable[..., Engine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connections, real = [], probing._safely_probed
+
+    def observed(endpoint: Endpoint) -> object:
+        try:
+            return real(endpoint)
+        finally:
+            connections.append(connection.connection)
+
+    monkeypatch.setattr(probing, "_safely_probed", observed)
+    # Whose address it is, the database tells: no loopback, and another than control's.
+    endpoint = endpoint_of(engine(), data_address="192.0.2.1")
+    assert probed(endpoint).state == "answered"
+    assert connections == [None]
+
+
 @pytest.fixture
 def broken(tmp_path: Path) -> Iterator[Callable[[dict[str, Answer]], BrokenEngine]]:
     engines: list[BrokenEngine] = []
