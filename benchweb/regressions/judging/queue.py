@@ -17,9 +17,8 @@ from benchweb.runs.models import OPEN_STATES
 TASK = "workers.tasks.judge_runs"
 # Runs of before are history: nobody wants to be told of them.
 LOOK_BACK = timedelta(days=2)
-# A worker that died with them has the runs given to another.
+# A worker that died with them has the runs given to another; what can't be judged is tried again ever later.
 GIVE_AGAIN_AFTER = timedelta(seconds=20)
-MAXIMUM_TRIES = 3
 _AT_ONCE = 200
 _OF_A_TASK = 10
 # Two days of runs are looked through: not each second.
@@ -38,6 +37,15 @@ _FIND = f"""
     ORDER BY run.id LIMIT %(most)s
     ON CONFLICT DO NOTHING RETURNING run_id
 """  # noqa: S608  (states of our own)
+# The pause doubles up to 43 minutes.
+_WAITING = """
+    SELECT judgement.run_id
+    FROM regressions_runjudgement judgement JOIN runs_run run ON run.id = judgement.run_id
+    WHERE judgement.judged_at IS NULL AND run.finished_at > statement_timestamp() - %(look_back)s
+      AND judgement.queued_at <= statement_timestamp() - %(again)s * power(2, least(greatest(tries - 1, 0), 7))
+    ORDER BY judgement.run_id LIMIT %(most)s
+    FOR UPDATE OF judgement SKIP LOCKED
+"""
 
 
 def send_waiting() -> int:
@@ -52,10 +60,8 @@ def send_waiting() -> int:
 def give_waiting() -> int:
     """Find what ended, and give it and what was given long ago to workers; return how many runs."""
     fetch_all(_FIND, {"again": GIVE_AGAIN_AFTER, "look_back": LOOK_BACK, "most": _AT_ONCE})
-    waiting = RunJudgement.objects.select_for_update(skip_locked=True).filter(
-        judged_at=None, queued_at__lte=timezone.now() - GIVE_AGAIN_AFTER, tries__lt=MAXIMUM_TRIES
-    )
-    ids = list(waiting.order_by("pk").values_list("pk", flat=True)[:_AT_ONCE])
+    rows = fetch_all(_WAITING, {"again": GIVE_AGAIN_AFTER, "look_back": LOOK_BACK, "most": _AT_ONCE})
+    ids = sorted(run_id for (run_id,) in rows)
     RunJudgement.objects.filter(pk__in=ids).update(queued_at=timezone.now(), tries=F("tries") + 1)
     for first in range(0, len(ids), _OF_A_TASK):
         send_on_commit(TASK, ids[first : first + _OF_A_TASK])
