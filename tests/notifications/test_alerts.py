@@ -4,11 +4,14 @@ import pytest
 from django.db import transaction
 from django.utils import translation
 
-from benchweb.notifications.models import Delivery
+from benchweb.hosts.services import pair_create
+from benchweb.notifications.delivery import outbox
+from benchweb.notifications.models import Channel, Delivery
 from benchweb.notifications.services import RuleValues, rule_create
 from benchweb.regressions import transitions
 from benchweb.regressions.models import Alert
-from tests.factories import make_alert, make_channel, make_pair, make_user
+from tests.factories import make_alert, make_channel, make_endpoint, make_environment, make_pair, make_user
+from tests.notifications.receivers import MailServer, body_of
 from tests.regressions.judged import judged, quiet
 
 pytestmark = pytest.mark.django_db
@@ -60,3 +63,39 @@ def test_many_series_that_fall_together_are_one_message_and_their_recovery_anoth
     assert Alert.objects.get(state="open").series.count() == 6
     judged(pair, [1.0] * 10, first=28, series=6)
     assert [transition for transition, _title in told()] == ["open", "recovered"]
+
+
+def test_fifty_series_that_fall_on_one_host_are_one_message_that_names_it_and_their_recovery_another() -> None:
+    rule_create(RuleValues(name="all", channel=make_channel()))
+    host, *peers = (make_endpoint() for _ in range(6))
+    environment = make_environment()
+    ends = [*((host, peer) for peer in peers), *((peer, host) for peer in peers), (peers[0], peers[1])]
+    *pairs, beside = (pair_create(source=source, sink=sink, environment=environment) for source, sink in ends)
+    quiet([*pairs, beside], nights=13, series=5)
+    for night in range(13, 19):
+        judged(pairs, [0.7], first=night, series=5)
+        judged(beside, [1.0], first=night, series=5)
+    alert = Alert.objects.get()
+    assert (alert.state, alert.host, alert.severity, alert.series.count()) == ("open", host.host, "critical", 50)
+    ((transition, title),) = told()
+    assert transition == "open"
+    assert title.startswith(f"Host {host.host}: TCP stream · Throughput, received −30.")
+    judged(pairs, [1.0] * 4, first=19, series=5)
+    assert [transition for transition, _title in told()] == ["open", "recovered"]
+
+
+def test_markup_in_the_name_of_a_host_and_in_a_comment_is_text_in_mail(mail: Channel, mail_server: MailServer) -> None:
+    rule_create(RuleValues(name="mail", channel=mail))
+    alert = make_alert(pair=make_pair(source=make_endpoint(host_name="<b>{{ a }}</b>")))
+    comment = "<script>alert(1)</script>\r\n.\r\nBcc: eve@example.org {% debug %}"
+    transitions.acknowledge(alert_id=alert.pk, by=None, comment=comment)
+    assert outbox.send_due() == 2
+    mails = mail_server.mails
+    assert [mail["Bcc"] for mail in mails] == [None, None]
+    assert "<b>{{ a }}</b>" in mails[0]["Subject"]
+    for each in mails:
+        html = body_of(each, "html")
+        assert "<b>{{" not in html
+        assert "&lt;b&gt;{{ a }}&lt;/b&gt;" in html
+    assert "<script>" not in body_of(mails[1], "html")
+    assert comment.replace("\r\n", "\n") in body_of(mails[1], "plain").replace("\r\n", "\n")

@@ -11,10 +11,13 @@ import urllib3
 from pytest_django import Settings
 
 from benchweb.notifications.channels import ChannelSettings, channel_create, channel_test
-from benchweb.notifications.delivery import egress
+from benchweb.notifications.delivery import egress, outbox
 from benchweb.notifications.errors import NotificationError
-from benchweb.notifications.models import Channel
+from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
+from benchweb.notifications.routing import notify
+from benchweb.notifications.services import RuleValues, rule_create
 from tests.notifications.conftest import SECRET
+from tests.notifications.events import let_pass, make_event
 from tests.notifications.receivers import HttpReceiver, status
 
 # Allowed and refused are two addresses of this machine, so that nothing leaves it.
@@ -105,6 +108,38 @@ def test_a_webhooks_name_is_resolved_once_and_the_checked_address_is_used(
     (got,) = allowed.got
     assert (got.path, got.headers["host"]) == ("/x?a=b", f"moving.example:{allowed.port}")
     assert refused.got == []
+
+
+@pytest.mark.django_db
+def test_a_webhooks_redirect_to_a_refused_address_leads_nowhere(
+    two_receivers: tuple[HttpReceiver, HttpReceiver],
+) -> None:
+    allowed, refused = two_receivers
+    allowed.replies.append(status(307, Location=refused.url))
+    channel = channel_create(name="x", settings=ChannelSettings("webhook", url=allowed.url, secret=SECRET))
+    attempt = channel_test(channel=channel)
+    assert (attempt.status, attempt.error) == (307, "the receiver answered 307, a redirect, which is not followed")
+    assert (len(allowed.got), refused.got) == (1, [])
+
+
+@pytest.mark.django_db
+def test_what_was_refused_is_kept_and_goes_once_its_address_is_allowed(
+    two_receivers: tuple[HttpReceiver, HttpReceiver], resolves: Callable[..., list[str]], settings: Settings
+) -> None:
+    _, refused = two_receivers
+    resolves(REFUSED)
+    url = f"http://moving.example:{refused.port}/"
+    channel = channel_create(name="x", settings=ChannelSettings("webhook", url=url, secret=SECRET))
+    rule_create(RuleValues(name="all", channel=channel))
+    notify(make_event())
+    assert outbox.send_due() == 1
+    assert (Delivery.objects.get().state, refused.got) == ("failed", [])
+    settings.NOTIFY_PRIVATE_NETWORKS = "127.0.0.0/8"
+    let_pass(minutes=1)
+    assert outbox.send_due() == 1
+    assert (Delivery.objects.get().state, len(refused.got)) == ("sent", 1)
+    errors = list(DeliveryAttempt.objects.values_list("error", flat=True))
+    assert errors == [egress.refusal("moving.example"), ""]
 
 
 def test_a_library_that_follows_a_redirect_gets_nowhere(two_receivers: tuple[HttpReceiver, HttpReceiver]) -> None:

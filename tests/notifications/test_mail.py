@@ -5,6 +5,7 @@ import threading
 import time
 
 import pytest
+from django.utils import timezone
 from pytest_django import Settings
 
 from benchweb.notifications.channels import channel_test
@@ -81,3 +82,18 @@ def test_a_server_that_hangs_is_left_in_time(
         assert time.monotonic() - began < 2
     assert attempt.error == "no whole answer within 1 s"
     assert threading.active_count() <= threads + 1
+
+
+def test_a_mail_server_that_is_out_of_order_for_a_day_is_given_up_and_the_log_has_every_attempt(
+    mail_server: MailServer,
+) -> None:
+    mail_server.refusals += ["451 out of order"] * 50
+    notify(make_event())
+    while (delivery := Delivery.objects.get()).state != "given_up":
+        assert delivery.next_attempt_at is not None
+        let_pass(seconds=max(0.0, (delivery.next_attempt_at - timezone.now()).total_seconds()) + 0.1)
+        assert outbox.send_due() == 1
+    assert (delivery.reason, delivery.next_attempt_at) == ("the mail server answered 451", None)
+    assert set(delivery.log.values_list("status", "answer")) == {(451, "out of order")}
+    assert delivery.log.count() == 50 - len(mail_server.refusals) >= 7
+    assert mail_server.mails == []

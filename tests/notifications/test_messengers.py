@@ -12,7 +12,7 @@ import pytest
 from pytest_django import Settings
 
 from benchweb.notifications.channels import ChannelSettings, channel_create, channel_test
-from benchweb.notifications.delivery import outbox, sending
+from benchweb.notifications.delivery import egress, outbox, sending
 from benchweb.notifications.delivery.senders.messenger import SCHEMAS
 from benchweb.notifications.errors import NotificationError
 from benchweb.notifications.models import Channel, DeliveryAttempt
@@ -60,6 +60,19 @@ def test_a_message_arrives_with_its_title_text_and_link(receiver: HttpReceiver, 
     assert DeliveryAttempt.objects.get().error == ""
 
 
+def test_a_name_calls_nobody_and_hides_no_link(receiver: HttpReceiver, chat: Channel) -> None:
+    rule_create(RuleValues(name="chat", channel=chat))
+    notify(make_event(title="@channel <!here> <@U1> a@ b", text="[log in](http://evil.example) {{ settings }} @all"))
+    assert outbox.send_due() == 1
+    text = json.loads(receiver.got[0].body)["text"]
+    for call in ("@channel", "<!here", "<@", "@U1", "](", "@all"):
+        assert call not in text
+    assert text.replace("\u200b", "").splitlines()[:2] == [
+        "@channel <!here> <@U1> a@ b",
+        "[log in](http://evil.example) {{ settings }} @all",
+    ]
+
+
 def test_the_services_answer_is_kept_and_no_token(receiver: HttpReceiver, chat: Channel, root_log: io.StringIO) -> None:
     receiver.replies.append(status(403, f"unknown hook {TOKEN}".encode()))
     attempt = channel_test(channel=chat)
@@ -85,6 +98,23 @@ def test_a_private_address_is_refused_where_it_connects(
     settings.NOTIFY_PRIVATE_NETWORKS = ""
     assert "private or special address" in channel_test(channel=chat).error
     assert receiver.got == []
+
+
+@pytest.mark.parametrize("admitted", ["127.0.0.0/8", "127.0.0.2/32"])
+def test_a_proxy_is_not_used_for_it_would_connect_wherever_it_is_told_to(
+    receiver: HttpReceiver, chat: Channel, settings: Settings, monkeypatch: pytest.MonkeyPatch, admitted: str
+) -> None:
+    settings.NOTIFY_PRIVATE_NETWORKS = admitted
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with HttpReceiver("127.0.0.2") as proxy:
+        for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://127.0.0.2:{proxy.port}")
+        attempt = channel_test(channel=chat)
+    assert proxy.got == []
+    is_admitted = admitted == "127.0.0.0/8"
+    assert [each.path for each in receiver.got] == [f"/hooks/{TOKEN}"] * is_admitted
+    assert attempt.error == ("" if is_admitted else egress.refusal("127.0.0.1"))
 
 
 def test_a_service_that_drips_is_left_in_time_with_its_thread(
