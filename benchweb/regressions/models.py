@@ -54,7 +54,7 @@ class Alert(models.Model):
     environment = models.ForeignKey(Environment, null=True, on_delete=models.PROTECT, related_name="+")
     # What all of its pairs have in common; None where that is not one host.
     host = models.ForeignKey(Host, null=True, on_delete=models.PROTECT, related_name="+")
-    # None where it is about several pairs.
+    # None where it is about several pairs, other than the two directions of one.
     pair = models.ForeignKey(Pair, null=True, on_delete=models.PROTECT, related_name="+")
     endpoint = models.ForeignKey(Endpoint, null=True, on_delete=models.PROTECT, related_name="+")
     plan = models.ForeignKey(Plan, null=True, on_delete=models.PROTECT, related_name="+")

@@ -50,7 +50,8 @@ def signed_percent(ratio: float) -> str:
 
 def _where(alert: Alert) -> str:
     if alert.pair is not None and alert.verdict != Alert.Verdict.HOST:
-        return str(alert.pair)
+        has_both_directions = alert.params["pairs"] > 1
+        return f"{alert.pair.source} ↔ {alert.pair.sink}" if has_both_directions else str(alert.pair)
     if alert.host is not None:
         return _("Host {host}").format(host=alert.host)
     if alert.params.get("uplink"):

@@ -10,14 +10,15 @@ from benchweb.hosts.models import Pair
 from benchweb.hosts.services import pair_create
 from benchweb.regressions.judging import queue
 from benchweb.regressions.judging.judge import judge_run
-from benchweb.regressions.models import Alert
+from benchweb.regressions.models import Alert, RunJudgement
+from benchweb.regressions.words import alert_title
 from benchweb.results.run_summaries import write_figures
 from benchweb.runs.models import Campaign, Run
 from benchweb.runs.services import launch
 from benchweb.schedules.models import Slot
 from tests.factories import make_endpoint, make_environment, make_plan, make_schedule
 from tests.nights import add_values
-from tests.regressions.judged import level, night, quiet
+from tests.regressions.judged import judged, level, night, quiet
 
 pytestmark = pytest.mark.django_db
 State = Alert.State
@@ -59,13 +60,13 @@ def end(campaign: Campaign, factors: dict[Pair, float], number: int) -> None:
         judge_run(run.pk)
 
 
-def confirmed(mesh: list[Pair], first: dict[Pair, float], again: dict[Pair, float]) -> Alert:
-    end(slot_of(mesh), first, LAST)
-    alert = Alert.objects.order_by("pk").first()
+def confirmed(mesh: list[Pair], first: dict[Pair, float], again: dict[Pair, float], last: int = LAST) -> Alert:
+    end(slot_of(mesh), first, last)
+    alert = Alert.objects.filter(ended_at=None).order_by("pk").first()
     assert alert is not None
     assert alert.state == State.CONFIRMING
     assert alert.confirmation is not None
-    end(alert.confirmation, again, LAST + 1)
+    end(alert.confirmation, again, last + 1)
     alert.refresh_from_db()
     return alert
 
@@ -92,6 +93,37 @@ def test_a_host_whose_other_pair_is_bad_too_is_the_host(mesh: list[Pair]) -> Non
     bad = {pair: 0.7 for pair in mesh if host in (pair.source.host, pair.sink.host)}
     alert = confirmed(mesh, {mesh[0]: 0.7}, bad)
     assert (alert.state, alert.verdict, alert.host) == (State.OPEN, "host", host)
+
+
+def test_a_host_that_sends_badly_and_receives_well_is_the_host(mesh: list[Pair]) -> None:
+    sends = [pair for pair in mesh if pair.source == mesh[-1].source]
+    alert = confirmed(mesh, {sends[0]: 0.7}, dict.fromkeys(sends, 0.7))
+    assert (alert.state, alert.verdict, alert.host) == (State.OPEN, "host", sends[0].source.host)
+
+
+def test_a_host_that_receives_badly_and_sends_well_is_the_host(mesh: list[Pair]) -> None:
+    receives = [pair for pair in mesh if pair.sink == mesh[-1].sink]
+    alert = confirmed(mesh, {receives[0]: 0.7}, dict.fromkeys(receives, 0.7))
+    assert (alert.state, alert.verdict, alert.host) == (State.OPEN, "host", receives[0].sink.host)
+
+
+def test_a_host_that_falls_again_soon_after_it_recovered_is_the_host_again(mesh: list[Pair]) -> None:
+    host = mesh[-1].source.host
+    bad = [pair for pair in mesh if host in (pair.source.host, pair.sink.host)]
+    for number in range(LAST, LAST + 12):
+        for pair in mesh:
+            judged(pair, [0.7 if pair in bad and number < LAST + 4 else 1.0], first=number)
+    (before,) = Alert.objects.all()
+    assert (before.state, before.host) == (State.RECOVERED, host)
+    alert = confirmed(mesh, {bad[0]: 0.7}, dict.fromkeys(bad, 0.7), LAST + 12)
+    assert (alert.state, alert.verdict, alert.host) == (State.OPEN, "host", host)
+
+
+def test_both_directions_of_a_pair_are_the_pair(mesh: list[Pair]) -> None:
+    both = dict.fromkeys((pair for pair in mesh if {pair.source, pair.sink} == {mesh[0].source, mesh[0].sink}), 0.7)
+    alert = confirmed(mesh, both, both)
+    assert (alert.state, alert.verdict, alert.host, alert.pair) == (State.OPEN, "pair", None, mesh[0])
+    assert alert_title(alert).startswith(f"{mesh[0].source} ↔ {mesh[0].sink}: ")
 
 
 def test_what_is_gone_when_measured_again_is_told_to_nobody(mesh: list[Pair]) -> None:
@@ -134,3 +166,18 @@ def test_the_tick_gives_runs_that_ended_to_workers_once(monkeypatch: pytest.Monk
     assert sent == [ids]
     assert queue.judge_all(ids) == 2
     assert queue.judge_all(ids) == 0
+
+
+@pytest.mark.parametrize(("tries", "seconds"), [(1, 20), (2, 40), (3, 80), (8, 2560), (50, 2560)])
+def test_a_run_that_many_workers_died_with_is_given_again_ever_later(
+    monkeypatch: pytest.MonkeyPatch, mesh: list[Pair], tries: int, seconds: int
+) -> None:
+    monkeypatch.setattr(queue, "send_on_commit", lambda task, ids: None)
+    campaign = slot_of(mesh[:1])
+    campaign.runs.update(state="finished", started_at=timezone.now(), finished_at=timezone.now())
+    write_figures()
+    assert queue.give_waiting() == 1
+    for lacking, given in ((5, 0), (-5, 1)):
+        queued_at = timezone.now() - timedelta(seconds=seconds - lacking)
+        RunJudgement.objects.filter(run__campaign=campaign).update(tries=tries, queued_at=queued_at)
+        assert queue.give_waiting() == given

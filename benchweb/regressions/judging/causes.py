@@ -31,9 +31,11 @@ def common_causes(pairs: Iterable[Pair]) -> frozenset[Cause]:
     return reduce(frozenset.intersection, found) if found else frozenset()
 
 
-def common_host(causes: Collection[Cause]) -> int | None:
-    """Return the one host among the causes; None where there is none, or more than one."""
+def common_host(causes: Collection[Cause], known: int | None = None) -> int | None:
+    """Return the host among the causes that is known to be at fault, else the only one; None where there are more."""
     hosts = [cause.host_id for cause in causes if cause.host_id]
+    if known in hosts:
+        return known
     return hosts[0] if len(hosts) == 1 else None
 
 

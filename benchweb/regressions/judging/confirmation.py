@@ -1,5 +1,6 @@
 """Measure a suspect again, with controls beside it: is it the host, the pair, or was it chance?"""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,7 +14,7 @@ from benchweb.regressions.judging.findings import comparable, is_as_before, susp
 from benchweb.regressions.judging.histories import histories
 from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.results.models import Series
-from benchweb.runs.models import OPEN_STATES, Campaign, Run
+from benchweb.runs.models import OPEN_STATES, Run
 from benchweb.runs.queueing.occupancy import occupancy
 from benchweb.runs.services import LaunchError, launch_version
 from benchweb.schedules.models import Schedule
@@ -42,7 +43,7 @@ def confirm(alert: Alert, run: Run) -> bool:
     if (start_before := _start_before(schedule, now, seconds)) is None:
         return _unconfirmed(alert, "window_closed")
     controls = _controls(run)
-    if not _has_budget(schedule, now, seconds * (1 + len(controls))):
+    if not _has_budget(schedule, now, _took_seconds(run) * (1 + len(controls))):
         return _unconfirmed(alert, "budget_spent")
     try:
         campaign = launch_version(
@@ -74,9 +75,9 @@ def conclude(campaign_id: int) -> bool:
     if not bad:
         AlertSeries.objects.filter(alert=alert, recovered_run=None).update(recovered_run=main)
         return transitions.move(alert.pk, State.RECOVERED, changes={"verdict": Verdict.GONE})
-    host_id = _host_at_fault(main, runs.exclude(pk=main.pk), parts)
-    verdict = Verdict.HOST if host_id else Verdict.PAIR
-    changes: dict[str, Any] = {"verdict": verdict, "host_id": host_id or alert.host_id}
+    # Where several pairs fell together, they tell of their host too.
+    host_id = _host_at_fault(main, runs.exclude(pk=main.pk), parts) or alert.host_id
+    changes: dict[str, Any] = {"verdict": Verdict.HOST if host_id else Verdict.PAIR, "host_id": host_id}
     if host_id:
         changes["severity"] = Alert.Severity.CRITICAL
     return transitions.move(alert.pk, State.OPEN, changes=changes)
@@ -105,32 +106,46 @@ def _start_before(schedule: Schedule, now: datetime, seconds: float) -> datetime
 
 
 def _has_budget(schedule: Schedule, now: datetime, seconds: float) -> bool:
+    """Tell whether re-runs of so many seconds stay within the share; all by what runs took, not by what was planned."""
     since = now - _BUDGET_SPAN
-    own = _taken_seconds(Run.objects.filter(campaign__slot__schedule=schedule, finished_at__gte=since))
     launched = Alert.objects.filter(schedule=schedule, confirmation__created_at__gte=since)
-    campaigns = Campaign.objects.filter(pk__in=launched.values("confirmation"))
-    if not campaigns.exists():
+    reruns = Run.objects.filter(campaign__in=launched.values("confirmation"))
+    if not reruns.exists():
         return True
-    spent = sum(occupancy(campaign.plan_version_id).seconds * campaign.runs.count() for campaign in campaigns)
-    return spent + seconds <= RERUN_SHARE * own
+    own = _taken_seconds(Run.objects.filter(campaign__slot__schedule=schedule, finished_at__gte=since))
+    under_way = sum(occupancy(each.plan_version_id).seconds for each in reruns.filter(state__in=OPEN_STATES))
+    return _taken_seconds(reruns) + under_way + seconds <= RERUN_SHARE * own
+
+
+def _took_seconds(run: Run) -> float:
+    """Return how long a run took, which its like will take again."""
+    return (run.finished_at - run.started_at).total_seconds() if run.started_at and run.finished_at else 0.0
 
 
 def _taken_seconds(runs: "QuerySet[Run, Run]") -> float:
     took = ExpressionWrapper(F("finished_at") - F("started_at"), output_field=DurationField())
-    total = runs.exclude(started_at=None).aggregate(total=Sum(took))["total"]
+    total = runs.exclude(started_at=None).exclude(finished_at=None).aggregate(total=Sum(took))["total"]
     return total.total_seconds() if total else 0.0
 
 
 def _controls(run: Run) -> list[Pair]:
-    """Return the reverse pair, and another pair of each host, of those that were measured beside the suspect."""
+    """Return the reverse pair, and another pair of each host, of those that were measured beside the suspect.
+
+    A host has the same end of the other pair where there is such a one: what a host sends may suffer alone.
+    """
     pair = run.pair
     beside = Pair.objects.filter(runs__campaign=run.campaign_id, archived_at=None).exclude(pk=pair.pk)
     others = list(beside.select_related("source__host", "sink__host", "environment").order_by("pk"))
     found = [each for each in others if (each.source_id, each.sink_id) == (pair.sink_id, pair.source_id)]
-    for host_id, other_id in ((pair.source.host_id, pair.sink.host_id), (pair.sink.host_id, pair.source.host_id)):
-        its = (each for each in others if host_id in _hosts(each) and other_id not in _hosts(each))
-        found += [control for control in its if control not in found][:1]
+    sends, receives = pair.source.host_id, pair.sink.host_id
+    found += sorted(_apart(others, sends, receives), key=lambda each: each.source.host_id != sends)[:1]
+    found += sorted(_apart(others, receives, sends), key=lambda each: each.sink.host_id != receives)[:1]
     return found
+
+
+def _apart(pairs: Sequence[Pair], host_id: int, other_id: int) -> list[Pair]:
+    """Return the pairs that have the one host and not the other."""
+    return [each for each in pairs if host_id in _hosts(each) and other_id not in _hosts(each)]
 
 
 def _hosts(pair: Pair) -> set[int]:
@@ -164,9 +179,15 @@ def _is_bad(control: Run, parts: Sequence[AlertSeries]) -> bool:
     wanted = {(part.series.kind, part.series.metric, part.series.identity_digest) for part in parts}
     its = Series.objects.filter(pair=control.pair_id, kind__in={kind for kind, _, _ in wanted})
     ids = [each.pk for each in its if (each.kind, each.metric, each.identity_digest) in wanted]
+    known = defaultdict(list)
+    # What it shares with this alert is what is asked; what other alerts tell of is left out, or the level.
+    others = AlertSeries.objects.filter(series__in=ids).exclude(alert__in={part.alert_id for part in parts})
+    for part in others.order_by("-pk"):
+        known[part.series_id].append(part)
+    found = [history.until(control.pk) for history in histories(ids) if control.pk in history.places]
     bad = [
-        suspect_finding(history, control.pk, []) is not None
-        for history in histories(ids)
-        if control.pk in history.places and len(comparable(history, [])) > 1
+        suspect_finding(history, control.pk, known[history.series_id]) is not None
+        for history in found
+        if len(comparable(history, known[history.series_id])) > 1
     ]
     return bool(bad) and sum(bad) >= _BAD_SHARE * len(bad)

@@ -67,16 +67,20 @@ def update(part: AlertSeries, finding: Finding) -> None:
 
 def describe(alert: Alert) -> None:
     """Write what the parts of an alert have in common, and its size; its state is left as it is."""
+    # What measuring again showed may have been written since it was read.
+    alert.refresh_from_db(fields=["host", "verdict"])
     parts = list(alert.series.select_related("series"))
     pairs = _pairs({part.series.pair_id for part in parts})
     worst = max(parts, key=lambda part: (abs(part.difference_ratio or 0.0), -part.pk))
     causes = common_causes(pairs)
-    host_id = alert.host_id if len(pairs) == 1 else common_host(causes)
+    host_id = common_host(causes, known=alert.host_id)
     size = max((abs(part.difference_ratio) for part in parts if part.difference_ratio is not None), default=None)
     is_critical = (size or 0.0) >= CRITICAL_RATIO or (host_id is not None and len(pairs) > 1)
     Alert.objects.filter(pk=alert.pk).update(
         host=host_id,
-        pair=pairs[0] if len(pairs) == 1 else None,
+        # A pair that was bad alone when measured again, and another of the same host since, are that host.
+        verdict=Alert.Verdict.HOST if host_id and alert.verdict == Alert.Verdict.PAIR else alert.verdict,
+        pair=pairs[0] if _have_same_hosts(pairs) else None,
         size_ratio=size,
         severity=Alert.Severity.CRITICAL if is_critical else Alert.Severity.WARNING,
         params={
@@ -147,6 +151,11 @@ def _add(alert: Alert, finding: Finding) -> None:
         last_good_run_id=finding.last_good.run_id if finding.last_good else None,
         first_bad_run_id=finding.first_bad.run_id,
     )
+
+
+def _have_same_hosts(pairs: Sequence[Pair]) -> bool:
+    """Tell whether pairs are one, or its two directions."""
+    return len({frozenset((pair.source_id, pair.sink_id)) for pair in pairs}) == 1
 
 
 def _pairs(ids: set[int]) -> Sequence[Pair]:

@@ -1,7 +1,7 @@
 """The latest runs of series, as they are judged: medians in order of time, with their runs."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import groupby
@@ -81,6 +81,10 @@ class History:
     def places(self) -> dict[int, int]:
         """Return each run's place by its id."""
         return {run.run_id: place for place, run in enumerate(self.runs)}
+
+    def until(self, run_id: int) -> "History":
+        """Return the history as it was after one of its runs."""
+        return replace(self, runs=self.runs[: self.places[run_id] + 1], changes={})
 
 
 def watched_series(run_id: int) -> list[int]:
