@@ -1,7 +1,7 @@
 """`python -m bench.fleet --engines 1000 --folder DIR`: simulate until SIGTERM; prints one JSON line when all listen.
 
 Commands come as JSON lines over the socket FOLDER/fleet.sock: {"fault": NAME, "engine": N}, {"cut": [N, M], "is_cut":
-true}, {"report": true}; each is answered by one line.
+true}, {"slow": N, "share": 0.6}, {"report": true}; each is answered by one line.
 """
 
 import argparse
@@ -31,6 +31,9 @@ async def obey(fleet: Fleet, command: dict[str, Any]) -> dict[str, Any]:
     if "cut" in command:
         one, other = command["cut"]
         fleet.cut(one, other, is_cut=bool(command["is_cut"]))
+        return {}
+    if "slow" in command:
+        fleet.slow(int(command["slow"]), float(command["share"]))
         return {}
     return fleet.report()
 

@@ -32,6 +32,8 @@ class Engine:
         self.port = 0
         self.boot_id = str(uuid.uuid4())
         self.fault = "none"
+        # Of the usual figure its trials have such a share.
+        self.share = 1.0
         self.sessions: dict[str, Session] = {}
         self.awake = asyncio.Event()
         self.awake.set()

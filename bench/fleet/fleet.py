@@ -91,6 +91,10 @@ class Fleet:
                 for engine in traffic.engines:
                     asyncio.get_running_loop().call_later(PEER_SILENCE_SECONDS, self._lose, traffic, engine)
 
+    def slow(self, number: int, share: float) -> None:
+        """Let an engine's trials have a share of the usual figure from now on."""
+        self.engines[number].share = share
+
     def report(self) -> dict[str, Any]:
         """Return the record as JSON."""
         sessions = [session for engine in self.engines for session in engine.sessions.values()]
@@ -141,7 +145,8 @@ class Fleet:
                 whole_seconds += 1.0
         facts = {"source": traffic.engines[0].facts, "sink": traffic.engines[1].facts}
         assert source.started_at is not None
-        result = result_of(kind, source.spec["params"], source.started_at, source.elapsed_seconds, facts)
+        share = min(engine.share for engine in traffic.engines)
+        result = result_of(kind, source.spec["params"], source.started_at, source.elapsed_seconds, facts, share)
         self.record.measured[source.name] += 1
         self.record.busy_seconds += source.elapsed_seconds
         source.finish(result)

@@ -80,11 +80,16 @@ def facts_of(number: int, boot_id: str, address: str) -> dict[str, Any]:
 
 
 def result_of(
-    kind: Kind, params: dict[str, Any], started_at: datetime, elapsed_seconds: float, facts: dict[str, Any]
+    kind: Kind,
+    params: dict[str, Any],
+    started_at: datetime,
+    elapsed_seconds: float,
+    facts: dict[str, Any],
+    share: float = 1.0,
 ) -> dict[str, Any]:
-    """Return a whole RESULT of the real shape; `facts` holds source and sink."""
+    """Return a whole RESULT of the real shape, at a share of the usual figure; `facts` holds source and sink."""
     example = _example(kind.name)
-    factor = random.uniform(1 - SPREAD, 1 + SPREAD)
+    factor = share * random.uniform(1 - SPREAD, 1 + SPREAD)
     metrics = {**example["metrics"], kind.headline: example["metrics"][kind.headline] * factor}
     return {
         **example,

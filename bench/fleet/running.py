@@ -40,6 +40,10 @@ class RunningFleet:
         """Cut the test traffic's path between two engines, or mend it."""
         self._command({"cut": [first, second], "is_cut": is_cut})
 
+    def slow(self, number: int, share: float) -> None:
+        """Let an engine's trials have a share of the usual figure."""
+        self._command({"slow": number, "share": share})
+
     def report(self) -> dict[str, Any]:
         """Return what the engines really did."""
         return self._command({"report": True})

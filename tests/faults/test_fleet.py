@@ -1,6 +1,9 @@
 """The simulated fleet speaks docs/reference/engine-protocol.md, read by the client that talks to real engines."""
 
 import json
+import os
+import subprocess
+import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -133,3 +136,9 @@ def test_sessions_that_run_at_once_on_one_engine_are_told(fleet: RunningFleet) -
     overlaps = [[number, before, after] for number, before, after in fleet.report()["overlaps"]]
     assert [0, f"{one}-source", f"{other}-source"] in overlaps
     assert [1, f"{one}-source", f"{other}-source"] in overlaps
+
+
+def test_a_fleet_needs_no_settings_for_benches_are_started_without_any() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+    words = [sys.executable, "-c", "import bench.fleet.running, bench.faults.scene"]
+    subprocess.run(words, env=environment, cwd=PROJECT, check=True, timeout=60)
