@@ -14,6 +14,7 @@ from benchweb.plans.expansion import PlanError
 from benchweb.plans.models import Plan
 from benchweb.runs.lists import latest_runs
 from benchweb.runs.models import Run
+from benchweb.web.plans.detectable import detectable_section
 from benchweb.web.plans.draft import PlanDraft, changed, draft_of_form, draft_of_version, field_of, new_draft, values_of
 from benchweb.web.plans.editor import Editor, editor, preview_of
 from benchweb.web.shared.archiving import archive_page, retained_runs
@@ -55,6 +56,7 @@ def plan_page(request: HttpRequest, plan_id: int) -> HttpResponse:
         "version": version,
         "versions": versions,
         "preview": preview_of(version),
+        "detectable": detectable_section(plan.pk),
         "runs_filter": f"plan={plan.pk}",
         "runs": latest_runs({"plan": plan.pk}, most=RUNS_DISPLAYED),
     }

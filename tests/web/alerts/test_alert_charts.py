@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.annotations.services import annotation_create
 from benchweb.regressions.models import Alert, AlertSeries

@@ -1,0 +1,76 @@
+"""What a plan's series can show, as rows of its page."""
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from benchweb.catalog import catalog
+from benchweb.charts.history.series import setting_parts
+from benchweb.regressions.detectable import MOST_COUNTED, Detectable, detectable_changes
+from benchweb.statistics.changes import LEAST_RUNS
+
+_MOST_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class DetectableRow:
+    """A series, the smallest change that it shows, and what would halve that, in words."""
+
+    pair: str
+    environment: str
+    figure: str
+    url: str
+    smallest: str
+    is_learning: bool
+    runs: int
+    repetitions: int
+    to_halve: str
+
+
+@dataclass(frozen=True)
+class DetectableSection:
+    """The first series of a plan, and how many are not listed."""
+
+    rows: list[DetectableRow]
+    hidden: int
+    is_more: bool
+
+
+def detectable_section(plan_id: int) -> DetectableSection:
+    """Return what a plan's series can show; four queries."""
+    found, total = detectable_changes(plan_id, _MOST_SHOWN)
+    return DetectableSection([_row(each) for each in found], max(0, total - _MOST_SHOWN), total == MOST_COUNTED)
+
+
+def _row(each: Detectable) -> DetectableRow:
+    series = each.series
+    kind = catalog().kinds[series.kind]
+    settings = setting_parts([kind.stated_defaults | series.identity], kind)[0].values()
+    return DetectableRow(
+        pair=str(series.pair),
+        environment=str(series.pair.environment),
+        figure=" · ".join([kind.label, kind.metrics[series.metric].label, *settings]),
+        url=f"{reverse('web:history')}?{urlencode({'series': series.pk})}",
+        smallest="" if each.ratio is None else f"{each.ratio * 100:.1f} %",
+        is_learning=each.is_learning,
+        runs=each.runs,
+        repetitions=each.repetitions,
+        to_halve=_to_halve(each),
+    )
+
+
+def _to_halve(each: Detectable) -> str:
+    """Say how many repetitions a run needs to show half as much."""
+    if each.is_learning:
+        left = LEAST_RUNS - each.runs
+        return ngettext("{count} run until it is known", "{count} runs until it is known", left).format(count=left)
+    if each.ratio is None:
+        return ""
+    if each.is_at_floor:
+        return _("none needed: smaller changes alert nobody")
+    if each.repetitions_to_halve is None:
+        return _("more repetitions don't help: runs differ from each other")
+    return f"{each.repetitions_to_halve:,}"
