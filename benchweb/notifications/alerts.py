@@ -5,6 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.dispatch import receiver
 from django.utils import translation
+from django.utils.translation import gettext as _
 
 from benchweb.hosts.models import Host
 from benchweb.notifications.events import Event
@@ -14,9 +15,12 @@ from benchweb.regressions.models import Alert, AlertTransition
 from benchweb.regressions.signals import alert_changed
 from benchweb.regressions.words import alert_title, unconfirmed_reason
 
+# What became of an alert whose snooze ended because it got worse; of all others, its state.
+_WORSE = "worse"
+
 
 @receiver(alert_changed, sender=Alert, dispatch_uid="benchweb.notifications.alerts")
-def tell(alert: Alert, transition: AlertTransition, **_: Any) -> None:
+def tell(alert: Alert, transition: AlertTransition, **_kwargs: Any) -> None:
     """Write the messages about a transition; in the installation's language, whoever caused it."""
     hosts = _hosts(alert)
     with translation.override(settings.LANGUAGE_CODE):
@@ -24,7 +28,7 @@ def tell(alert: Alert, transition: AlertTransition, **_: Any) -> None:
             # A transition is told once, and no other is taken for it.
             id=f"alert-{alert.pk}-{transition.pk}",
             kind=alert.kind,
-            transition=transition.to_state,
+            transition=_WORSE if _is_worse(transition) else transition.to_state,
             severity=alert.severity,
             title=alert_title(alert),
             text=_text(alert, transition),
@@ -48,7 +52,12 @@ def _hosts(alert: Alert) -> list[Host]:
 def _text(alert: Alert, transition: AlertTransition) -> str:
     """Say what became of it, by whom, and what else changed when it began, a line each."""
     by = f", {transition.by.get_username()}" if transition.by else ""
-    lines = [f"{transition.get_to_state_display()}{by}", transition.comment, unconfirmed_reason(alert)]
+    state = _("worse than when it was snoozed") if _is_worse(transition) else transition.get_to_state_display()
+    lines = [f"{state}{by}", transition.comment, unconfirmed_reason(alert)]
     if transition.to_state == Alert.State.OPEN:
         lines += [f"{each.host}: {'; '.join(each.words)}" for each in explanation(alert).facts]
     return "\n".join(line for line in lines if line)
+
+
+def _is_worse(transition: AlertTransition) -> bool:
+    return transition.action == AlertTransition.Action.WOKEN

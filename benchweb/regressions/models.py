@@ -2,14 +2,43 @@
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case, F, FloatField, GeneratedField, Q, Value, When
+from django.db.models.functions import Coalesce, Least
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from benchweb.hosts.models import Endpoint, Environment, Host, Pair
+from benchweb.hosts.models import Archivable, Endpoint, Environment, Host, Pair
 from benchweb.plans.models import Plan
 from benchweb.results.models import Series
 from benchweb.runs.models import Campaign, Run
 from benchweb.schedules.models import Schedule
+
+
+class Threshold(Archivable):
+    """A limit that a metric's median of a run must keep, whatever is usual; it is archived rather than changed."""
+
+    class Relation(models.TextChoices):
+        ABOVE = "above", _("above")
+        BELOW = "below", _("below")
+        BASELINE = "baseline", _("worse than the pinned baseline by")
+
+    kind = models.CharField(max_length=40)
+    metric = models.CharField(max_length=60)
+    relation = models.CharField(max_length=10, choices=Relation.choices)
+    # In the metric's unit; of a baseline a share of its run's figure.
+    limit = models.FloatField()
+    severity = models.CharField(max_length=20)
+    # Of one of these, or of all runs.
+    environment = models.ForeignKey(Environment, null=True, on_delete=models.PROTECT, related_name="+")
+    pair = models.ForeignKey(Pair, null=True, on_delete=models.PROTECT, related_name="+")
+    plan = models.ForeignKey(Plan, null=True, on_delete=models.PROTECT, related_name="+")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        ordering = ["name", "id"]
+        indexes = [
+            models.Index(fields=["kind", "metric"], condition=Q(archived_at=None), name="threshold_in_force"),
+        ]
 
 
 class Alert(models.Model):
@@ -18,6 +47,7 @@ class Alert(models.Model):
     class Kind(models.TextChoices):
         CHANGE = "change", _("change")
         ABSENCE = "absence", _("absence")
+        THRESHOLD = "threshold", _("threshold")
 
     class State(models.TextChoices):
         SUSPECT = "suspect", _("suspect")
@@ -30,6 +60,8 @@ class Alert(models.Model):
         INVALID = "invalid", _("invalid")
         FIXED = "fixed", _("fixed")
         RECOVERED = "recovered", _("recovered")
+        # Its series are another alert's now.
+        MERGED = "merged", _("merged")
 
     class Severity(models.TextChoices):
         INFO = "info", _("info")
@@ -51,6 +83,18 @@ class Alert(models.Model):
     params = models.JSONField(default=dict)
     # Largest relative difference among its series; None where it is no change, or the level was 0.
     size_ratio = models.FloatField(null=True)
+    # Worst first: by severity, then by size; what is missing counts as the whole of it.
+    rank = GeneratedField(
+        expression=Case(
+            When(severity="critical", then=Value(20.0)),
+            When(severity="warning", then=Value(10.0)),
+            default=Value(0.0),
+            output_field=FloatField(),
+        )
+        + Least(Coalesce(F("size_ratio"), Value(1.0)), Value(9.0), output_field=FloatField()),
+        output_field=FloatField(),
+        db_persist=True,
+    )
     environment = models.ForeignKey(Environment, null=True, on_delete=models.PROTECT, related_name="+")
     # What all of its pairs have in common; None where that is not one host.
     host = models.ForeignKey(Host, null=True, on_delete=models.PROTECT, related_name="+")
@@ -72,7 +116,10 @@ class Alert(models.Model):
     # When people were told of it first; None for a suspect that never came to that.
     opened_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
+    # A snooze ends at a time, or once the alert is worse than this rank, where it has one.
     snoozed_until = models.DateTimeField(null=True)
+    snoozed_rank = models.FloatField(null=True)
+    merged_into = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="merged")
     assignee = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="assigned_alerts"
     )
@@ -83,7 +130,7 @@ class Alert(models.Model):
         constraints = [
             models.CheckConstraint(
                 condition=Q(ended_at=None, state__in=("suspect", "confirming", "open", "acknowledged"))
-                | Q(ended_at__isnull=False, state__in=("expected", "invalid", "fixed", "recovered")),
+                | Q(ended_at__isnull=False, state__in=("expected", "invalid", "fixed", "recovered", "merged")),
                 name="alert_has_ended_as_its_state_says",
             )
         ]
@@ -91,14 +138,24 @@ class Alert(models.Model):
             models.Index(fields=["environment", "begun_at"], condition=Q(ended_at=None), name="alert_live"),
             models.Index(fields=["state", "-id"], name="alert_by_state"),
             models.Index(fields=["night"], name="alert_by_night"),
+            models.Index(fields=["-rank", "-id"], name="alert_by_rank"),
             models.Index(fields=["confirmation"], condition=Q(state="confirming"), name="alert_confirming"),
         ]
 
     def __str__(self) -> str:
         return f"alert {self.pk}"
 
+    @property
+    def is_snoozed(self) -> bool:
+        """Tell whether a live alert is hidden now."""
+        if self.ended_at is not None or self.snoozed_until is None:
+            return self.ended_at is None and self.snoozed_rank is not None
+        return self.snoozed_until > timezone.now()
 
-LIVE_STATES = (Alert.State.SUSPECT, Alert.State.CONFIRMING, Alert.State.OPEN, Alert.State.ACKNOWLEDGED)
+
+# Nobody has dealt with these yet.
+UNTRIAGED_STATES = (Alert.State.SUSPECT, Alert.State.CONFIRMING, Alert.State.OPEN)
+LIVE_STATES = (*UNTRIAGED_STATES, Alert.State.ACKNOWLEDGED)
 
 
 class AlertSeries(models.Model):
@@ -106,6 +163,8 @@ class AlertSeries(models.Model):
 
     alert = models.ForeignKey(Alert, on_delete=models.CASCADE, related_name="series")
     series = models.ForeignKey(Series, on_delete=models.PROTECT, related_name="alert_parts")
+    # Whose limit was broken: `before` is the limit then, and `after` the latest figure. None where it is a change.
+    threshold = models.ForeignKey(Threshold, null=True, on_delete=models.PROTECT, related_name="parts")
     # A segment of a series is told once, whatever became of its alert.
     segment_key = models.CharField(max_length=80, unique=True)
     # Medians of the segments in the metric's unit, and the interval of their difference as shares of `before`.
@@ -136,6 +195,10 @@ class AlertTransition(models.Model):
         COMMENTED = "commented", _("commented")
         ASSIGNED = "assigned", _("assigned")
         SNOOZED = "snoozed", _("snoozed")
+        # The snooze was ended, by somebody or because it got worse.
+        WOKEN = "woken", _("snooze ended")
+        MERGED = "merged", _("merged")
+        SPLIT = "split", _("split")
 
     alert = models.ForeignKey(Alert, on_delete=models.CASCADE, related_name="transitions")
     action = models.CharField(max_length=20, choices=Action.choices, default=Action.MOVED)
@@ -145,6 +208,8 @@ class AlertTransition(models.Model):
     from_state = models.CharField(max_length=20, choices=Alert.State.choices, blank=True)
     to_state = models.CharField(max_length=20, choices=Alert.State.choices)
     comment = models.TextField(blank=True)
+    # What else it was about: until when, to whom, from which alert or into which.
+    params = models.JSONField(default=dict)
 
     class Meta:
         ordering = ["id"]

@@ -13,9 +13,16 @@ from django.utils import timezone
 from benchweb.common.rows import fetch, literals
 from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.regressions.selectors import named_alerts
+from benchweb.regressions.snoozes import is_snoozed
 
 # People have dealt with these: they are in the history of alerts, not in the morning.
-DONE_STATES = (Alert.State.ACKNOWLEDGED, Alert.State.EXPECTED, Alert.State.INVALID, Alert.State.FIXED)
+DONE_STATES = (
+    Alert.State.ACKNOWLEDGED,
+    Alert.State.EXPECTED,
+    Alert.State.INVALID,
+    Alert.State.FIXED,
+    Alert.State.MERGED,
+)
 _SUSPECT_STATES = (Alert.State.SUSPECT, Alert.State.CONFIRMING)
 _SEVERITY = Case(
     When(severity=Alert.Severity.CRITICAL, then=Value(2)),
@@ -24,16 +31,19 @@ _SEVERITY = Case(
 )
 _DAY = timedelta(days=1)
 
+# As snoozes.is_snoozed has it.
+_AWAKE = "coalesce(snoozed_until <= statement_timestamp(), snoozed_rank IS NULL)"
 # What is missing from the night so far: a slot of later is not due.
 _NUMBERS = f"""
 WITH begun AS (
   SELECT kind FROM regressions_alert
   WHERE night = %(night)s AND opened_at IS NOT NULL AND state NOT IN ({literals((*DONE_STATES, "recovered"))})
+    AND {_AWAKE}
 ), slot AS (
   SELECT state FROM schedules_slot WHERE at >= %(begins)s AND at < least(%(ends)s, statement_timestamp())
 )
 SELECT (SELECT count(*) FROM slot) AS slots, (SELECT count(*) FROM slot WHERE state = 'finished') AS complete_slots,
-  (SELECT count(*) FROM begun WHERE kind = 'change') AS changed,
+  (SELECT count(*) FROM begun WHERE kind <> 'absence') AS changed,
   (SELECT count(*) FROM begun WHERE kind = 'absence') AS missing,
   (SELECT count(*) FROM regressions_alert
     WHERE state = 'recovered' AND opened_at IS NOT NULL AND ended_at >= %(begins)s AND ended_at < %(ends)s
@@ -41,7 +51,7 @@ SELECT (SELECT count(*) FROM slot) AS slots, (SELECT count(*) FROM slot WHERE st
   (SELECT count(*) FROM regressions_alert WHERE state IN ({literals(_SUSPECT_STATES)})) AS suspects,
   (SELECT coalesce(jsonb_object_agg(coalesce(environment_id, 0), open), '{{}}') FROM (
     SELECT environment_id, count(*) AS open FROM regressions_alert
-    WHERE state = 'open' AND (snoozed_until IS NULL OR snoozed_until <= statement_timestamp()) GROUP BY environment_id
+    WHERE state = 'open' AND {_AWAKE} GROUP BY environment_id
   ) each) AS by_environment
 """  # noqa: S608  (states of our own)
 
@@ -98,9 +108,8 @@ def alerts_now(most: int) -> AlertsNow:
     night = now.astimezone(UTC).date()
     ends = datetime.combine(night, time(12), UTC)
     numbers = fetch(_Numbers, _NUMBERS, {"night": night, "begins": ends - _DAY, "ends": ends})[0]
-    is_awake = Q(snoozed_until=None) | Q(snoozed_until__lte=now)
     named = named_alerts().annotate(named_kind=KT("params__kind"), named_metric=KT("params__metric"))
-    found = named.filter(is_awake, state=Alert.State.OPEN).annotate(line=_line_of_outer())
+    found = named.filter(~is_snoozed(), state=Alert.State.OPEN).annotate(line=_line_of_outer())
     worst = list(found.order_by(_SEVERITY.desc(), Coalesce(F("size_ratio"), Value(1.0)).desc(), "-pk")[:most])
     return AlertsNow(
         worst=worst,

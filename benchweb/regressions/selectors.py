@@ -12,6 +12,7 @@ from django.db.models import Count, Q, QuerySet
 from benchweb.regressions.judging.findings import changes_of
 from benchweb.regressions.judging.histories import History, RunValue, histories
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
+from benchweb.regressions.snoozes import is_snoozed
 from benchweb.results.models import RunFigure
 from benchweb.runs.models import Run, State
 from benchweb.schedules.models import Slot
@@ -32,6 +33,10 @@ class AlertFilters:
     host: int | None = None
     kind: str = ""
     night: date | None = None
+    severity: str = ""
+    plan: int | None = None
+    # None: whether they are snoozed or not.
+    snoozed: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -73,12 +78,10 @@ def alerts() -> "QuerySet[Alert, Alert]":
 def alerts_matching(filters: AlertFilters) -> "QuerySet[Alert, Alert]":
     """Return the alerts that match; the caller orders and slices."""
     found = alerts().filter(state__in=filters.states)
-    if filters.environment is not None:
-        found = found.filter(environment=filters.environment)
-    if filters.kind:
-        found = found.filter(kind=filters.kind)
-    if filters.night is not None:
-        found = found.filter(night=filters.night)
+    named = {name: getattr(filters, name) for name in ("environment", "kind", "night", "severity", "plan")}
+    found = found.filter(**{name: value for name, value in named.items() if value not in (None, "")})
+    if filters.snoozed is not None:
+        found = found.filter(is_snoozed() if filters.snoozed else ~is_snoozed())
     if filters.host is not None:
         of_pair = Q(pair__source__host=filters.host) | Q(pair__sink__host=filters.host)
         found = found.filter(Q(host=filters.host) | Q(endpoint__host=filters.host) | of_pair)
@@ -128,7 +131,7 @@ def _present_ratios(series_ids: Collection[int]) -> list[float]:
     Levels are those that alerts know: to look for changes again would take a page of many series a second.
     """
     boundaries: dict[int, set[int]] = defaultdict(set)
-    parts = AlertSeries.objects.filter(series__in=series_ids)
+    parts = AlertSeries.objects.filter(series__in=series_ids, threshold=None)
     for part in parts.only("series_id", "first_bad_run_id", "recovered_run_id"):
         boundaries[part.series_id] |= {part.first_bad_run_id, part.recovered_run_id or 0}
     found = (_present(history, boundaries[history.series_id]) for history in histories(series_ids))

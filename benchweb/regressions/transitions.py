@@ -1,6 +1,7 @@
 """The life of an alert: every transition locks its row, is checked against the state it has then, and is recorded."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -26,8 +27,8 @@ _FROM: Mapping[str, tuple[str, ...]] = {
     State.FIXED: LIVE_STATES,
     State.RECOVERED: LIVE_STATES,
 }
-# Nobody is told of these: they are on their way to something that people may be told of.
-_UNANNOUNCED = (State.SUSPECT, State.CONFIRMING)
+# Nobody is told of these: they are on their way to something that people may be told of, or somebody's own doing.
+_UNANNOUNCED = (State.SUSPECT, State.CONFIRMING, State.MERGED)
 
 
 class AlertError(ValueError):
@@ -45,7 +46,7 @@ def found(alert: Alert) -> Alert:
     if alert.state == State.OPEN:
         alert.opened_at = alert.created_at
     alert.save(force_insert=True)
-    _record(alert, AlertTransition.Action.FOUND, "", None, "")
+    record(alert, AlertTransition.Action.FOUND, "", None, "")
     return alert
 
 
@@ -67,7 +68,7 @@ def move(
     alert.save()
     if to == State.INVALID:
         _teach_noise(alert, now)
-    _record(alert, AlertTransition.Action.MOVED, before, by, comment)
+    record(alert, AlertTransition.Action.MOVED, before, by, comment)
     return True
 
 
@@ -91,16 +92,12 @@ def fix(*, alert_id: int, by: User | None, comment: str = "") -> None:
     _moved_by(alert_id, State.FIXED, by, comment)
 
 
-def snooze(*, alert_id: int, until: datetime, by: User | None, comment: str = "") -> None:
-    """Hide a live alert until a time."""
-    if until <= timezone.now():
-        raise AlertError("until", _("The snooze ends before now: give a later time."))
-    _changed_by(alert_id, AlertTransition.Action.SNOOZED, by, comment, {"snoozed_until": until})
-
-
 def assign(*, alert_id: int, assignee: User | None, by: User | None, comment: str = "") -> None:
     """Give an alert to somebody, or to nobody."""
-    _changed_by(alert_id, AlertTransition.Action.ASSIGNED, by, comment, {"assignee": assignee}, even_ended=True)
+    name = assignee.get_username() if assignee else None
+    with change(alert_id, even_ended=True) as alert:
+        alert.assignee = assignee
+        record(alert, AlertTransition.Action.ASSIGNED, alert.state, by, comment, params={"assignee": name})
 
 
 def remark(*, alert_id: int, comment: str, by: User | None, ticket_url: str | None = None) -> None:
@@ -109,39 +106,64 @@ def remark(*, alert_id: int, comment: str, by: User | None, ticket_url: str | No
         raise AlertError("comment", _("A comment has at least one character."))
     if ticket_url and not ticket_url.startswith(("http://", "https://")):
         raise AlertError("ticket_url", _("A ticket's address begins with http:// or https://."))
-    changes = {} if ticket_url is None else {"ticket_url": ticket_url}
-    _changed_by(alert_id, AlertTransition.Action.COMMENTED, by, comment, changes, even_ended=True)
+    params = {} if ticket_url is None else {"ticket_url": ticket_url}
+    with change(alert_id, even_ended=True) as alert:
+        alert.ticket_url = alert.ticket_url if ticket_url is None else ticket_url
+        record(alert, AlertTransition.Action.COMMENTED, alert.state, by, comment, params=params)
+
+
+@contextmanager
+def change(alert_id: int, *, even_ended: bool = False) -> Iterator[Alert]:
+    """Lock an alert, give it to be changed, and save it; refused where it has ended, unless that is allowed."""
+    with transaction.atomic():
+        alert = Alert.objects.select_for_update().get(pk=alert_id)
+        if not even_ended:
+            check_live(alert)
+        yield alert
+        alert.save()
+
+
+def check_live(alert: Alert, field: str = "") -> None:
+    """Raise AlertError where an alert has ended."""
+    if alert.state not in LIVE_STATES:
+        raise AlertError(
+            field, _("Alert {alert_id} is {state}: it has ended.").format(alert_id=alert.pk, state=alert.state)
+        )
 
 
 @transaction.atomic
 def _moved_by(alert_id: int, to: State, by: User | None, comment: str) -> None:
-    _check(comment)
-    if not move(alert_id, to, by=by, comment=comment.strip()):
+    if not move(alert_id, to, by=by, comment=comment):
         state = Alert.objects.values_list("state", flat=True).get(pk=alert_id)
         refusal = _("Alert {alert_id} is {state}: it can't become {wanted}.")
         raise AlertError("", refusal.format(alert_id=alert_id, state=state, wanted=to.value))
 
 
-@transaction.atomic
-def _changed_by(
-    alert_id: int,
+def record(
+    alert: Alert,
     action: AlertTransition.Action,
+    before: str,
     by: User | None,
     comment: str,
-    changes: Mapping[str, Any],
     *,
-    even_ended: bool = False,
+    params: Mapping[str, Any] | None = None,
+    announced: bool | None = None,
 ) -> None:
+    """Write a row of an alert's history, and tell of it: by itself where its state is another one that is told."""
     _check(comment)
-    alert = Alert.objects.select_for_update().get(pk=alert_id)
-    if not even_ended and alert.state not in LIVE_STATES:
-        raise AlertError(
-            "", _("Alert {alert_id} is {state}: it has ended.").format(alert_id=alert_id, state=alert.state)
-        )
-    for name, value in changes.items():
-        setattr(alert, name, value)
-    alert.save(update_fields=list(changes))
-    _record(alert, action, alert.state, by, comment.strip())
+    row = AlertTransition.objects.create(
+        alert=alert,
+        action=action,
+        at=timezone.now(),
+        by=by,
+        from_state=before,
+        to_state=alert.state,
+        comment=comment.strip(),
+        params=dict(params or {}),
+    )
+    is_news = before != alert.state and alert.state not in _UNANNOUNCED if announced is None else announced
+    if is_news and alert.opened_at is not None:
+        alert_changed.send(sender=Alert, alert=alert, transition=row)
 
 
 def _check(comment: str) -> None:
@@ -151,18 +173,9 @@ def _check(comment: str) -> None:
         raise AlertError("comment", _("A comment can't hold the NUL character."))
 
 
-def _record(alert: Alert, action: AlertTransition.Action, before: str, by: User | None, comment: str) -> None:
-    row = AlertTransition.objects.create(
-        alert=alert, action=action, at=timezone.now(), by=by, from_state=before, to_state=alert.state, comment=comment
-    )
-    has_moved = before != alert.state
-    if has_moved and alert.state not in _UNANNOUNCED and alert.opened_at is not None:
-        alert_changed.send(sender=Alert, alert=alert, transition=row)
-
-
 def _teach_noise(alert: Alert, now: datetime) -> None:
     """Raise the floor of an alert's series to the changes that were called noise."""
-    for part in alert.series.exclude(difference_ratio=None):
+    for part in alert.series.filter(threshold=None).exclude(difference_ratio=None):
         floor = min(abs(part.difference_ratio or 0.0), LARGEST_FLOOR_RATIO)
         noise, _is_new = SeriesNoise.objects.get_or_create(
             series_id=part.series_id, defaults={"floor_ratio": floor, "taught_at": now}

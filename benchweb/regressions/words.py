@@ -1,10 +1,15 @@
 """What an alert tells, as a sentence in the reader's language."""
 
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from benchweb.catalog import catalog
-from benchweb.regressions.models import Alert
+from benchweb.common.formatting import quantity
+from benchweb.regressions.models import Alert, AlertTransition
 
 _UNCONFIRMED = {
     "no_schedule": gettext_lazy("Not measured again: no schedule launched its run."),
@@ -19,9 +24,15 @@ _UNCONFIRMED = {
 def alert_title(alert: Alert) -> str:
     """Say what an alert tells, with names; the alert comes with its pair, host, endpoint and schedule."""
     params = alert.params
+    if alert.code in ("change", "threshold"):
+        figure = _size(alert) if alert.code == "change" else _limit(params)
+        return f"{_where(alert)}: {_figure(alert)} {figure}{_more(params['series'] - 1)}"
+    return _absence(alert)
+
+
+def _absence(alert: Alert) -> str:
+    params = alert.params
     match alert.code:
-        case "change":
-            return f"{_where(alert)}: {_figure(alert)} {_size(alert)}{_more(params['series'] - 1)}"
         case "slot":
             slots = ngettext("{count:,} slot", "{count:,} slots", params["slots"]).format(count=params["slots"])
             return _("Schedule {schedule}: {slots} without complete results").format(
@@ -41,6 +52,45 @@ def alert_title(alert: Alert) -> str:
 def unconfirmed_reason(alert: Alert) -> str:
     """Say why a suspect was not measured again, or to no end; empty where neither is so."""
     return str(_UNCONFIRMED.get(alert.unconfirmed_code, ""))
+
+
+def transition_text(row: AlertTransition) -> str:
+    """Say what happened to an alert, without who did it and the comment."""
+    params = row.params
+    if row.action == AlertTransition.Action.SNOOZED:
+        return _snoozed(params)
+    if row.action in (AlertTransition.Action.MERGED, AlertTransition.Action.SPLIT):
+        return _moved_series(row.action, params)
+    text = ""
+    if row.action == AlertTransition.Action.WOKEN and "severity" in params:
+        text = _("snooze ended: it got worse")
+    elif row.action == AlertTransition.Action.ASSIGNED and "assignee" in params:
+        name = params["assignee"]
+        text = _("assigned to {name}").format(name=name) if name else _("assigned to nobody")
+    elif row.action == AlertTransition.Action.COMMENTED and "ticket_url" in params:
+        url = params["ticket_url"]
+        text = _("ticket {url}").format(url=url) if url else _("ticket removed")
+    state = f" · {row.get_to_state_display()}" if row.from_state != row.to_state else ""
+    return text or f"{row.get_action_display()}{state}"
+
+
+def _moved_series(action: str, params: Mapping[str, Any]) -> str:
+    has_given = "into" in params
+    if action == AlertTransition.Action.MERGED:
+        text = _("merged into alert {number}") if has_given else _("alert {number} merged into this one")
+    else:
+        text = _("series split off into alert {number}") if has_given else _("split off alert {number}")
+    return text.format(number=params["into" if has_given else "from"])
+
+
+def _snoozed(params: Mapping[str, Any]) -> str:
+    until = params.get("until")
+    if not until:
+        return _("snoozed until it gets worse") if params.get("until_worse") else _("snoozed")
+    at = datetime.fromisoformat(until).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    if params.get("until_worse"):
+        return _("snoozed until {at}, or until it gets worse").format(at=at)
+    return _("snoozed until {at}").format(at=at)
 
 
 def signed_percent(ratio: float) -> str:
@@ -70,6 +120,17 @@ def _figure(alert: Alert) -> str:
 def _size(alert: Alert) -> str:
     ratio = alert.params.get("ratio")
     return _("changed") if ratio is None else signed_percent(ratio)
+
+
+def _limit(params: Mapping[str, Any]) -> str:
+    metric = catalog().metrics.get(params["metric"])
+    value, limit = (str(quantity(params[name], metric.unit if metric else "")) for name in ("value", "limit"))
+    words = {
+        "above": _("{value}, above {limit}"),
+        "below": _("{value}, below {limit}"),
+        "baseline": _("{value}, the limit by the baseline is {limit}"),
+    }
+    return words[params["relation"]].format(value=value, limit=limit)
 
 
 def _more(count: int) -> str:

@@ -11,6 +11,7 @@ import { loadScripts, startParts } from "./shell/parts";
 import { startSearch } from "./shell/search";
 import { startTheme } from "./shell/theme";
 import { showTimes, startClocks } from "./text/times";
+import { startTriage } from "./shell/triage";
 import { startViews } from "./shell/views";
 import { keepZone } from "./text/zone";
 
@@ -33,6 +34,7 @@ startViews();
 startClocks();
 startEdges();
 startParts();
+startTriage();
 showSection();
 htmx.onLoad((content) => {
   showTimes(content as Element);

@@ -67,7 +67,7 @@ NO_PAGES = {
     *("plan_steps", "plan_preview"),
     *("launch_choice", "language", "suggestions", "saved_views_menu", "saved_view_save", "saved_view_change"),
     *("schedule_preview", "schedule_pairs", "schedule_outlook", "schedule_pause", "schedule_resume", "schedule_run"),
-    *("schedule_cancel", "channel_test", "channel_enable", "alert_move", "alert_charts"),
+    *("schedule_cancel", "channel_test", "channel_enable", "alert_move", "alert_charts", "alerts_triage"),
     *("campaign_cancel", "history_csv", "history_charts", "annotation_add", "annotation_remove", "share_revoke"),
     *("shared_csv", "shared_json", "shared_badge"),
     *(f"{row}_restore" for row in ("host", "endpoint", "environment", "pair", "plan", "schedule")),
@@ -166,6 +166,7 @@ def _alerts(pair: Pair) -> list[Address]:
     return [
         Address("alerts", "/alerts"),
         Address("alerts", "/alerts?state=all"),
+        Address("alerts", "/alerts?state=all&group=host"),
         Address("alert", f"/alerts/{alert.pk}"),
         Address("morning", "/morning"),
         Address("notifications", "/notifications"),

@@ -1,10 +1,8 @@
 """What people do with an alert: recorded with names and times, refused where it can't be, and told once."""
 
 from collections.abc import Callable
-from datetime import timedelta
 
 import pytest
-from django.utils import timezone
 
 from benchweb.regressions import transitions
 from benchweb.regressions.models import Alert, AlertTransition
@@ -52,16 +50,6 @@ def test_a_transition_from_a_wrong_state_is_refused_and_changes_nothing(
     assert f"is {state}" in refused.value.message
     assert Alert.objects.get().state == state
     assert AlertTransition.objects.count() == 1
-
-
-def test_a_snooze_needs_a_time_to_come() -> None:
-    alert = make_alert()
-    with pytest.raises(AlertError):
-        transitions.snooze(alert_id=alert.pk, until=timezone.now() - timedelta(seconds=1), by=None)
-    until = timezone.now() + timedelta(hours=8)
-    transitions.snooze(alert_id=alert.pk, until=until, by=None)
-    alert.refresh_from_db()
-    assert (alert.state, alert.snoozed_until) == (State.OPEN, until)
 
 
 def test_a_receiver_that_fails_undoes_the_transition() -> None:

@@ -11,6 +11,7 @@ from benchweb.regressions import transitions
 from benchweb.regressions.judging.causes import causes_of, common_causes, common_host, common_uplink
 from benchweb.regressions.judging.findings import NEAR_RUNS, Finding, segment_key
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
+from benchweb.regressions.snoozes import wake_if_worse
 from benchweb.results.nightly_summaries import night_of
 from benchweb.runs.models import Run
 from benchweb.schedules.models import Schedule
@@ -66,7 +67,7 @@ def update(part: AlertSeries, finding: Finding) -> None:
 
 
 def describe(alert: Alert) -> None:
-    """Write what the parts of an alert have in common, and its size; its state is left as it is."""
+    """Write what the parts of an alert have in common, and its size; its state is left as it is, a snooze may end."""
     # What measuring again showed may have been written since it was read.
     alert.refresh_from_db(fields=["host", "verdict"])
     parts = list(alert.series.select_related("series"))
@@ -93,6 +94,7 @@ def describe(alert: Alert) -> None:
             "uplink": common_uplink(causes) if len(pairs) > 1 else "",
         },
     )
+    wake_if_worse(alert.pk)
 
 
 def _alert_of(finding: Finding, pair: Pair) -> Alert | None:
@@ -105,7 +107,7 @@ def _alert_of(finding: Finding, pair: Pair) -> Alert | None:
         Q(ended_at=None, begun_at__gte=first, begun_at__lte=last) | is_same,
         kind=Alert.Kind.CHANGE,
         environment=pair.environment_id,
-    ).exclude(state=State.INVALID)
+    ).exclude(state__in=(State.INVALID, State.MERGED))
     causes = causes_of(pair)
     for alert in candidates.order_by("ended_at", "pk"):
         pairs = _pairs(set(alert.series.values_list("series__pair_id", flat=True)))

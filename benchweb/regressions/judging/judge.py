@@ -3,18 +3,17 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from benchweb.regressions.absence.runs import judge_receipt
 from benchweb.regressions.judging import confirmation, grouping, recovery
 from benchweb.regressions.judging.findings import Finding, lasting_findings, same_segment, suspect_finding
 from benchweb.regressions.judging.histories import History, histories, watched_series
+from benchweb.regressions.judging.locks import lock_environments
 from benchweb.regressions.models import Alert, AlertSeries, RunJudgement
+from benchweb.regressions.thresholds.judging import judge_thresholds
 from benchweb.runs.models import OPEN_STATES, Run
-
-# An arbitrary number of ours for PostgreSQL's advisory locks; the second is the environment's id.
-_LOCK = 7_410_047
 
 
 @transaction.atomic
@@ -31,7 +30,7 @@ def judge_run(run_id: int) -> bool:
     RunJudgement.objects.get_or_create(run=run, defaults={"queued_at": timezone.now()})
     if RunJudgement.objects.select_for_update().get(run=run).judged_at is not None:
         return False
-    _lock_environment(run.pair.environment_id)
+    lock_environments([run.pair.environment_id])
     _judge(run)
     RunJudgement.objects.filter(run=run).update(judged_at=timezone.now())
     return True
@@ -39,6 +38,7 @@ def judge_run(run_id: int) -> bool:
 
 def _judge(run: Run) -> None:
     judge_receipt(run)
+    judge_thresholds(run)
     found = histories(watched_series(run.pk))
     known = _known(found)
     confirmation.conclude(run.campaign_id)
@@ -84,11 +84,6 @@ def _known(found: Sequence[History]) -> dict[int, list[AlertSeries]]:
     """Return the series' parts in alerts, the newest first."""
     ids = [history.series_id for history in found]
     known: dict[int, list[AlertSeries]] = defaultdict(list)
-    for part in AlertSeries.objects.filter(series__in=ids).select_related("alert").order_by("-pk"):
+    for part in AlertSeries.objects.filter(series__in=ids, threshold=None).select_related("alert").order_by("-pk"):
         known[part.series_id].append(part)
     return known
-
-
-def _lock_environment(environment_id: int) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, environment_id % 2**31])

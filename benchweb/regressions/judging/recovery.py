@@ -23,7 +23,7 @@ def notice(found: Sequence[History], known: Mapping[int, Sequence[AlertSeries]])
                 AlertSeries.objects.filter(pk=part.pk).update(recovered_run=run_id)
                 part.recovered_run_id = run_id
                 concerned.add(part.alert_id)
-    return [alert_id for alert_id in sorted(concerned) if _ended(alert_id)]
+    return [alert_id for alert_id in sorted(concerned) if end_if_recovered(alert_id)]
 
 
 def _recovered_at(history: History, part: AlertSeries) -> int | None:
@@ -37,7 +37,8 @@ def _recovered_at(history: History, part: AlertSeries) -> int | None:
     return latest[0].run_id
 
 
-def _ended(alert_id: int) -> bool:
+def end_if_recovered(alert_id: int) -> bool:
+    """End an alert all of whose series came back; True when it was ended."""
     if AlertSeries.objects.filter(alert=alert_id, recovered_run=None).exists():
         return False
     return transitions.move(alert_id, State.RECOVERED)

@@ -55,8 +55,9 @@ def morning_page(night: date | None) -> MorningPage:
     today = datetime.now(UTC).date()
     night = max(_FIRST, min(night or today, today + _DAY))
     found = night_of_date(night)
-    left = [alert for alert in found.begun if alert.state not in (*DONE_STATES, Alert.State.RECOVERED)]
-    changed = [alert for alert in left if alert.kind == Alert.Kind.CHANGE]
+    done = (*DONE_STATES, Alert.State.RECOVERED)
+    left = [alert for alert in found.begun if alert.state not in done and not alert.is_snoozed]
+    changed = [alert for alert in left if alert.kind != Alert.Kind.ABSENCE]
     missing = [alert for alert in left if alert.kind == Alert.Kind.ABSENCE]
     sections = [
         (_("What changed"), _("Nothing changed."), changed),

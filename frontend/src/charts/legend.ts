@@ -19,7 +19,10 @@ export function legend(spec: Spec, hidden: Set<string>, colors: Palette, change:
     button.addEventListener("click", () => toggle(each.id));
     button.addEventListener("dblclick", () => isolate(each.id));
     button.addEventListener("keydown", (event) => {
-      if (event.key === "i") isolate(each.id);
+      if (event.key !== "i") return;
+      // On the page of an alert the same key is a button's.
+      event.preventDefault();
+      isolate(each.id);
     });
     return button;
   });

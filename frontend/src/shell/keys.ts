@@ -1,23 +1,27 @@
-// Keys: `/` to the search, `v` to the saved views, `g` and a letter to a page, `?` for the list.
+// Keys: `/` to the search, `v` to the saved views, `g` and a letter to a page, `?` for the list; and those of alerts.
+import { pressed } from "./triage";
 
 const SEQUENCE_MILLISECONDS = 1500;
+// In a tick box no letter is typed.
+const FIELDS = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]";
 
 /** Listen for keys; the pages to go to are the links that carry `data-key`. */
 export function startKeys(): void {
   let waitingSince = 0;
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || document.querySelector("dialog[open]")) return;
     const afterG = Date.now() - waitingSince < SEQUENCE_MILLISECONDS;
     waitingSince = event.key === "g" ? Date.now() : 0;
     if (afterG && goTo(event.key)) event.preventDefault();
     else if (event.key === "/") focusSearch(event);
     else if (event.key === "?") showKeys();
     else if (event.key === "v") openViews(event);
+    else if (pressed(event.key)) event.preventDefault();
   });
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable]") !== null;
+  return target instanceof HTMLElement && target.closest(FIELDS) !== null;
 }
 
 function goTo(letter: string): boolean {

@@ -231,3 +231,45 @@ def test_a_night_tells_what_began_and_what_it_rests_on(api: ApiClient, alert: Al
     assert (found["recovered"], found["runs"], found["finished_runs"], found["slots"]) == ([], 1, 1, 0)
     assert 0 < found["smallest_detectable_change_ratio"] < 0.5
     assert api.get("/nights/2026-02-30").status_code == 404
+
+
+def test_it_is_snoozed_until_it_is_worse_found_by_that_and_woken(api: ApiClient) -> None:
+    alert, other = bare_alert(1), bare_alert(2)
+    answer = api.post(f"/alerts/{alert.pk}/snooze", {"until_worse": True, "comment": "known"})
+    assert answer.status_code == 200, answer.json()
+    found = answer.json()
+    assert (found["is_snoozed"], found["snoozed_until"], found["snoozed_until_worse"]) == (True, None, True)
+    assert found["transitions"][-1]["params"] == {"until": None, "until_worse": True}
+    for query, ids in (("true", [alert.pk]), ("false", [other.pk])):
+        assert [each["id"] for each in api.get(f"/alerts?snoozed={query}").json()["items"]] == ids
+    assert api.post(f"/alerts/{alert.pk}/snooze", {}).status_code == 422
+    assert api.post(f"/alerts/{alert.pk}/wake", {}).json()["is_snoozed"] is False
+    assert api.post(f"/alerts/{alert.pk}/wake", {}).status_code == 409
+
+
+def test_alerts_are_merged_and_series_split_off(api: ApiClient, alert: Alert) -> None:
+    series = [each["series"] for each in api.get(f"/alerts/{alert.pk}").json()["series"]]
+    answer = api.post(f"/alerts/{alert.pk}/split", {"series": series[:1], "comment": "another"})
+    assert answer.status_code == 201, answer.json()
+    new = answer.json()
+    assert ([each["series"] for each in new["series"]], new["state"]) == (series[:1], "open")
+    merged = api.post(f"/alerts/{new['id']}/merge", {"into": alert.pk})
+    assert (merged.status_code, merged.json()["id"], merged.json()["series_count"]) == (200, alert.pk, 3)
+    gone = api.get(f"/alerts/{new['id']}").json()
+    assert (gone["state"], gone["merged_into"], gone["series"]) == ("merged", alert.pk, [])
+
+
+@pytest.mark.parametrize(
+    ("path", "body"), [("split", {"series": [1]}), ("split", {"series": []}), ("merge", {"into": 9})]
+)
+def test_what_can_not_be_merged_or_split_is_refused(api: ApiClient, path: str, body: dict[str, Any]) -> None:
+    assert api.post(f"/alerts/{bare_alert(1).pk}/{path}", body).status_code == 422
+    assert api.post("/alerts/999999/merge", {"into": 1}).status_code == 404
+
+
+def test_filters_of_severity_and_plan_leave_what_matches(api: ApiClient) -> None:
+    critical = bare_alert(1, severity="critical")
+    bare_alert(2)
+    assert [each["id"] for each in api.get("/alerts?severity=critical").json()["items"]] == [critical.pk]
+    assert api.get("/alerts?plan=7").json()["items"] == []
+    assert api.get("/alerts?severity=bad").status_code == 422

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from benchweb.regressions.models import Alert, AlertTransition
-from tests.factories import make_alert, make_pair
+from tests.factories import make_alert, make_pair, make_user
 from tests.regressions.judged import judged, quiet
 
 State = Alert.State
@@ -70,3 +70,75 @@ def test_it_is_snoozed_assigned_and_commented_and_markup_stays_text(signed_in: C
     page = signed_in.get(f"/alerts/{alert.pk}").content.decode()
     assert page.count("&lt;b&gt;asked&lt;/b&gt;") == 3
     assert "<b>asked" not in page
+
+
+def test_a_snooze_has_a_length_or_a_time_and_hides_it_from_the_list(signed_in: Client) -> None:
+    alert = make_alert()
+    signed_in.post(f"/alerts/{alert.pk}/move", {"action": "snooze", "snooze": "worse"})
+    page = signed_in.get(f"/alerts/{alert.pk}").content.decode()
+    assert "Snoozed until it gets worse." in page
+    assert "End the snooze" in page
+    assert f'data-row="{alert.pk}"' not in signed_in.get("/alerts").content.decode()
+    assert f'data-row="{alert.pk}"' in signed_in.get("/alerts?state=snoozed").content.decode()
+    signed_in.post(f"/alerts/{alert.pk}/move", {"action": "wake"})
+    signed_in.post(f"/alerts/{alert.pk}/move", {"action": "snooze", "until": "2099-01-02T03:04"})
+    assert "snoozed until 2099-01-02 03:04 UTC · ada" in signed_in.get(f"/alerts/{alert.pk}").content.decode()
+    for form in ({"snooze": "1"}, {"until": "tomorrow"}):
+        page = signed_in.post(f"/alerts/{alert.pk}/move", {"action": "snooze"} | form, follow=True).content.decode()
+        assert "notice-error" in page
+    assert AlertTransition.objects.count() == 4
+
+
+def test_it_is_assigned_to_somebody_or_nobody_and_has_a_ticket(signed_in: Client) -> None:
+    make_user("bert", "secret words")
+    alert = make_alert()
+    address = f"/alerts/{alert.pk}/move"
+    for form in (
+        {"action": "assign", "assignee": "bert"},
+        {"action": "assign", "assignee": ""},
+        {"action": "ticket", "ticket_url": "https://tickets.test/7"},
+        {"action": "ticket", "ticket_url": "javascript:alert(1)"},
+        {"action": "assign", "assignee": "nemo"},
+    ):
+        page = signed_in.post(address, form, follow=True).content.decode()
+    assert "There is no user nemo." in page
+    assert 'href="https://tickets.test/7"' in page
+    for text in ("assigned to bert · ada", "assigned to nobody · ada", "ticket https://tickets.test/7 · ada"):
+        assert text in page
+    alert.refresh_from_db()
+    assert (alert.assignee, alert.ticket_url) == (None, "https://tickets.test/7")
+
+
+def test_alerts_are_merged_and_split_on_their_pages(signed_in: Client) -> None:
+    pair = make_pair()
+    quiet(pair, series=3)
+    judged(pair, [0.7] * 6, first=20, series=3)
+    alert = Alert.objects.get(state=State.OPEN)
+    first = alert.series.values_list("series", flat=True)[0]
+    page = signed_in.get(f"/alerts/{alert.pk}").content.decode()
+    assert f'name="series" value="{first}" form="alert-actions"' in page
+    signed_in.post(f"/alerts/{alert.pk}/move", {"action": "split", "series": [first]})
+    new = Alert.objects.latest("pk")
+    assert (new.pk != alert.pk, new.series.count(), alert.series.count()) == (True, 1, 2)
+    page = signed_in.get(f"/alerts/{new.pk}").content.decode()
+    assert f"split off alert {alert.pk} · ada" in page
+    assert f'<option value="{alert.pk}">' in page
+    signed_in.post(f"/alerts/{new.pk}/move", {"action": "merge", "into": alert.pk})
+    page = signed_in.get(f"/alerts/{new.pk}").content.decode()
+    assert f'<a href="/alerts/{alert.pk}">Merged into alert {alert.pk}</a>' in page
+    assert alert.series.count() == 3
+    assert (
+        "Choose the alert"
+        in signed_in.post(f"/alerts/{alert.pk}/move", {"action": "merge"}, follow=True).content.decode()
+    )
+
+
+def test_those_selected_are_merged_into_the_worst_of_them(signed_in: Client) -> None:
+    one, worst, other = make_alert(), make_alert(), make_alert()
+    Alert.objects.filter(pk=worst.pk).update(severity="critical")
+    form = {"action": "merge", "alert": [one.pk, worst.pk, other.pk]}
+    assert "2 alerts merged." in signed_in.post("/alerts/triage", form, follow=True).content.decode()
+    merged = Alert.objects.filter(state=State.MERGED).order_by("pk").values_list("pk", "merged_into")
+    assert list(merged) == [(one.pk, worst.pk), (other.pk, worst.pk)]
+    form["alert"] = [worst.pk]
+    assert "Select two or more" in signed_in.post("/alerts/triage", form, follow=True).content.decode()

@@ -1,8 +1,10 @@
 """Alerts: what changed or is missing, and what people do about it."""
 
+from typing import Any
+
 from django.contrib.auth.models import User
 from django.http import HttpRequest
-from ninja import Query, Router
+from ninja import Query, Router, Status
 
 from benchweb.api.authentication import caller
 from benchweb.api.paging import Page, page
@@ -15,8 +17,10 @@ from benchweb.api.resources.alerts.schemas import (
     AlertQuery,
     AssignBody,
     CommentBody,
+    MergeBody,
     RemarkBody,
     SnoozeBody,
+    SplitBody,
     alert_fields,
     explanation_item,
     series_item,
@@ -24,7 +28,7 @@ from benchweb.api.resources.alerts.schemas import (
 )
 from benchweb.api.rows import row_or_404
 from benchweb.api.schemas import Identifier
-from benchweb.regressions import transitions
+from benchweb.regressions import merging, snoozes, transitions
 from benchweb.regressions.explanations import explanation
 from benchweb.regressions.models import LIVE_STATES, Alert
 from benchweb.regressions.selectors import AlertFilters, alerts, alerts_matching
@@ -39,8 +43,11 @@ def alert_list(request: HttpRequest, query: Query[AlertQuery]) -> Page[AlertItem
         states=_states(query.state),
         environment=query.environment,
         host=query.host,
-        kind=_kind(query.kind),
+        kind=_one_of("kind", query.kind, Alert.Kind.values),
+        severity=_one_of("severity", query.severity, Alert.Severity.values),
+        plan=query.plan,
         night=query.night,
+        snoozed=query.snoozed,
     )
     rows = alerts_matching(filters)
     return page(request, query, rows, lambda alert: AlertItem(**alert_fields(request, alert)), newest_first=True)
@@ -94,10 +101,35 @@ def alert_fix(request: HttpRequest, alert_id: Identifier, body: CommentBody) -> 
 
 @router.post("/alerts/{alert_id}/snooze", response=AlertDetail)
 def alert_snooze(request: HttpRequest, alert_id: Identifier, body: SnoozeBody) -> AlertDetail:
-    """Hide it until a time."""
+    """Hide it until a time, until it gets worse, or the first of both."""
     row_or_404(alerts(), alert_id)
-    transitions.snooze(alert_id=alert_id, until=body.until, by=caller(request), comment=body.comment)
+    ends: dict[str, Any] = {"until": body.until, "until_worse": body.until_worse}
+    snoozes.snooze(alert_id=alert_id, **ends, by=caller(request), comment=body.comment)
     return alert_get(request, alert_id)
+
+
+@router.post("/alerts/{alert_id}/wake", response=AlertDetail)
+def alert_wake(request: HttpRequest, alert_id: Identifier, body: CommentBody) -> AlertDetail:
+    """End its snooze now."""
+    row_or_404(alerts(), alert_id)
+    snoozes.wake(alert_id=alert_id, by=caller(request), comment=body.comment)
+    return alert_get(request, alert_id)
+
+
+@router.post("/alerts/{alert_id}/merge", response=AlertDetail)
+def alert_merge(request: HttpRequest, alert_id: Identifier, body: MergeBody) -> AlertDetail:
+    """Give its series to the alert `into`, and end it; answer with that one."""
+    row_or_404(alerts(), alert_id)
+    merging.merge(alert_id=alert_id, into=body.into, by=caller(request), comment=body.comment)
+    return alert_get(request, body.into)
+
+
+@router.post("/alerts/{alert_id}/split", response={201: AlertDetail})
+def alert_split(request: HttpRequest, alert_id: Identifier, body: SplitBody) -> Status[AlertDetail]:
+    """Give some of its series to a new alert; answer with that one."""
+    row_or_404(alerts(), alert_id)
+    new = merging.split(alert_id=alert_id, series=body.series, by=caller(request), comment=body.comment)
+    return Status(201, alert_get(request, new.pk))
 
 
 @router.post("/alerts/{alert_id}/comment", response=AlertDetail)
@@ -130,9 +162,9 @@ def _states(text: str) -> tuple[str, ...]:
     return states
 
 
-def _kind(text: str) -> str:
-    if text and text not in Alert.Kind.values:
-        raise invalid("kind", f"{text!r} is no kind of alert; there are: {', '.join(Alert.Kind.values)}.")
+def _one_of(name: str, text: str, known: list[str]) -> str:
+    if text and text not in known:
+        raise invalid(name, f"{text!r} is no {name} of alerts; there are: {', '.join(known)}.")
     return text
 
 

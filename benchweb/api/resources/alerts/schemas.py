@@ -28,6 +28,10 @@ class AlertQuery(PageQuery):
     environment: RequestedIdentifier = None
     host: RequestedIdentifier = None
     night: date | None = None
+    severity: Annotated[str, Field(max_length=20)] = ""
+    plan: RequestedIdentifier = None
+    # Left out: whether they are snoozed or not.
+    snoozed: bool | None = None
 
 
 class CommentBody(Body):
@@ -40,7 +44,18 @@ class RemarkBody(Body):
 
 
 class SnoozeBody(CommentBody):
-    until: MomentText
+    """Until a time, until it gets worse, or the first of both."""
+
+    until: MomentText | None = None
+    until_worse: bool = False
+
+
+class MergeBody(CommentBody):
+    into: Identifier
+
+
+class SplitBody(CommentBody):
+    series: Annotated[list[Identifier], Field(min_length=1, max_length=MOST_SERIES)]
 
 
 class AssignBody(CommentBody):
@@ -71,6 +86,9 @@ class AlertItem(Item):
     opened_at: datetime | None
     ended_at: datetime | None
     snoozed_until: datetime | None
+    is_snoozed: bool
+    snoozed_until_worse: bool
+    merged_into: int | None
     assignee: str | None
     ticket_url: str
     verdict: str | None
@@ -105,6 +123,7 @@ class TransitionItem(Item):
     from_state: str | None
     to_state: str
     comment: str
+    params: dict[str, Any]
 
 
 class FactsItem(Item):
@@ -140,9 +159,9 @@ def alert_fields(request: HttpRequest, alert: Alert) -> dict[str, Any]:
     """Return what every answer says of an alert."""
     same = (
         *("kind", "state", "severity", "code", "params", "size_ratio", "night", "begun_at", "created_at", "opened_at"),
-        *("ended_at", "snoozed_until", "ticket_url"),
+        *("ended_at", "snoozed_until", "is_snoozed", "ticket_url"),
     )
-    keys = ("environment", "host", "pair", "endpoint", "plan", "schedule", "confirmation")
+    keys = ("environment", "host", "pair", "endpoint", "plan", "schedule", "confirmation", "merged_into")
     return {
         **{name: getattr(alert, name) for name in same},
         **{name: getattr(alert, f"{name}_id") for name in keys},
@@ -150,6 +169,7 @@ def alert_fields(request: HttpRequest, alert: Alert) -> dict[str, Any]:
         "url": request.build_absolute_uri(f"/api/v1/alerts/{alert.pk}"),
         "title": alert_title(alert),
         "assignee": alert.assignee.get_username() if alert.assignee else None,
+        "snoozed_until_worse": alert.snoozed_rank is not None,
         "verdict": alert.verdict or None,
         "unconfirmed_reason": unconfirmed_reason(alert),
         "series_count": getattr(alert, "series_count", 0),
@@ -188,6 +208,7 @@ def transition_item(row: AlertTransition) -> TransitionItem:
         from_state=row.from_state or None,
         to_state=row.to_state,
         comment=row.comment,
+        params=row.params,
     )
 
 

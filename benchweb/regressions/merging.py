@@ -1,0 +1,106 @@
+"""Merge alerts that have one cause, and split what has another from them; each is refused or done as a whole."""
+
+import uuid
+from collections.abc import Collection, Iterable
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from benchweb.regressions.judging.grouping import describe
+from benchweb.regressions.judging.locks import lock_environments
+from benchweb.regressions.judging.recovery import end_if_recovered
+from benchweb.regressions.models import Alert, AlertSeries, AlertTransition
+from benchweb.regressions.thresholds.judging import describe as describe_breach
+from benchweb.regressions.transitions import AlertError, check_live, record
+
+State, Action = Alert.State, AlertTransition.Action
+# What is only suspected, or is measured again just now, is judged by rules of its own.
+_FIT = (State.OPEN, State.ACKNOWLEDGED)
+
+
+@transaction.atomic
+def merge(*, alert_id: int, into: int, by: User | None, comment: str = "") -> None:
+    """Give an alert's series to another alert, which it ends in: what recovers or gets worse is told by that one."""
+    if alert_id == into:
+        raise AlertError("into", _("An alert can't be merged into itself: name another one."))
+    alerts = _locked((alert_id, into))
+    if into not in alerts:
+        raise AlertError("into", _("There is no alert {alert_id}.").format(alert_id=into))
+    source, target = alerts[alert_id], alerts[into]
+    _check_fit(source)
+    _check_fit(target, "into")
+    if source.kind != target.kind:
+        refusal = _("Alert {alert_id} is of the kind {kind}: alerts of one kind can be merged.")
+        raise AlertError("into", refusal.format(alert_id=into, kind=target.kind))
+    AlertSeries.objects.filter(alert=source).update(alert=target)
+    before, source.state, source.ended_at, source.merged_into = source.state, State.MERGED, timezone.now(), target
+    source.save()
+    if source.begun_at < target.begun_at:
+        target.begun_at, target.night = source.begun_at, source.night
+        target.save(update_fields=["begun_at", "night"])
+    _describe(target)
+    record(source, Action.MERGED, before, by, comment, params={"into": into})
+    record(target, Action.MERGED, target.state, by, comment, params={"from": alert_id})
+
+
+@transaction.atomic
+def split(*, alert_id: int, series: Collection[int], by: User | None, comment: str = "") -> Alert:
+    """Give some of an alert's series to a new alert of the same state; return that."""
+    alert = _locked((alert_id,))[alert_id]
+    _check_fit(alert)
+    parts = list(alert.series.filter(series__in=series).select_related("series__pair").order_by("pk"))
+    _check_parts(alert, parts, series)
+    first = parts[0].series.pair
+    new = Alert.objects.create(
+        kind=alert.kind,
+        state=alert.state,
+        code=alert.code,
+        environment_id=first.environment_id,
+        pair=first,
+        plan=alert.plan,
+        schedule=alert.schedule,
+        begun_at=alert.begun_at,
+        night=alert.night,
+        segment_key=f"split:{alert.pk}:{uuid.uuid4().hex}",
+        created_at=timezone.now(),
+        # People were told of it with the alert that it was part of.
+        opened_at=alert.opened_at,
+        assignee=alert.assignee,
+    )
+    AlertSeries.objects.filter(pk__in=[part.pk for part in parts]).update(alert=new)
+    record(alert, Action.SPLIT, alert.state, by, comment, params={"into": new.pk})
+    record(new, Action.SPLIT, "", by, comment, params={"from": alert.pk}, announced=False)
+    for each in (alert, new):
+        _describe(each)
+        end_if_recovered(each.pk)
+    return Alert.objects.get(pk=new.pk)
+
+
+def _locked(alert_ids: Iterable[int]) -> dict[int, Alert]:
+    """Lock alerts with the environments of their series: no run is judged meanwhile that may change them."""
+    ids = sorted(alert_ids)
+    own = Alert.objects.filter(pk__in=ids).exclude(environment=None).values_list("environment", flat=True)
+    of_series = AlertSeries.objects.filter(alert__in=ids).values_list("series__pair__environment", flat=True)
+    lock_environments({*own, *of_series})
+    return {alert.pk: alert for alert in Alert.objects.select_for_update().filter(pk__in=ids).order_by("pk")}
+
+
+def _check_fit(alert: Alert, field: str = "") -> None:
+    check_live(alert, field)
+    if alert.state not in _FIT:
+        refusal = _("Alert {alert_id} is {state}: it can be merged or split once it is open.")
+        raise AlertError(field, refusal.format(alert_id=alert.pk, state=alert.state))
+
+
+def _check_parts(alert: Alert, parts: Collection[AlertSeries], series: Collection[int]) -> None:
+    if not parts or {part.series_id for part in parts} != set(series):
+        raise AlertError("series", _("Name series that alert {alert_id} has.").format(alert_id=alert.pk))
+    if len(parts) == alert.series.count():
+        raise AlertError("series", _("At least one series stays in alert {alert_id}.").format(alert_id=alert.pk))
+
+
+def _describe(alert: Alert) -> None:
+    if alert.series.exists():
+        (describe_breach if alert.kind == Alert.Kind.THRESHOLD else describe)(alert)

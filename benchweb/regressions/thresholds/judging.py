@@ -1,0 +1,181 @@
+"""Judge a run by the thresholds: one alert for what breaks a limit at once, which recovers by itself."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef, Q
+
+from benchweb.catalog import catalog
+from benchweb.hosts.models import Pair
+from benchweb.regressions import transitions
+from benchweb.regressions.judging.causes import common_causes, common_host, common_uplink
+from benchweb.regressions.judging.recovery import end_if_recovered
+from benchweb.regressions.models import UNTRIAGED_STATES, Alert, AlertSeries, Threshold
+from benchweb.regressions.snoozes import wake_if_worse
+from benchweb.regressions.verdicts import pinned_baseline
+from benchweb.results.models import RunFigure
+from benchweb.results.nightly_summaries import night_of
+from benchweb.runs.models import Run
+from benchweb.schedules.models import Schedule
+
+State, Relation = Alert.State, Threshold.Relation
+
+
+@dataclass(frozen=True)
+class _Breach:
+    """A figure that breaks a limit, both in the metric's unit."""
+
+    figure: RunFigure
+    limit: float
+
+    @property
+    def ratio(self) -> float | None:
+        """Return how far it is beyond the limit, as a share of that; None of a limit of 0."""
+        return (self.figure.median - self.limit) / abs(self.limit) if self.limit else None
+
+
+def judge_thresholds(run: Run) -> None:
+    """Open and end alerts by what a run gave to the series that it is the latest of; a query or some per threshold."""
+    scope = Q(environment=None) | Q(environment=run.pair.environment_id)
+    scope &= Q(pair=None) | Q(pair=run.pair_id)
+    scope &= Q(plan=None) | Q(plan=run.plan_version.plan_id)
+    thresholds = list(Threshold.objects.filter(scope, archived_at=None).order_by("pk"))
+    if not thresholds:
+        return
+    newer = RunFigure.objects.filter(series=OuterRef("series"), at__gt=OuterRef("at"))
+    latest = list(RunFigure.objects.filter(~Exists(newer), run=run).select_related("series"))
+    for threshold in thresholds:
+        its = [each for each in latest if (each.series.kind, each.series.metric) == (threshold.kind, threshold.metric)]
+        if its:
+            _judge(threshold, its, run)
+
+
+def describe(alert: Alert) -> None:
+    """Write what the parts of an alert of a threshold have in common, and the worst of them."""
+    parts = list(alert.series.select_related("series", "threshold").order_by("pk"))
+    ids = {part.series.pair_id for part in parts}
+    pairs = list(Pair.objects.filter(pk__in=ids).select_related("source__host", "sink__host").order_by("pk"))
+    worst = max(parts, key=lambda part: (abs(part.difference_ratio or 0.0), -part.pk))
+    causes = common_causes(pairs)
+    sizes = [abs(part.difference_ratio) for part in parts if part.difference_ratio is not None]
+    Alert.objects.filter(pk=alert.pk).update(
+        pair=pairs[0] if len(pairs) == 1 else None,
+        host=common_host(causes) if len(pairs) > 1 else None,
+        size_ratio=max(sizes, default=None),
+        params={
+            "kind": worst.series.kind,
+            "metric": worst.series.metric,
+            "identity": worst.series.identity,
+            "relation": worst.threshold.relation if worst.threshold else Relation.ABOVE.value,
+            "value": worst.after,
+            "limit": worst.before,
+            "ratio": worst.difference_ratio,
+            "series": len(parts),
+            "pairs": len(pairs),
+            "uplink": common_uplink(causes) if len(pairs) > 1 else "",
+        },
+    )
+    wake_if_worse(alert.pk)
+
+
+def _judge(threshold: Threshold, figures: Sequence[RunFigure], run: Run) -> None:
+    limits = _limits(threshold, figures, run)
+    ids = [figure.series_id for figure in figures]
+    broken = {part.series_id: part for part in threshold.parts.filter(series__in=ids, recovered_run=None)}
+    new: list[_Breach] = []
+    concerned: set[int] = set()
+    for figure in figures:
+        limit, part = limits.get(figure.series_id), broken.get(figure.series_id)
+        breach = _Breach(figure, limit) if limit is not None and _is_beyond(threshold, figure, limit) else None
+        if breach and part is None:
+            new.append(breach)
+        elif breach and part is not None:
+            _update(part, breach)
+        elif part is not None and limit is not None:
+            AlertSeries.objects.filter(pk=part.pk).update(recovered_run=run)
+            concerned.add(part.alert_id)
+    if new:
+        _open(threshold, new, run)
+    for alert_id in sorted(concerned):
+        end_if_recovered(alert_id)
+
+
+def _limits(threshold: Threshold, figures: Sequence[RunFigure], run: Run) -> Mapping[int, float]:
+    """Return each series' limit; without one where no baseline is pinned, or it measured 0 or nothing."""
+    if threshold.relation != Relation.BASELINE:
+        return {figure.series_id: threshold.limit for figure in figures}
+    pinned = pinned_baseline(run)
+    if pinned is None or pinned.run_id == run.pk:
+        return {}
+    metric = catalog().kinds[threshold.kind].metrics[threshold.metric]
+    factor = 1 - threshold.limit if metric.better == "higher" else 1 + threshold.limit
+    ids = [figure.series_id for figure in figures]
+    found = RunFigure.objects.filter(run=pinned.run_id, series__in=ids).exclude(median=0)
+    return {figure.series_id: figure.median * factor for figure in found}
+
+
+def _is_beyond(threshold: Threshold, figure: RunFigure, limit: float) -> bool:
+    if threshold.relation == Relation.BASELINE:
+        metric = catalog().kinds[threshold.kind].metrics[threshold.metric]
+        return figure.median < limit if metric.better == "higher" else figure.median > limit
+    return figure.median > limit if threshold.relation == Relation.ABOVE else figure.median < limit
+
+
+def _open(threshold: Threshold, breaches: Sequence[_Breach], run: Run) -> None:
+    """Give breaches to the alert of the threshold that nobody has taken yet, else to a new one, which people hear of.
+
+    What was acknowledged of one pair hides no other pair.
+    """
+    live = Alert.objects.filter(ended_at=None, kind=Alert.Kind.THRESHOLD, series__threshold=threshold)
+    fit = live.filter(Q(state__in=UNTRIAGED_STATES) | Q(series__series__pair=run.pair_id))
+    alert = fit.order_by("pk").first()
+    is_new = alert is None
+    if alert is None:
+        alert = transitions.found(_made(threshold, breaches[0], run))
+    for breach in breaches:
+        _add(alert, threshold, breach, run)
+    describe(alert)
+    if is_new:
+        transitions.move(alert.pk, State.OPEN)
+
+
+def _made(threshold: Threshold, breach: _Breach, run: Run) -> Alert:
+    at = breach.figure.at
+    return Alert(
+        kind=Alert.Kind.THRESHOLD,
+        # For a moment: it opens once all of its series are known, and people are told of it with these.
+        state=State.SUSPECT,
+        code="threshold",
+        severity=threshold.severity,
+        environment_id=run.pair.environment_id,
+        pair=run.pair,
+        plan_id=run.plan_version.plan_id,
+        schedule=Schedule.objects.filter(slots__campaign=run.campaign_id).first(),
+        begun_at=at,
+        night=night_of(at),
+        segment_key=f"threshold:{threshold.pk}:{run.pk}",
+    )
+
+
+def _add(alert: Alert, threshold: Threshold, breach: _Breach, run: Run) -> None:
+    figure = breach.figure
+    before = RunFigure.objects.filter(series=figure.series_id, at__lt=figure.at).order_by("-at").values_list("run_id")
+    AlertSeries.objects.create(
+        alert=alert,
+        series_id=figure.series_id,
+        threshold=threshold,
+        segment_key=f"threshold:{threshold.pk}:{figure.series_id}:{run.pk}",
+        before=breach.limit,
+        after=figure.median,
+        difference_ratio=breach.ratio,
+        last_good_run_id=before.values_list("run_id", flat=True).first(),
+        first_bad_run=run,
+    )
+
+
+def _update(part: AlertSeries, breach: _Breach) -> None:
+    part.before, part.after, part.difference_ratio = breach.limit, breach.figure.median, breach.ratio
+    part.save(update_fields=["before", "after", "difference_ratio"])
+    alert = Alert.objects.filter(pk=part.alert_id, ended_at=None).first()
+    if alert is not None:
+        describe(alert)
