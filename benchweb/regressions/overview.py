@@ -11,9 +11,9 @@ from django.db.models.functions import Abs, Coalesce, JSONObject
 from django.utils import timezone
 
 from benchweb.common.rows import fetch, literals
+from benchweb.regressions.handling.snoozes import is_snoozed
 from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.regressions.selectors import named_alerts
-from benchweb.regressions.snoozes import is_snoozed
 
 # People have dealt with these: they are in the history of alerts, not in the morning.
 DONE_STATES = (

@@ -9,10 +9,10 @@ from statistics import median
 
 from django.db.models import Count, Q, QuerySet
 
+from benchweb.regressions.handling.snoozes import is_snoozed
 from benchweb.regressions.judging.findings import changes_of
 from benchweb.regressions.judging.histories import History, RunValue, histories
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
-from benchweb.regressions.snoozes import is_snoozed
 from benchweb.results.models import RunFigure
 from benchweb.runs.models import Run, State
 from benchweb.schedules.models import Slot

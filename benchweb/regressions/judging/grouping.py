@@ -8,10 +8,10 @@ from django.db.models import Q
 
 from benchweb.hosts.models import Pair
 from benchweb.regressions import transitions
+from benchweb.regressions.handling.snoozes import wake_if_worse
 from benchweb.regressions.judging.causes import causes_of, common_causes, common_host, common_uplink
 from benchweb.regressions.judging.findings import NEAR_RUNS, Finding, segment_key
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
-from benchweb.regressions.snoozes import wake_if_worse
 from benchweb.results.nightly_summaries import night_of
 from benchweb.runs.models import Run
 from benchweb.schedules.models import Schedule

@@ -8,10 +8,10 @@ from django.db.models import Exists, OuterRef, Q
 from benchweb.catalog import catalog
 from benchweb.hosts.models import Pair
 from benchweb.regressions import transitions
+from benchweb.regressions.handling.snoozes import wake_if_worse
 from benchweb.regressions.judging.causes import common_causes, common_host, common_uplink
 from benchweb.regressions.judging.recovery import end_if_recovered
 from benchweb.regressions.models import UNTRIAGED_STATES, Alert, AlertSeries, Threshold
-from benchweb.regressions.snoozes import wake_if_worse
 from benchweb.regressions.verdicts import pinned_baseline
 from benchweb.results.models import RunFigure
 from benchweb.results.nightly_summaries import night_of

@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 
 from benchweb.common.rows import row_id
-from benchweb.regressions import merging, snoozes, transitions
+from benchweb.regressions import transitions
+from benchweb.regressions.handling import merging, snoozes
 from benchweb.regressions.models import Alert
 from benchweb.regressions.transitions import AlertError
 from benchweb.web.alerts.alert_form import SNOOZES, UNTIL_WORSE

@@ -9,7 +9,8 @@ from django.utils import timezone
 from benchweb.notifications.channels import ChannelSettings, channel_create
 from benchweb.notifications.models import Delivery
 from benchweb.notifications.services import RuleValues, rule_create
-from benchweb.regressions import snoozes, transitions
+from benchweb.regressions import transitions
+from benchweb.regressions.handling import snoozes
 from benchweb.regressions.models import Alert, AlertTransition
 from benchweb.regressions.selectors import AlertFilters, alerts_matching
 from benchweb.regressions.transitions import AlertError
