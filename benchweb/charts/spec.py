@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import orjson
 
@@ -51,8 +51,15 @@ class ChartBand:
     key: str = ""
 
 
-# Time, median, repetitions, lowest, highest, and the run's id where a point leads to one.
-Measured = tuple[datetime, float, int, float, float, int | None]
+class Measured(NamedTuple):
+    """A point that was measured, and the run where it leads to; written as an array, for there are thousands."""
+
+    at: datetime
+    median: float
+    n: int
+    low: float
+    high: float
+    run: int | None
 
 
 @dataclass(frozen=True)
@@ -184,4 +191,9 @@ class ChartSpec:
 def charts_text(charts: Sequence[ChartSpec]) -> bytes:
     """Return the specs as a JSON array in UTF-8; orjson walks through dataclasses of thousands of points itself."""
     # Names that are translated late are said now.
-    return orjson.dumps(charts, default=str, option=orjson.OPT_UTC_Z)
+    return orjson.dumps(charts, default=_written, option=orjson.OPT_UTC_Z)
+
+
+def _written(value: Any) -> Any:
+    """Return a point as an array, and a text that is yet to be translated as a text."""
+    return tuple(value) if isinstance(value, Measured) else str(value)

@@ -1,18 +1,18 @@
-"""Rows: their ids as texts, and statements written by hand for what Django's ORM can't express."""
+"""Statements written by hand for what Django's ORM can't express, the database's time, and rows' ids as texts."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any, TypeVar
 
 import orjson
 import psycopg
 from django.db import connection
 from psycopg.pq import Format
-from psycopg.rows import class_row
+from psycopg.rows import class_row, scalar_row
 from psycopg.types.json import set_json_loads
 
 R = TypeVar("R")
-Rows = list[tuple[Any, ...]]
 _TIMES = psycopg.adapters.types["timestamptz"].oid
 # psycopg's own, in C: Django's, in Python, takes milliseconds for a chart of 1,000 points.
 _LOADER_OF_TIMES = psycopg.adapters.get_loader(_TIMES, Format.TEXT)
@@ -29,11 +29,24 @@ def fetch(row_type: Callable[..., R], statement: str, parameters: Mapping[str, A
         return list(cursor.fetchall())
 
 
-def fetch_all(statement: str, parameters: Mapping[str, Any] | None = None) -> Rows:
-    """Run a statement as `fetch` does, and return its rows as tuples: for those who unpack them on the spot."""
+def fetch_column(statement: str, parameters: Mapping[str, Any] | None = None) -> list[Any]:
+    """Run a statement of one column and return the value of each row."""
     with _cursor() as cursor:
+        cursor.cursor.row_factory = scalar_row
         cursor.execute(statement, parameters)
         return list(cursor.fetchall())
+
+
+def fetch_value(statement: str, parameters: Mapping[str, Any] | None = None) -> Any:
+    """Run a statement of one row and one column and return its value."""
+    (value,) = fetch_column(statement, parameters)
+    return value
+
+
+def database_now() -> datetime:
+    """Return the database's time, which is the clock of schedules and of probes."""
+    now: datetime = fetch_value("SELECT clock_timestamp()")
+    return now
 
 
 @contextmanager

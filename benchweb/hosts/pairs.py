@@ -110,3 +110,20 @@ def first_pairs(of: Mapping[str, int], *, most: int) -> list[PairLine]:
     """Return the first pairs in use of one environment or host, `{"host": 7}`."""
     (scope,) = of
     return fetch(PairLine, _SQL.format(of=_OF[scope]), {**of, "most": most})
+
+
+_CHOICES = with_pairs("""
+SELECT pair.id AS pk, {pair_names} FROM hosts_pair pair {pair_ends}
+WHERE pair.archived_at IS NULL ORDER BY pair.id = %(chosen)s DESC, pair.id LIMIT %(most)s
+""")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Choice(PairNames):
+    pk: int
+
+
+def pair_choices(*, most: int, chosen: int = 0) -> list[tuple[int, str]]:
+    """Return the ids and names of the pairs in use; of more than `most` only the chosen."""
+    rows = fetch(_Choice, _CHOICES, {"chosen": chosen, "most": most + 1})
+    return [(row.pk, row.pair) for row in rows if len(rows) <= most or row.pk == chosen]

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 from django.db.models import Count, F, Func, Prefetch, Q, QuerySet
 
 from benchweb.common.names import name_key, searched, stored_name
-from benchweb.common.rows import fetch_all
-from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair, endpoint_label, pair_label
+from benchweb.common.rows import fetch
+from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair
 
 # In the address: whatever does not answer as an engine should.
 SILENT = "silent"
@@ -19,17 +19,17 @@ FAULTY_PATHS = (Pair.Path.BLOCKED, Pair.Path.NARROW)
 LABEL_FIELDS = ("name", "network_mode", "host__name")
 # The hosts in use, each with its endpoints in use. Synthetic ones are never asked.
 _COUNTS = """
-SELECT count(DISTINCT h.id) FILTER (WHERE NOT h.is_synthetic),
-  count(DISTINCT h.id) FILTER (WHERE e.status = %(answered)s AND NOT h.is_synthetic),
-  count(DISTINCT h.id) FILTER (WHERE e.status <> %(unknown)s AND NOT h.is_synthetic),
-  count(DISTINCT h.id) FILTER (WHERE e.id IS NULL AND NOT h.is_synthetic),
-  count(DISTINCT h.id) FILTER (WHERE h.is_synthetic),
-  EXISTS (SELECT FROM hosts_pair WHERE archived_at IS NULL),
-  (SELECT count(*) FROM hosts_pair WHERE archived_at IS NULL AND path_status = ANY(%(faulty)s)),
-  jsonb_agg(jsonb_build_object(
+SELECT count(DISTINCT h.id) FILTER (WHERE NOT h.is_synthetic) AS all,
+  count(DISTINCT h.id) FILTER (WHERE e.status = %(answered)s AND NOT h.is_synthetic) AS answering,
+  count(DISTINCT h.id) FILTER (WHERE e.status <> %(unknown)s AND NOT h.is_synthetic) AS checked,
+  count(DISTINCT h.id) FILTER (WHERE e.id IS NULL AND NOT h.is_synthetic) AS bare,
+  count(DISTINCT h.id) FILTER (WHERE h.is_synthetic) AS synthetic,
+  EXISTS (SELECT FROM hosts_pair WHERE archived_at IS NULL) AS has_pair,
+  (SELECT count(*) FROM hosts_pair WHERE archived_at IS NULL AND path_status = ANY(%(faulty)s)) AS faulty_paths,
+  coalesce(jsonb_agg(jsonb_build_object(
     'host', h.name, 'host_id', h.id, 'name', e.name, 'network_mode', e.network_mode, 'status', e.status,
     'reason', e.status_reason, 'reason_data', e.status_reason_data, 'since', coalesce(e.unreachable_since, e.checked_at)
-  ) ORDER BY h.name, e.id) FILTER (WHERE e.status = ANY(%(silent)s))
+  ) ORDER BY h.name, e.id) FILTER (WHERE e.status = ANY(%(silent)s)), '[]') AS silent
 FROM hosts_host h LEFT JOIN hosts_endpoint e ON e.host_id = h.id AND e.archived_at IS NULL
 WHERE h.archived_at IS NULL
 """
@@ -38,11 +38,11 @@ WHERE h.archived_at IS NULL
 class HostCounts(NamedTuple):
     """How many hosts there are and answered, whether there is a pair, and the endpoints that don't answer."""
 
-    # Of real ones; synthetic hosts are counted apart, for nothing asks them.
+    # Of real ones; synthetic hosts are counted apart, for nothing checks them.
     all: int
     answering: int
-    # Of which no endpoint was ever asked, and which have none to ask.
-    unasked: int
+    # With an endpoint that was checked, and without any endpoint.
+    checked: int
     bare: int
     synthetic: int
     has_pair: bool
@@ -50,6 +50,11 @@ class HostCounts(NamedTuple):
     faulty_paths: int
     # Each with host, host_id, name, network_mode, status, reason and since when (ISO 8601), by the host's name.
     silent: list[dict[str, Any]]
+
+    @property
+    def unchecked(self) -> int:
+        """Return how many hosts have endpoints of which none was ever checked."""
+        return self.all - self.checked - self.bare
 
 
 def host_counts() -> HostCounts:
@@ -61,9 +66,8 @@ def host_counts() -> HostCounts:
         "silent": [each.value for each in SILENT_STATUSES],
         "faulty": [each.value for each in FAULTY_PATHS],
     }
-    ((hosts, answering, checked, bare, synthetic, has_pair, faulty, silent),) = fetch_all(_COUNTS, values)
-    unasked = hosts - checked - bare
-    return HostCounts(hosts, answering, unasked, bare, synthetic, has_pair, faulty, silent or [])
+    (counts,) = fetch(HostCounts, _COUNTS, values)
+    return counts
 
 
 def faulty_paths(*, most: int) -> list[Pair]:
@@ -89,8 +93,10 @@ def hosts_matching(
         labelled = Q(labels__contains=[text]) | Q(uplink__icontains=text)
         by_endpoint = Endpoint.objects.filter(addresses).values("host")
         hosts = hosts.filter(_is_called(text) | Q(description__icontains=text) | Q(pk__in=by_endpoint) | labelled)
-    shown = Endpoint.objects.select_related("host").order_by("pk")
-    return hosts.prefetch_related(Prefetch("endpoints", queryset=shown if archived else shown.filter(archived_at=None)))
+    endpoints = Endpoint.objects.select_related("host").order_by("pk")
+    return hosts.prefetch_related(
+        Prefetch("endpoints", queryset=endpoints if archived else endpoints.filter(archived_at=None))
+    )
 
 
 def network_modes() -> list[str]:
@@ -169,18 +175,9 @@ def pairs_to_choose(*, chosen: Collection[int], text: str, most: int) -> tuple[l
     order = ("source__host__name", "pk")
     matching = list(pairs_matching(text=text).order_by(*order)[: most + 1])
     hidden = set(chosen) - {pair.pk for pair in matching[:most]}
-    kept = list(pairs_matching().filter(pk__in=hidden).order_by(*order)) if hidden else []
+    first = list(pairs_matching().filter(pk__in=hidden).order_by(*order)) if hidden else []
     total = pairs_matching(text=text).count() if len(matching) > most else len(matching)
-    return kept + matching[:most], total
-
-
-def pair_choices(*, most: int, chosen: int = 0) -> list[tuple[int, str]]:
-    """Return the ids and names of the pairs in use; of more than `most` only the chosen."""
-    pairs = Pair.objects.filter(archived_at=None).annotate(is_chosen=Q(pk=chosen)).order_by("-is_chosen", "pk")
-    rows = list(pairs.values_list("pk", *of_ends("host__name", "name", "network_mode"))[: most + 1])
-    if len(rows) > most:
-        rows = [row for row in rows if row[0] == chosen]
-    return [(pk, pair_label(endpoint_label(*ends[:3]), endpoint_label(*ends[3:]))) for pk, *ends in rows]
+    return first + matching[:most], total
 
 
 def environments_matching(*, text: str = "", archived: bool = False) -> QuerySet[Environment]:

@@ -11,7 +11,7 @@ from django.db import transaction
 
 from benchweb.catalog import catalog
 from benchweb.catalog.reasons import Reason, reason_data
-from benchweb.common.rows import fetch_all, literals
+from benchweb.common.rows import fetch_column, literals
 from benchweb.common.storable import TooDeepError, is_figure, storable, storable_text
 from benchweb.hosts.facts.records import facts_reported, facts_store
 from benchweb.hosts.facts.shapes import facts_fault
@@ -120,7 +120,7 @@ def ingest(*, trial: Trial, result: ParsedResult, state: State, reason: str = ""
             "reason": storable_text(reason),
             "reason_data": json.dumps(data) if data else None,
         }
-        if not fetch_all(_STORE, values | ended | {"trial": trial.pk}):
+        if not fetch_column(_STORE, values | ended | {"trial": trial.pk}):
             transaction.set_rollback(True)
             return False
         _keep_intervals(trial, result.intervals)

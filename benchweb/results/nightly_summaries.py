@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 
 from benchweb.catalog import catalog
 from benchweb.common.in_parts import in_parts
+from benchweb.common.rows import fetch_value
 from benchweb.results.models import EnvironmentNights, RecentMedians, Series
 
 # What an environment is judged by at a glance, each with the kind that reports take it from; others stand in. Nights
@@ -74,9 +75,8 @@ def mark_stale(series: Iterable[Series], ats: Mapping[int, Sequence[datetime]]) 
 
 def take_lock(*, wait: bool = False) -> bool:
     """Take the lock of whoever sums up, until the transaction ends; False when another has it."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"select pg{'' if wait else '_try'}_advisory_xact_lock(%s)", [_LOCK])
-        return wait or bool(cursor.fetchone()[0])
+    found = fetch_value(f"select pg{'' if wait else '_try'}_advisory_xact_lock(%(lock)s)", {"lock": _LOCK})
+    return wait or bool(found)
 
 
 @transaction.atomic

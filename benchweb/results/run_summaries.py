@@ -17,6 +17,7 @@ from django.db.models import F
 from benchweb.catalog import Metric, catalog
 from benchweb.catalog.reasons import Reason
 from benchweb.common.in_parts import in_parts
+from benchweb.common.rows import fetch
 from benchweb.results import nightly_summaries as nights
 from benchweb.results.models import EnvironmentNights, RecentMedians, Series
 from benchweb.runs.events import event_add
@@ -42,19 +43,22 @@ _SUM_UP = """{fresh}
         set (at, n, median, low, high) = (excluded.at, excluded.n, excluded.median, excluded.low, excluded.high)
 """
 _SUM_UP_RUNS = (
-    _SUM_UP.format(fresh="", which="run_id = any(%s)") + "returning series_id, run_id, at, median, n, low, high"
+    _SUM_UP.format(fresh="", which="run_id = any(%(runs)s)")
+    + "returning series_id as series, run_id as run, at, median, n, low, high"
 )
 _SUM_UP_ALL = _SUM_UP.format(
     fresh="""
-    with fresh as (update runs_run set has_figures = true where not has_figures and state <> all(%s) returning id)""",
+    with fresh as (
+        update runs_run set has_figures = true where not has_figures and state <> all(%(open)s) returning id
+    )""",
     which="run_id in (select id from fresh)",
 )
 _LATEST = """
-    select wanted.series_id, run_id, at, median, n, low, high
-    from unnest(%s::bigint[]) as wanted(series_id)
+    select wanted.series_id as series, run_id as run, at, median, n, low, high
+    from unnest(%(series)s::bigint[]) as wanted(series_id)
     cross join lateral (
         select run_id, at, median, n, low, high from results_runfigure where series_id = wanted.series_id
-        order by at desc limit %s
+        order by at desc limit %(most)s
     ) as figure
 """
 
@@ -71,6 +75,13 @@ class RunMedian:
     high: float
 
 
+@dataclass(frozen=True)
+class _FigureOfSeries(RunMedian):
+    """A row of the statements above."""
+
+    series: int
+
+
 @transaction.atomic
 def sum_up() -> int:
     """Add the final runs that are not yet among the recent ones, the newest first; return how many. For the tick."""
@@ -82,7 +93,7 @@ def sum_up() -> int:
 
 @transaction.atomic
 def _summed_up(runs: Sequence[int]) -> int:
-    fresh = _medians(_SUM_UP_RUNS, [list(runs)])
+    fresh = _medians(_SUM_UP_RUNS, {"runs": list(runs)})
     known = RecentMedians.objects.in_bulk(list(fresh))
     _write(fresh, known)
     return Run.objects.filter(pk__in=runs).update(has_figures=True)
@@ -101,7 +112,7 @@ def write_figures() -> None:
     """Write the figures that final runs lack, all at once: after a bulk load. `rebuild` does it too."""
     nights.take_lock(wait=True)
     with connection.cursor() as cursor:
-        cursor.execute(_SUM_UP_ALL, [[state.value for state in OPEN_STATES]])
+        cursor.execute(_SUM_UP_ALL, {"open": [state.value for state in OPEN_STATES]})
 
 
 @transaction.atomic
@@ -112,7 +123,7 @@ def rebuild() -> int:
     EnvironmentNights.objects.all().delete()
     ids = list(Series.objects.order_by("pk").values_list("pk", flat=True))
     for first in range(0, len(ids), _SERIES_AT_ONCE):
-        _write(_medians(_LATEST, [ids[first : first + _SERIES_AT_ONCE], RETAINED]), {})
+        _write(_medians(_LATEST, {"series": ids[first : first + _SERIES_AT_ONCE], "most": RETAINED}), {})
     nights.make_anew()
     return len(ids)
 
@@ -123,13 +134,11 @@ def deviation_of(medians: Sequence[float], metric: Metric | None) -> Deviation |
     return deviation(medians[-1], medians[:-1], least)
 
 
-def _medians(query: str, values: Sequence[Any]) -> dict[int, list[RunMedian]]:
-    found: dict[int, list[RunMedian]] = defaultdict(list)
-    with connection.cursor() as cursor:
-        cursor.execute(query, values)
-        for series_id, *row in cursor.fetchall():
-            found[series_id].append(RunMedian(*row))
-    return found
+def _medians(statement: str, values: Mapping[str, Any]) -> dict[int, list[RunMedian]]:
+    by_series: dict[int, list[RunMedian]] = defaultdict(list)
+    for row in fetch(_FigureOfSeries, statement, values):
+        by_series[row.series].append(row)
+    return by_series
 
 
 def _write(fresh: Mapping[int, list[RunMedian]], known: Mapping[int, RecentMedians]) -> None:
@@ -148,15 +157,15 @@ def _write(fresh: Mapping[int, list[RunMedian]], known: Mapping[int, RecentMedia
 
 def _row(series: Series, fresh: Collection[RunMedian], known: RecentMedians | None) -> RecentMedians:
     entries = {each.run: each for each in [*_entries(known), *fresh]}
-    kept = sorted(entries.values(), key=lambda each: (each.at, each.run))[-RETAINED:]
-    latest = kept[-1]
+    retained = sorted(entries.values(), key=lambda each: (each.at, each.run))[-RETAINED:]
+    latest = retained[-1]
     metric = _metric(series)
-    found = deviation_of([each.median for each in kept], metric)
+    found = deviation_of([each.median for each in retained], metric)
     return RecentMedians(
         series=series,
-        runs=[each.run for each in kept],
-        ats=[each.at for each in kept],
-        medians=[each.median for each in kept],
+        runs=[each.run for each in retained],
+        ats=[each.at for each in retained],
+        medians=[each.median for each in retained],
         at=latest.at,
         median=latest.median,
         n=latest.n,
@@ -169,7 +178,7 @@ def _row(series: Series, fresh: Collection[RunMedian], known: RecentMedians | No
 
 
 def _entries(known: RecentMedians | None) -> list[RunMedian]:
-    """Return the runs that are kept; of the latest alone the repetitions are known, and read."""
+    """Return the retained runs; only of the latest the repetitions are known, and read."""
     if known is None:
         return []
     rows = zip(known.runs, known.ats, known.medians, strict=True)

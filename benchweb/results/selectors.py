@@ -187,8 +187,10 @@ def points(
         rows = rows.filter(at__lte=to_time)
     if plan is not None:
         rows = rows.filter(run__plan_version__plan=plan)
-    columns = rows.order_by("at", F("trial_id")).values_list("at", "value", "run_id", "trial_id")
-    return (PointRow(*column) for column in columns[:limit].iterator(chunk_size=10_000))
+    columns = rows.order_by("at", F("trial_id")).values_list("at", "value", "run_id", "trial_id", named=True)
+    return (
+        PointRow(row.at, row.value, row.run_id, row.trial_id) for row in columns[:limit].iterator(chunk_size=10_000)
+    )
 
 
 def point_parts(

@@ -12,6 +12,7 @@ from django.db import connection
 from django.db.models import Model
 from django.utils import timezone
 
+from benchweb.common.rows import fetch_column
 from benchweb.plans.expansion import PlannedTrial, expanded
 from benchweb.plans.models import PlanVersion
 from benchweb.runs.models import Campaign, Reservation, Run, State, Trial
@@ -77,12 +78,10 @@ def _spelled(trials: Iterable[PlannedTrial]) -> list[tuple[str, str, int]]:
 
 def new_ids(model: type[Model], count: int) -> list[int]:
     """Take ids from the table's sequence: COPY can't tell which it gave."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
-            [model._meta.db_table, count],
-        )
-        return [row[0] for row in cursor.fetchall()]
+    return fetch_column(
+        "SELECT nextval(pg_get_serial_sequence(%(table)s, 'id')) FROM generate_series(1, %(count)s)",
+        {"table": model._meta.db_table, "count": count},
+    )
 
 
 def _copy(model: type[Model], fields: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:

@@ -12,6 +12,7 @@ from psycopg.types.json import Jsonb
 
 from benchweb.catalog.reasons import Reason, reason_data, reason_fields
 from benchweb.common.in_parts import in_parts
+from benchweb.common.rows import fetch_column
 from benchweb.common.storable import storable_text
 from benchweb.hosts.models import Endpoint
 from benchweb.runs import live
@@ -44,11 +45,11 @@ SET state = %(state)s, reason = given.reason, reason_data = given.data, finished
 FROM unnest(%(ids)s::bigint[], %(reasons)s::text[], %(data)s::jsonb[]) AS given(id, reason, data)
 WHERE trial.run_id = given.id AND trial.state = 'pending'
 """
-_ASK_TO_CANCEL = """
+_REQUEST_CANCEL = """
 UPDATE runs_run SET cancel_requested_at = statement_timestamp()
 WHERE id IN (
     SELECT id FROM runs_run
-    WHERE id = ANY(%s::bigint[]) AND state = 'running' AND cancel_requested_at IS NULL
+    WHERE id = ANY(%(ids)s::bigint[]) AND state = 'running' AND cancel_requested_at IS NULL
     ORDER BY id FOR UPDATE
 )
 RETURNING id
@@ -72,9 +73,7 @@ def cancel(run_ids: Sequence[int]) -> int:
     """Cancel runs: at once those that are pending, within a second those that run; return how many were neither yet."""
     reasons = dict.fromkeys(run_ids, Reason("cancelled_before_start"))
     ended = end_pending(reasons, State.CANCELLED, why_trials=Reason("run_cancelled"), even_held=True)
-    with connection.cursor() as cursor:
-        cursor.execute(_ASK_TO_CANCEL, [list(run_ids)])
-        requested = [row[0] for row in cursor.fetchall()]
+    requested = fetch_column(_REQUEST_CANCEL, {"ids": list(run_ids)})
     events_add((run_id, Reason("event_cancellation_requested")) for run_id in requested)
     transaction.on_commit(partial(live.publish_cancel, requested))
     return len(ended) + len(requested)
@@ -88,10 +87,9 @@ def end_pending(
 
     A run that a worker holds, to see whether its engines answer, is left to that worker unless `even_held`.
     """
+    ended = sorted(fetch_column(_END_RUNS, _given(reasons) | {"state": state, "even_held": even_held}))
+    of_trials = {run_id: why_trials or reasons[run_id] for run_id in ended}
     with connection.cursor() as cursor:
-        cursor.execute(_END_RUNS, _given(reasons) | {"state": state, "even_held": even_held})
-        ended = sorted(row[0] for row in cursor.fetchall())
-        of_trials = {run_id: why_trials or reasons[run_id] for run_id in ended}
         cursor.execute(_END_TRIALS, _given(of_trials) | {"state": state})
     Reservation.objects.filter(run__in=ended).delete()
     events_add((run_id, run_ended(state, reasons[run_id])) for run_id in ended)
@@ -180,8 +178,6 @@ def _given_up(endpoint: Endpoint) -> int:
     since = endpoint.unreachable_since
     if since is None:
         return 0
-    with connection.cursor() as cursor:
-        cursor.execute(_TIRED, {"endpoint": endpoint.pk, "since": since, "limit": _LIMIT, "maximum": MAXIMUM})
-        ids = [row[0] for row in cursor.fetchall()]
+    ids = fetch_column(_TIRED, {"endpoint": endpoint.pk, "since": since, "limit": _LIMIT, "maximum": MAXIMUM})
     reason = Reason("host_unreachable", host=endpoint.host.name, since=moment(since))
     return _ended_in_parts(dict.fromkeys(ids, reason))

@@ -10,11 +10,10 @@ from django.db.models import Count, Min, Q, QuerySet
 from django.utils import timezone
 
 from benchweb.catalog.reasons import reason_of
-from benchweb.common.rows import fetch
+from benchweb.common.rows import database_now, fetch
 from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, State
 from benchweb.schedules.models import SKIPPED, Schedule, Slot
 from benchweb.schedules.slots.claiming import slots_left
-from benchweb.schedules.slots.clock import database_now
 from benchweb.schedules.timing.rules import rule_of
 from benchweb.schedules.timing.times import Rule, occurrences
 

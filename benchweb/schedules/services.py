@@ -10,13 +10,14 @@ from django.db.models import Max, QuerySet
 from django.utils.translation import gettext as _
 
 from benchweb.catalog.reasons import Reason
+from benchweb.common.rows import database_now
 from benchweb.runs import endings
 from benchweb.runs.models import OPEN_STATES, Run, State
 from benchweb.schedules.definitions import Definition, checked, definition_of
 from benchweb.schedules.errors import ScheduleError, TimingError
 from benchweb.schedules.models import SKIPPED, Schedule, Slot
 from benchweb.schedules.slots.claiming import advance, claim_due, slots_left
-from benchweb.schedules.slots.clock import GRACE, database_now
+from benchweb.schedules.slots.launching import GRACE
 from benchweb.schedules.slots.settling import settle_slots
 from benchweb.schedules.slots.turns import begin_waiting, campaign_under_way, end_waiting, slot_make
 from benchweb.schedules.timing.rules import never_fires, rule_of

@@ -1,6 +1,6 @@
 """No fault is tried without bound: after three workers what they broke off on is given up, and the rest goes on."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -157,10 +157,10 @@ def test_a_run_that_cannot_be_summed_up_does_not_hold_up_the_others(
     runs = [executed(make_run(), times=1) for _ in range(4)]
     medians = recents._medians
 
-    def poisonous(query: str, values: Sequence[Any]) -> dict[int, Any]:
-        if any(run.pk in values[0] for run in runs[1:]):
+    def poisonous(statement: str, values: Mapping[str, Any]) -> dict[int, Any]:
+        if any(run.pk in values["runs"] for run in runs[1:]):
             raise ValueError("poison")
-        return medians(query, values)
+        return medians(statement, values)
 
     monkeypatch.setattr(recents, "_medians", poisonous)
     for _ in range(4):

@@ -10,7 +10,7 @@ import pytest
 from benchweb.results.models import Point
 from benchweb.runs.models import Campaign, Run
 from benchweb.schedules.models import Slot
-from benchweb.schedules.slots.clock import GRACE
+from benchweb.schedules.slots.launching import GRACE
 from tests.factories import make_endpoint, make_plan, make_schedule
 from tests.processes import Engine
 

@@ -11,6 +11,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
+from benchweb.common.rows import database_now
 from benchweb.runs.models import Campaign, Run, State
 from benchweb.runs.queueing.claims import begin, claim
 from benchweb.runs.services import campaign_cancel
@@ -28,7 +29,6 @@ from benchweb.schedules.services import (
     schedule_update,
     settle_slots,
 )
-from benchweb.schedules.slots.clock import database_now
 from tests.factories import begun, make_pair, make_plan, make_schedule
 
 pytestmark = pytest.mark.django_db

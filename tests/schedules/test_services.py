@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from benchweb.common.rows import database_now
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
 from benchweb.hosts.services import archive
 from benchweb.plans.services import plan_archive
@@ -23,7 +24,6 @@ from benchweb.schedules.services import (
     schedule_resume,
     schedule_update,
 )
-from benchweb.schedules.slots.clock import database_now
 from tests.factories import make_pair, make_plan, make_schedule
 
 pytestmark = pytest.mark.django_db

@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import pytest
 
+from benchweb.common.rows import database_now
 from benchweb.schedules.models import Slot
 from benchweb.schedules.selectors import seconds_until_due
 from benchweb.schedules.services import schedule_pause
-from benchweb.schedules.slots.clock import database_now
 from tests.factories import make_schedule
 from workers import ticking as on_time
 

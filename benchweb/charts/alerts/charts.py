@@ -90,7 +90,7 @@ def _titles(parts: Sequence[AlertSeries]) -> dict[int, str]:
 def _large(alert: Alert, drawn: _Drawn, zone: tzinfo) -> list[ChartSpec]:
     """Draw the series as its history is drawn, with notes, facts and gaps; the axis fits the change."""
     series, rows = drawn.part.series, drawn.around.figures
-    shown = rows[0][0], rows[-1][0]
+    shown = rows[0].at, rows[-1].at
     query = HistoryQuery(
         kind=series.kind, metric=series.metric, series=(series.pk,), whole=shown, shown=shown, zone=zone
     )
@@ -139,8 +139,8 @@ def _small(drawn: _Drawn) -> ChartSpec:
         levels=levels_of([part], rows),
         rings=_rings(part, rows),
         table=chart_table(x, y, has_levels=True, has_rings=True),
-        x_from=rfc3339(rows[0][0]),
-        x_to=rfc3339(rows[-1][0]),
+        x_from=rfc3339(rows[0].at),
+        x_to=rfc3339(rows[-1].at),
         # Each has its own axis: how far it moved is what is looked at.
         scale_group=f"alert-{series.pk}",
     )
@@ -149,11 +149,11 @@ def _small(drawn: _Drawn) -> ChartSpec:
 def _rings(part: AlertSeries, rows: Sequence[Measured]) -> list[ChartRing]:
     first_bad = _("suspect") if part.alert.state in _SUSPECT else _("first bad run")
     found = []
-    for at, median, _n, _low, _high, run_id in rows:
-        if run_id == part.first_bad_run_id:
-            found.append(ChartRing(rfc3339(at), median, first_bad, "change"))
-        if run_id == part.rerun_id:
-            found.append(ChartRing(rfc3339(at), median, _("measured again"), "again"))
+    for row in rows:
+        if row.run == part.first_bad_run_id:
+            found.append(ChartRing(rfc3339(row.at), row.median, first_bad, "change"))
+        if row.run == part.rerun_id:
+            found.append(ChartRing(rfc3339(row.at), row.median, _("measured again"), "again"))
     return found
 
 

@@ -52,5 +52,5 @@ def around(part_ids: Sequence[int]) -> dict[int, Around]:
     found: dict[int, Around] = {}
     for row in fetch(_Row, _SQL, {"parts": list(part_ids), "before": RUNS_BEFORE, "after": RUNS_AFTER}):
         figures = found.setdefault(row.part_id, Around(row.position, [])).figures
-        figures.append((row.at, row.median, row.n, row.low, row.high, row.run_id))
+        figures.append(Measured(row.at, row.median, row.n, row.low, row.high, row.run_id))
     return found

@@ -75,7 +75,7 @@ def levels_of(parts: Sequence[AlertSeries], rows: Sequence[Measured]) -> list[Ch
     Where a line was already at the level that a change began at, that is drawn once.
     """
     found: list[ChartLevel] = []
-    times = {row[-1]: row[0] for row in rows}
+    times = {row.run: row.at for row in rows}
     begins = [times.get(part.first_bad_run_id) or _began(part) for part in parts]
     for place, part in enumerate(parts):
         since, next_since = begins[place], begins[place + 1] if place + 1 < len(parts) else None
@@ -83,8 +83,8 @@ def levels_of(parts: Sequence[AlertSeries], rows: Sequence[Measured]) -> list[Ch
         ends = min((at for at in (recovered, next_since) if at), default=None)
         before_since = _previous_end(parts, begins, place, times)
         line = f"series-{part.series_id}"
-        before = [row[0] for row in rows if row[0] < since and (before_since is None or row[0] >= before_since)]
-        after = [row[0] for row in rows if row[0] >= since and (ends is None or row[0] < ends)]
+        before = [row.at for row in rows if row.at < since and (before_since is None or row.at >= before_since)]
+        after = [row.at for row in rows if row.at >= since and (ends is None or row.at < ends)]
         if before:
             first = before[-_RUNS_BEFORE:][0]
             found.append(ChartLevel(line, rfc3339(first), rfc3339(before[-1]), part.before))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from operator import itemgetter
+from operator import attrgetter
 
 from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
@@ -181,7 +181,9 @@ class _Drawing:
         of = {line.pair.pk: set[tuple[str, str]]() for line in lines}
         for line in lines:
             of[line.pair.pk].add((self.selection.kind.name, line.digest))
-        number = len({event[:3:2] for event in self.events if not event.keys.isdisjoint(of.get(event.pair, ()))})
+        number = len(
+            {(event.at, event.run) for event in self.events if not event.keys.isdisjoint(of.get(event.pair, ()))}
+        )
         if not number:
             return ""
         words = ngettext(
@@ -196,7 +198,7 @@ class _Drawing:
         drawn = [rows for rows in self.points.series.values() if rows]
         if not drawn:
             return self.query.shown
-        return self.query.axis(min(rows[0][0] for rows in drawn), max(rows[-1][0] for rows in drawn))
+        return self.query.axis(min(rows[0].at for rows in drawn), max(rows[-1].at for rows in drawn))
 
     def _series(self, line: HistoryLine, name: str) -> ChartSeries:
         rows = self.points.series.get(line.series.get(self.selection.main, 0), [])
@@ -223,14 +225,13 @@ class _Drawing:
         names = percentile_names(self.selection.metrics)
         # Series of one trial have the same times: the run, or the first run of a day, finds the point.
         by_run = {
-            metric: {run: median for _at, median, *_, run in self.points.series[line.series[metric]]}
-            for metric in metrics
+            metric: {point.run: point.median for point in self.points.series[line.series[metric]]} for metric in metrics
         }
         # Sorting is stable: where both are at one time the point is first.
-        stops: list[Measured | Break] = sorted([*rows, *gaps], key=itemgetter(0))
+        stops: list[Measured | Break] = sorted([*rows, *gaps], key=attrgetter("at"))
 
         def border(metric: str) -> list[float | None]:
-            return [None if isinstance(place, Break) else by_run[metric].get(place[-1]) for place in stops]
+            return [None if isinstance(stop, Break) else by_run[metric].get(stop.run) for stop in stops]
 
         middle = metrics.index(self.selection.main)
         below, above = metrics[: middle + 1], metrics[middle:][::-1]
@@ -259,23 +260,23 @@ class _Drawing:
         lines = list(lines)
         found = Ceilings()
         for name in self.selection.ceilings:
-            for place, line in enumerate(lines):
+            for index, line in enumerate(lines):
                 changes = self.points.ceilings.get(line.series.get(name, 0), [])
-                found.add(self.selection.kind.metrics[name].label, place, changes)
+                found.add(self.selection.kind.metrics[name].label, index, changes)
         if metric.unit == "bit/s":
-            for place, line in enumerate(lines):
+            for index, line in enumerate(lines):
                 for end in line.pair.ends:
                     speeds = self.links.get(end.pk, [])
-                    found.add(_("Link rate"), place, speeds)
+                    found.add(_("Link rate"), index, speeds)
                     if not speeds and end.link_bps:
                         # Of what was entered nobody knows since when it holds: always.
-                        found.add(_("Link rate, as entered"), place, [(_EVER, end.link_bps)])
+                        found.add(_("Link rate, as entered"), index, [(_EVER, end.link_bps)])
         return found.lines(len(lines))
 
 
 @lru_cache(maxsize=1_024)
 def _subtitle(common: str, step: str, is_percentiles: bool, _language: str | None) -> str:
-    """Keep what was said: every look at the same lines has the same words."""
+    """Return the subtitle; cached, for every view of the same lines has the same one."""
     if is_percentiles:
         bands = _("the bands lie between percentiles")
     else:
@@ -316,4 +317,4 @@ def _gaps(gaps: Sequence[Break]) -> list[ChartPoint]:
 
 def _worst(rows: Sequence[Measured]) -> list[Measured]:
     """Draw the worst of each time: a median would hide that one run of the day lost packets."""
-    return [(at, high, n, low, high, None) for at, _median, n, low, high, _run in rows]
+    return [row._replace(median=row.high, run=None) for row in rows]

@@ -1,14 +1,15 @@
-"""What the history may be asked for: hosts, environments, pairs, plans, kinds and metrics, parameters' values."""
+"""The choices of the history's form: hosts, environments, pairs, plans, kinds and metrics, parameters' values."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchweb.catalog import Kind, Parameter, catalog, nested_text, storable_json
 from benchweb.charts.lines import sort_key
-from benchweb.common.rows import fetch_all
+from benchweb.common.rows import fetch
 from benchweb.hosts.pairs import PairNames, with_pairs
+from benchweb.results.models import Series
 
 # A longer list is no choice: one comes to such a pair from its page, from the matrix, or by its host.
 MOST_PAIRS = 200
@@ -31,20 +32,37 @@ WITH RECURSIVE measured AS (
     ORDER BY identity_digest LIMIT 1
   ) next
 )
-SELECT 'host', id::text, name, NULL::jsonb FROM hosts_host WHERE archived_at IS NULL OR id = %(host)s
-UNION ALL SELECT 'environment', id::text, name, NULL FROM hosts_environment
-  WHERE archived_at IS NULL OR id = %(environment)s
-UNION ALL SELECT 'plan', id::text, name, NULL FROM plans_plan WHERE archived_at IS NULL OR id = %(plan)s
-UNION ALL (
-  SELECT 'pair', pair.id::text, '', {pair_names_as_json}
-  FROM hosts_pair pair {pair_ends}
-  WHERE (pair.archived_at IS NULL OR pair.id = %(pair)s)
-    AND (%(host)s::bigint IS NULL OR %(host)s IN (source_host.id, sink_host.id))
-    AND (%(environment)s::bigint IS NULL OR pair.environment_id = %(environment)s)
-  ORDER BY pair.id = %(pair)s DESC, pair.id LIMIT %(most)s)
-UNION ALL SELECT 'metric', kind, metric, NULL FROM measured
-UNION ALL SELECT 'identity', kind, identity_digest, identity FROM identities
+SELECT (SELECT kind FROM chosen) AS kind,
+  (SELECT jsonb_object_agg(id, name) FROM hosts_host WHERE archived_at IS NULL OR id = %(host)s) AS hosts,
+  (SELECT jsonb_object_agg(id, name) FROM hosts_environment WHERE archived_at IS NULL OR id = %(environment)s)
+    AS environments,
+  (SELECT jsonb_object_agg(id, name) FROM plans_plan WHERE archived_at IS NULL OR id = %(plan)s) AS plans,
+  (SELECT jsonb_object_agg(id, names) FROM (
+    SELECT pair.id, {pair_names_as_json} AS names
+    FROM hosts_pair pair {pair_ends}
+    WHERE (pair.archived_at IS NULL OR pair.id = %(pair)s)
+      AND (%(host)s::bigint IS NULL OR %(host)s IN (source_host.id, sink_host.id))
+      AND (%(environment)s::bigint IS NULL OR pair.environment_id = %(environment)s)
+    ORDER BY pair.id = %(pair)s DESC, pair.id LIMIT %(most)s
+  ) named) AS pairs,
+  (SELECT jsonb_object_agg(kind, metrics) FROM (
+    SELECT kind, jsonb_agg(metric) AS metrics FROM measured GROUP BY kind
+  ) of_kind) AS metrics,
+  (SELECT jsonb_agg(identity) FROM identities) AS identities
 """)
+
+
+class _Found(NamedTuple):
+    """What there is to choose from: names by id, metrics by kind, and the identities of the chosen kind."""
+
+    kind: str | None
+    hosts: dict[str, str] | None
+    environments: dict[str, str] | None
+    plans: dict[str, str] | None
+    # Each as PairNames takes it.
+    pairs: dict[str, dict[str, str]] | None
+    metrics: dict[str, list[str]] | None
+    identities: list[dict[str, Any] | None] | None
 
 
 @dataclass(frozen=True)
@@ -65,7 +83,7 @@ class MetricChoice:
 
 @dataclass(frozen=True)
 class Choices:
-    """Everything to choose from; `kind` is the one asked for, else the first measured; none before the first result."""
+    """Everything to choose from; `kind` is the requested one, else the first measured; none before the first result."""
 
     kind: Kind | None
     kinds: list[Kind]
@@ -82,34 +100,29 @@ def history_choices(
 ) -> Choices:
     """Read the choices, what is chosen among them also where it is archived; one query."""
     values: dict[str, Any] = {"host": host, "environment": environment, "pair": pair, "plan": plan}
-    # A kind that there is not is as if none was asked for.
+    # An unknown kind counts as none.
     values |= {"kind": kind if kind in catalog().kinds else "", "most": MOST_PAIRS + 1}
-    rows = [_labelled(*row) for row in fetch_all(_SQL, values)]
-    measured: dict[str, set[str]] = {}
-    for what, kind_name, metric, _ in rows:
-        if what == "metric":
-            measured.setdefault(kind_name, set()).add(metric)
-    identities = [(name, identity or {}) for what, name, _, identity in rows if what == "identity"]
+    (found,) = fetch(_Found, _SQL, values)
+    metrics = found.metrics or {}
     known = catalog().kinds
-    requested = known.get(kind) if measured else None
-    chosen = requested or next((known[name] for name, _ in identities if name in known), None)
-    pairs = _named(rows, "pair")
+    chosen = known.get(found.kind or "") if metrics else None
+    pairs = _by_name({key: PairNames(**names).pair for key, names in (found.pairs or {}).items()})
     return Choices(
         kind=chosen,
-        kinds=[each for name, each in known.items() if name in measured or each is chosen],
-        metrics=_metrics(chosen, measured.get(chosen.name, set())) if chosen else [],
-        hosts=_named(rows, "host"),
-        environments=_named(rows, "environment"),
+        kinds=[each for name, each in known.items() if name in metrics or each is chosen],
+        metrics=_metrics(chosen, set(metrics.get(chosen.name, ()))) if chosen else [],
+        hosts=_by_name(found.hosts),
+        environments=_by_name(found.environments),
         pairs=pairs if len(pairs) <= MOST_PAIRS else [each for each in pairs if each[0] == str(pair)],
-        plans=_named(rows, "plan"),
-        facets=facets_of(chosen, [identity for _, identity in identities]) if chosen else [],
+        plans=_by_name(found.plans),
+        facets=facets_of(chosen, [identity or {} for identity in found.identities or ()]) if chosen else [],
     )
 
 
 def first_kind() -> Kind | None:
     """Return the kind that was measured first, which is the one to begin with; one query."""
-    rows = fetch_all("SELECT kind FROM results_series ORDER BY id LIMIT 1")
-    return catalog().kinds.get(rows[0][0]) if rows else None
+    kind = Series.objects.order_by("pk").values_list("kind", flat=True).first()
+    return catalog().kinds.get(kind or "")
 
 
 def parameter_text(parameter: Parameter, value: Any) -> str:
@@ -129,14 +142,8 @@ def parameter_value(parameter: Parameter, text: str) -> Any:
         return text
 
 
-def _labelled(what: str, key: str, name: str, more: Any) -> tuple[str, str, str, Any]:
-    if what != "pair":
-        return what, key, name, more
-    return what, key, PairNames(**more).pair, None
-
-
-def _named(rows: list[tuple[Any, ...]], what: str) -> list[tuple[str, str]]:
-    return sorted(((row[1], row[2]) for row in rows if row[0] == what), key=lambda each: (each[1], int(each[0])))
+def _by_name(names: Mapping[str, str] | None) -> list[tuple[str, str]]:
+    return sorted((names or {}).items(), key=lambda entry: (entry[1], int(entry[0])))
 
 
 def _metrics(kind: Kind, measured: set[str]) -> list[MetricChoice]:
@@ -152,10 +159,10 @@ def _metrics(kind: Kind, measured: set[str]) -> list[MetricChoice]:
 
 def facets_of(kind: Kind, identities: Sequence[Mapping[str, Any]]) -> list[Facet]:
     """Return the parameters that have more than one value among these identities, which leave out defaults."""
-    told = set().union(*identities)
+    varied = set().union(*identities)
     facets = []
     for name, parameter in kind.parameters.items():
-        if not parameter.identity or name not in told:
+        if not parameter.identity or name not in varied:
             continue
         given = [identity.get(name, parameter.default) for identity in identities]
         values = {parameter_text(parameter, value): value for value in given}

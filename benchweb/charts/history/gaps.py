@@ -3,8 +3,8 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import lru_cache, partial
-from operator import attrgetter, itemgetter, sub
+from functools import lru_cache
+from operator import attrgetter, sub
 from statistics import median, quantiles
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from benchweb.catalog.translation import reason_text
 from benchweb.charts.history.lines import HistoryLine, LinePair, keys_of_versions
 from benchweb.charts.history.points import Step
 from benchweb.charts.spec import Measured
-from benchweb.common.rows import fetch_all, literals
+from benchweb.common.rows import fetch, literals
 from benchweb.runs.models import FAULTY_STATES
 from benchweb.state_words import state_word
 
@@ -28,27 +28,39 @@ _MUCH_LONGER_THAN_MOST = 4
 _LEAST_WITHOUT_RHYTHM = timedelta(days=1)
 _FEWEST_TO_KNOW = 5
 _MOST_EVENTS = 1_000
-# Of a point as it was measured: each a column of hundreds of rows.
-_STARTED_AT, _OF_RUN = itemgetter(0), itemgetter(-1)
 
 # Runs by pair at the time of their turn, which they may wait for long; then the slots that never had a campaign, with
 # their schedule's target and its plan's latest version.
 _SQL = """
-(SELECT coalesce(r.started_at, r.planned_at, r.created_at), r.id, r.pair_id, r.plan_version_id,
-  r.state, r.reason, r.reason_data, NULL::jsonb
+(SELECT coalesce(r.started_at, r.planned_at, r.created_at) AS at, r.id AS run, r.pair_id AS pair,
+  r.plan_version_id AS version, r.state, r.reason, r.reason_data, NULL::bigint AS schedule, NULL::jsonb AS target
 FROM runs_run r {joined}
 WHERE r.pair_id = ANY(%(pairs)s) AND r.state IN ({states})
   AND r.created_at >= %(first)s - interval '7 days' AND r.created_at <= %(last)s
   AND coalesce(r.started_at, r.planned_at, r.created_at) BETWEEN %(first)s AND %(last)s {of_runs}
 ORDER BY r.id DESC LIMIT %(most_events)s)
 UNION ALL
-(SELECT s.at, NULL, c.id,
+(SELECT s.at, NULL, NULL,
   (SELECT v.id FROM plans_planversion v WHERE v.plan_id = c.plan_id ORDER BY v.number DESC LIMIT 1),
-  s.state, s.reason, s.reason_data, c.target
+  s.state, s.reason, s.reason_data, c.id, c.target
 FROM schedules_slot s JOIN schedules_schedule c ON c.id = s.schedule_id
 WHERE s.campaign_id IS NULL AND s.state IN ({states}) AND s.at >= %(first)s AND s.at <= %(last)s {of_slots}
 ORDER BY s.at DESC LIMIT %(most_events)s)
 """
+
+
+class _Row(NamedTuple):
+    """A run of a pair, or a slot of a schedule with its target, that gave no result."""
+
+    at: datetime
+    run: int | None
+    pair: int | None
+    version: int | None
+    state: str
+    reason: str
+    reason_data: dict[str, Any] | None
+    schedule: int | None
+    target: dict[str, Any] | None
 
 
 # Tuples, which take a third of the time to make: a year has hundreds.
@@ -63,15 +75,13 @@ class Event(NamedTuple):
     cause: str
 
 
-_event = partial(tuple.__new__, Event)
-
 # Where a run's number goes; PostgreSQL stores no such character.
 _RUN = "\0"
 
 
 @lru_cache(maxsize=1_024)
 def _reason(state: str, cause: str, is_slot: bool, _language: str | None) -> str:
-    """Keep what was said: a year's runs give nothing for the same few reasons."""
+    """Return why a line breaks; cached, for a year's runs give nothing for the same few reasons."""
     if is_slot:
         words = _("slot %(state)s") % {"state": state_word(state)}
     else:
@@ -85,15 +95,6 @@ class Break(NamedTuple):
     at: datetime
     reason: str
     href: str = ""
-
-
-_broken = partial(tuple.__new__, Break)
-
-
-def _break(at: datetime, run: int | None, state: str, cause: str, language: str | None) -> Break:
-    """Say what came of an event and why, only when it breaks a line, which most don't; in the language at work."""
-    words = _reason(state, cause, run is None, language)
-    return _broken((at, words, "") if run is None else (at, words.replace(_RUN, str(run)), f"/runs/{run}"))
 
 
 def events_between(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime], plan: int | None) -> list[Event]:
@@ -112,27 +113,27 @@ def events_between(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime
         "plan": plan,
         "most_events": _MOST_EVENTS,
     }
-    found = fetch_all(statement, values)
-    keys = keys_of_versions({row[3] for row in found if row[3]})
-    none: frozenset[tuple[str, str]] = frozenset()
-    events = []
-    meant: dict[int, list[int]] = {}
-    for at, run, pair_or_schedule, version, state, text, data, target in found:
-        reason = reason_of(text, data)
-        known = keys.get(version or 0, none)
-        if run is not None:
-            events.append(_event((at, pair_or_schedule, run, known, state, reason)))
-            continue
-        if pair_or_schedule not in meant:
-            told = target
-            meant[pair_or_schedule] = [pk for pk, pair in pairs.items() if targets(told, pair)]
-        events += [_event((at, pk, None, known, state, reason)) for pk in meant[pair_or_schedule]]
-    return sorted(events, key=itemgetter(0))
+    rows = fetch(_Row, statement, values)
+    keys = keys_of_versions({row.version for row in rows if row.version})
+    target_of = {row.schedule: row.target for row in rows if row.target}
+    pairs_of = {
+        schedule: [pk for pk, pair in pairs.items() if targets(target, pair)] for schedule, target in target_of.items()
+    }
+    events = [
+        Event(row.at, pair, row.run, keys.get(row.version or 0, frozenset()), row.state, reason)
+        for row in rows
+        for reason in [reason_of(row.reason, row.reason_data)]
+        for pair in ([row.pair] if row.pair is not None else pairs_of.get(row.schedule, ()))
+    ]
+    return sorted(events, key=attrgetter("at"))
 
 
 def break_of(event: Event) -> Break:
-    """Say what came of an event and why, in the language at work."""
-    return _break(event.at, event.run, event.state, event.cause, get_language())
+    """Return the break of an event, which says why in the active language."""
+    words = _reason(event.state, event.cause, event.run is None, get_language())
+    if event.run is None:
+        return Break(event.at, words)
+    return Break(event.at, words.replace(_RUN, str(event.run)), f"/runs/{event.run}")
 
 
 def breaks(points: Sequence[Measured], events: Iterable[Event], step: Step) -> list[Break]:
@@ -140,17 +141,16 @@ def breaks(points: Sequence[Measured], events: Iterable[Event], step: Step) -> l
 
     What gave nothing within the step of a point is no break: that step has its median.
     """
-    starts, measured = [*map(_STARTED_AT, points)], {*map(_OF_RUN, points)}
-    language = get_language()
+    starts, measured = [point.at for point in points], {point.run for point in points}
     found = []
-    for at, _pair, run, _keys, state, cause in events:
-        if run not in measured and not _is_covered(at, starts, step):
-            found.append(_break(at, run, state, cause, language))
-    said_at = [each.at for each in found]
+    for event in events:
+        if event.run not in measured and not _is_covered(event.at, starts, step):
+            found.append(break_of(event))
+    known = [each.at for each in found]
     for start, after in _silences(starts, step):
         before = start + step.covered
-        index = bisect_right(said_at, before)
-        if index == len(said_at) or said_at[index] >= after:
+        index = bisect_right(known, before)
+        if index == len(known) or known[index] >= after:
             found.append(Break(before + (after - before) / 2, _("nothing measured in this time range")))
     return sorted(found, key=attrgetter("at"))
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from benchweb.catalog import Kind, Parameter, catalog
 from benchweb.charts.history.choices import parameter_value
@@ -12,7 +12,7 @@ from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.lines import COLORS, marker_of
 from benchweb.charts.spec import Dash
 from benchweb.common.cache import remember
-from benchweb.common.rows import fetch_all
+from benchweb.common.rows import fetch
 from benchweb.hosts.models import endpoint_label, pair_label
 from benchweb.hosts.pairs import with_pairs
 from benchweb.plans.expansion import expanded
@@ -29,9 +29,9 @@ _cache: dict[int, Keys] = {}
 def keys_of_versions(version_ids: Iterable[int]) -> dict[int, Keys]:
     """Return the keys of versions by id; one query when one of them is new to this process."""
     wanted = set(version_ids)
-    found = {pk: keys for pk in wanted if (keys := _cache.get(pk)) is not None}
-    missing = wanted - found.keys()
-    return found | (keys_of(PlanVersion.objects.filter(pk__in=missing)) if missing else {})
+    cached = {pk: keys for pk in wanted if (keys := _cache.get(pk)) is not None}
+    missing = wanted - cached.keys()
+    return cached | (keys_of(PlanVersion.objects.filter(pk__in=missing)) if missing else {})
 
 
 def keys_of(versions: Iterable[PlanVersion]) -> dict[int, Keys]:
@@ -60,14 +60,10 @@ DASHES: tuple[Dash, ...] = ("solid", "dashed", "dotted", "dashdot", "long")
 
 # The place among all series of the kind and metric binds colours for good, and neighbours differ.
 _SQL = with_pairs("""
-SELECT s.id, s.identity, s.identity_digest, count(*) OVER (), {index},
+SELECT s.id AS series, s.identity, s.identity_digest AS digest, count(*) OVER () AS total, {position} AS position,
   (SELECT jsonb_object_agg(o.metric, o.id) FROM results_series o WHERE o.pair_id = s.pair_id AND o.kind = s.kind
-    AND o.identity_digest = s.identity_digest AND o.metric = ANY(%(beside)s)),
-  pair.id, e.id, e.name,
-  source.id, source.name, source.network_mode, source.data_address, source.control_address, source.link_bps,
-  source_host.id, source_host.name, source_host.labels,
-  sink.id, sink.name, sink.network_mode, sink.data_address, sink.control_address, sink.link_bps,
-  sink_host.id, sink_host.name, sink_host.labels
+    AND o.identity_digest = s.identity_digest AND o.metric = ANY(%(beside)s)) AS others,
+  pair.id AS pair, e.id AS environment_id, e.name AS environment, {source} AS source, {sink} AS sink
 FROM results_series s
 JOIN hosts_pair pair ON pair.id = s.pair_id
 JOIN hosts_environment e ON e.id = pair.environment_id
@@ -75,11 +71,31 @@ JOIN hosts_environment e ON e.id = pair.environment_id
 WHERE s.kind = %(kind)s AND s.metric = %(main)s {only}
 ORDER BY s.id LIMIT %(most)s
 """)
-_INDEX_SQL = "(SELECT count(*) FROM results_series o WHERE o.kind = s.kind AND o.metric = s.metric AND o.id < s.id)"
+_END_SQL = """jsonb_build_object('pk', {end}.id, 'name', {end}.name, 'network_mode', {end}.network_mode,
+    'data_address', {end}.data_address, 'control_address', {end}.control_address, 'link_bps', {end}.link_bps,
+    'host_id', {end}_host.id, 'host_name', {end}_host.name, 'labels', {end}_host.labels)"""
+_ENDS_SQL = {end: _END_SQL.format(end=end) for end in ("source", "sink")}
+_POSITION_SQL = "(SELECT count(*) FROM results_series o WHERE o.kind = s.kind AND o.metric = s.metric AND o.id < s.id)"
 # Another plan may have measured the same on pairs that this one never ran on.
 _OF_PLAN = """EXISTS (SELECT FROM runs_run r JOIN plans_planversion v ON v.id = r.plan_version_id
     WHERE r.pair_id = s.pair_id AND v.plan_id = %(plan)s)"""
-_END_COLUMNS = 9
+
+
+class _Row(NamedTuple):
+    """A series that matches, those of other metrics beside it by name, and how many match in all."""
+
+    series: int
+    identity: dict[str, Any]
+    digest: str
+    total: int
+    position: int
+    others: dict[str, int] | None
+    pair: int
+    environment_id: int
+    environment: str
+    # Each as LineEnd takes it.
+    source: dict[str, Any]
+    sink: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -170,39 +186,42 @@ def lines_of(
         only += ["s.identity_digest = ANY(%(digests)s)", _OF_PLAN]
         values |= {"digests": sorted(digests), "plan": query.plan}
     # What sweeps many series gives its lines other colours, and to count for each of them would take long.
-    index = _INDEX_SQL if most <= MOST_LINES else "0"
-    statement = _SQL.format(index=index, only="".join(f" AND {each}" for each in only))
-    rows = fetch_all(statement, values)
-    pairs: dict[int, LinePair] = {}
-    return Chosen([_line(row, main, pairs) for row in rows], rows[0][3] if rows else 0)
+    position = _POSITION_SQL if most <= MOST_LINES else "0"
+    statement = _SQL.format(position=position, only="".join(f" AND {each}" for each in only), **_ENDS_SQL)
+    rows = fetch(_Row, statement, values)
+    pairs = {pk: _pair(row) for pk, row in {row.pair: row for row in rows}.items()}
+    lines = [
+        HistoryLine(pairs[row.pair], row.identity, row.digest, {main: row.series} | (row.others or {}), row.position)
+        for row in rows
+    ]
+    return Chosen(lines, rows[0].total if rows else 0)
 
 
-def _line(row: tuple[Any, ...], main: str, pairs: dict[int, LinePair]) -> HistoryLine:
-    series, identity, digest, _total, index, siblings, pair_id, environment_id, environment, *ends = row
-    if pair_id not in pairs:
-        source, sink = _end(ends[:_END_COLUMNS]), _end(ends[_END_COLUMNS:])
-        pairs[pair_id] = LinePair(pair_id, environment_id, environment, source, sink)
-    ids = {main: series} | (siblings or {})
-    return HistoryLine(pairs[pair_id], identity, digest, ids, index)
+def _pair(row: _Row) -> LinePair:
+    return LinePair(row.pair, row.environment_id, row.environment, _end(row.source), _end(row.sink))
 
 
-def _end(columns: list[Any]) -> LineEnd:
-    pk, name, mode, data_address, control_address, link_bps, host_id, host_name, labels = columns
-    return LineEnd(pk, name, mode, data_address, control_address, link_bps, host_id, host_name, tuple(labels))
+def _end(columns: dict[str, Any]) -> LineEnd:
+    # JSON writes a speed without decimals as a whole number.
+    link_bps = None if columns["link_bps"] is None else float(columns["link_bps"])
+    return LineEnd(**columns | {"link_bps": link_bps, "labels": tuple(columns["labels"])})
 
 
 def conditions(query: HistoryQuery, kind: Kind, values: dict[str, Any]) -> list[str]:
     """Return what the query asks as conditions on a series `s`, its `pair` and their ends; put their values along."""
-    asked = {
+    filters = {
         "s.id = ANY(%(series)s)": ("series", list(query.series) or None),
         "pair.id = %(pair)s": ("pair", query.pair),
         "pair.environment_id = %(environment)s": ("environment", query.environment),
         "%(host)s IN (source.host_id, sink.host_id)": ("host", query.host),
     }
     if query.view == "sizes" and query.overlay == "run":
-        # Of hundreds of series those of a run that was asked for may be the last.
-        asked["pair.id IN (SELECT pair_id FROM runs_run WHERE id = ANY(%(runs)s))"] = ("runs", list(query.runs) or None)
-    given = {condition: named for condition, named in asked.items() if named[1] is not None}
+        # Among hundreds of series those of a requested run may be the last.
+        filters["pair.id IN (SELECT pair_id FROM runs_run WHERE id = ANY(%(runs)s))"] = (
+            "runs",
+            list(query.runs) or None,
+        )
+    given = {condition: named for condition, named in filters.items() if named[1] is not None}
     values.update(dict(given.values()))
     return [*given, *parameter_conditions(query, kind, values)]
 

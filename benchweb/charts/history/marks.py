@@ -10,23 +10,29 @@ from benchweb.charts.history.lines import HistoryLine
 from benchweb.charts.moments import rfc3339, rfc3339_all
 from benchweb.charts.spec import ChartMark
 from benchweb.common.cache import remember
-from benchweb.common.rows import fetch_all
+from benchweb.common.rows import fetch
 from benchweb.hosts.facts.changes import Document, Documents, SeenFacts, fact_changes, fact_turns
 from benchweb.hosts.facts.links import reported_link_bps
+from benchweb.hosts.models import Facts
 
 _MOST_FACTS = 2_000
 _FACTS_SQL = """
-SELECT first_seen_at, last_seen_at, endpoint_id, digest FROM hosts_facts
+SELECT endpoint_id, digest, first_seen_at, last_seen_at FROM hosts_facts
 WHERE endpoint_id = ANY(%(endpoints)s) AND last_seen_at >= %(first)s AND first_seen_at <= %(last)s
 ORDER BY last_seen_at DESC LIMIT %(most_facts)s
-"""
-_DOCUMENTS_SQL = """
-SELECT DISTINCT ON (digest) digest, document FROM hosts_facts
-WHERE endpoint_id = ANY(%(endpoints)s) AND digest = ANY(%(digests)s)
 """
 # Facts never change, so neither does the speed that they tell of the interface with an address; 0 where they don't.
 _CACHE_SIZE = 5_000
 _speeds: dict[tuple[str, str], float] = {}
+
+
+class _Row(NamedTuple):
+    """One row of an endpoint's facts."""
+
+    endpoint_id: int
+    digest: str
+    first_seen_at: datetime
+    last_seen_at: datetime
 
 
 class Change(NamedTuple):
@@ -39,7 +45,7 @@ class Change(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Facts:
+class HostChanges:
     """What changed, in order of time, and by endpoint its link's speeds in bit/s, each with the time when it began."""
 
     changes: list[Change]
@@ -64,13 +70,13 @@ def annotations_on(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime
     )
 
 
-def facts_of(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime]) -> Facts:
-    """Return what was seen of the lines' hosts."""
+def facts_of(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime]) -> HostChanges:
+    """Return what changed on the lines' hosts."""
     endpoints = {end.pk: end for line in lines for end in line.pair.ends}
     values = {"endpoints": list(endpoints), "first": shown[0], "last": shown[1], "most_facts": _MOST_FACTS}
     facts: dict[int, list[SeenFacts]] = {pk: [] for pk in endpoints}
-    for first, last, endpoint_id, digest in fetch_all(_FACTS_SQL, values):
-        facts[endpoint_id].append(SeenFacts(digest, first, last))
+    for row in fetch(_Row, _FACTS_SQL, values):
+        facts[row.endpoint_id].append(SeenFacts(row.digest, row.first_seen_at, row.last_seen_at))
     documents = _Documents(list(endpoints), {each.digest for seen in facts.values() for each in seen})
     changes = {
         Change(at, end.host_id, end.host_name, words)
@@ -79,7 +85,7 @@ def facts_of(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime]) -> 
         if shown[0] <= at <= shown[1]
     }
     links = {pk: _speeds_of(seen, endpoints[pk].address, documents) for pk, seen in facts.items()}
-    return Facts(sorted(changes, key=lambda each: (each.at, each.name)), links)
+    return HostChanges(sorted(changes, key=lambda each: (each.at, each.name)), links)
 
 
 def marks_of(marks: Marks, lines: Iterable[HistoryLine]) -> list[ChartMark]:
@@ -118,17 +124,17 @@ def concerns(annotation: AnnotationRow, lines: Iterable[HistoryLine]) -> bool:
 
 
 class _Documents:
-    """Documents by digest, read when first asked for: mostly all that they say is known."""
+    """Documents by digest, read at the first call: mostly what they say is cached."""
 
     def __init__(self, endpoints: Sequence[int], digests: Iterable[str]) -> None:
-        self._values = {"endpoints": endpoints, "digests": list(digests)}
-        self._found: dict[str, Document] | None = None
+        self._rows = Facts.objects.filter(endpoint__in=endpoints, digest__in=list(digests))
+        self._by_digest: dict[str, Document] | None = None
 
     def __call__(self) -> Mapping[str, Document]:
-        if self._found is None:
-            rows = fetch_all(_DOCUMENTS_SQL, self._values)
-            self._found = dict(rows)
-        return self._found
+        if self._by_digest is None:
+            rows = self._rows.order_by("digest").distinct("digest")
+            self._by_digest = dict(rows.values_list("digest", "document"))
+        return self._by_digest
 
 
 def _speeds_of(facts: Sequence[SeenFacts], address: str, documents: Documents) -> list[tuple[datetime, float]]:
@@ -145,10 +151,10 @@ def _link_bps(digest: str, address: str, documents: Documents) -> float | None:
     """Return the speed of the interface that holds the endpoint's address, as facts tell it."""
     speed = _speeds.get((digest, address))
     if speed is None:
-        found = documents()
+        by_digest = documents()
         # Synthetic hosts may be removed between the two statements.
-        if digest not in found:
+        if digest not in by_digest:
             return None
-        speed = reported_link_bps(found[digest], address) or 0.0
+        speed = reported_link_bps(by_digest[digest], address) or 0.0
         remember(_speeds, (digest, address), speed, most=_CACHE_SIZE)
     return speed or None

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import groupby
-from operator import itemgetter
-from typing import Any, cast
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from benchweb.charts.spec import Measured
-from benchweb.common.rows import Rows, fetch_all
+from benchweb.common.rows import fetch
 
 # The longest that each of them is.
 STEPS = {
@@ -96,7 +96,8 @@ WITH runs AS MATERIALIZED ({figures}), lines AS (
     ) AT TIME ZONE %(zone)s FROM step WHERE name NOT IN ('run', 'hour')
   ) AS every (begin)
 )
-SELECT series_id, at, median, n, low, high, run_id, 'run' FROM runs WHERE (SELECT name FROM step) = 'run'
+SELECT series_id AS series, at, median, n, low, high, run_id AS run, 'run' AS step
+FROM runs WHERE (SELECT name FROM step) = 'run'
 UNION ALL
 SELECT series_id, min(at), percentile_cont(0.5) WITHIN GROUP (ORDER BY median), sum(n)::bigint,
   min(low), max(high), min(run_id), (SELECT name FROM step)
@@ -108,6 +109,19 @@ SELECT series_id, at, median, n, low, high, run_id, 'ceiling' FROM (
 ) changed WHERE before IS DISTINCT FROM median
 ORDER BY 1, 2
 """
+
+
+class _Row(NamedTuple):
+    """A point of a series, or with `step` "ceiling" a value from which on its runs had it."""
+
+    series: int
+    at: datetime
+    median: float
+    n: int
+    low: float
+    high: float
+    run: int
+    step: str
 
 
 def run_figures(only: str = "", series: str = "ANY(%(series)s)") -> str:
@@ -123,7 +137,6 @@ class HistoryPoints:
     """
 
     step: str
-    # As PostgreSQL gives them: there are thousands.
     series: dict[int, list[Measured]]
     # By series id the values of each ceiling, each with the time from which on runs had it.
     ceilings: dict[int, list[tuple[datetime, float]]]
@@ -154,17 +167,17 @@ def history_points(
     }
     only = "" if plan is None else OF_PLAN
     statement = _SQL.format(figures=run_figures(only), ceilings=run_figures(only, "ANY(%(ceilings)s::bigint[])"))
-    return _points(series, fetch_all(statement, values))
+    return _points(series, fetch(_Row, statement, values))
 
 
-def _points(series: Sequence[int], rows: Rows) -> HistoryPoints:
-    found = HistoryPoints("run", {pk: [] for pk in series}, {})
+def _points(series: Sequence[int], rows: Sequence[_Row]) -> HistoryPoints:
+    points: dict[int, list[Measured]] = {pk: [] for pk in series}
+    ceilings: dict[int, list[tuple[datetime, float]]] = {}
     step = "run"
-    for (series_id, name), points in groupby(rows, itemgetter(0, -1)):
-        made = [row[1:-1] for row in points]
+    for (series_id, name), group in groupby(rows, attrgetter("series", "step")):
         if name == "ceiling":
-            found.ceilings[series_id] = [(at, value) for at, value, *_ in made]
+            ceilings[series_id] = [(row.at, row.median) for row in group]
             continue
         step = name
-        found.series[series_id] += cast("list[Measured]", made)
-    return HistoryPoints(step, found.series, found.ceilings)
+        points[series_id] += [Measured(row.at, row.median, row.n, row.low, row.high, row.run) for row in group]
+    return HistoryPoints(step, points, ceilings)

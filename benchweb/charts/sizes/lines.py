@@ -4,14 +4,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchweb.catalog import Kind
 from benchweb.charts.history.lines import LinePair, conditions, parameter_conditions
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.history.series import Parts, Selection, chosen_lines, setting_parts
-from benchweb.common.rows import fetch_all
+from benchweb.common.rows import fetch
 from benchweb.hosts.pairs import with_pairs
+from benchweb.runs.models import Run
 
 # Of each place and parameters so many lines can be told apart.
 MOST_OVERLAID = 8
@@ -20,7 +21,8 @@ _MOST_FIGURES, _LEAST_SERIES, _MOST_SERIES = 12_000, 40, 240
 _DAY = timedelta(days=1)
 
 _NIGHTS = """
-SELECT s.environment_id, s.identity_digest, e.name, s.identity, s.metric, s.id, s.most_pairs
+SELECT s.environment_id, s.identity_digest AS digest, e.name AS environment, s.identity, s.metric, s.id AS pk,
+  s.most_pairs
 FROM results_environmentnights s JOIN hosts_environment e ON e.id = s.environment_id
 WHERE s.kind = %(kind)s AND s.metric = ANY(%(metrics)s){only} ORDER BY s.environment_id, s.id
 """
@@ -31,13 +33,32 @@ WITH chosen AS MATERIALIZED (
   SELECT s.id, s.pair_id FROM results_series s JOIN hosts_pair pair ON pair.id = s.pair_id {pair_ends}
   WHERE s.kind = %(kind)s AND s.metric = %(main)s{only}
 )
-SELECT run.id, run.pair_id FROM runs_run run
+SELECT run.id AS pk, run.pair_id FROM runs_run run
 WHERE run.state IN ('finished', 'failed') AND run.created_at >= %(first)s AND run.created_at <= %(last)s{of_plan}
   AND run.pair_id IN (SELECT pair_id FROM chosen) AND EXISTS (
     SELECT FROM results_point point WHERE point.run_id = run.id AND point.series_id = ANY(ARRAY(SELECT id FROM chosen)))
 ORDER BY run.id DESC LIMIT %(most)s
 """)
 _OF_PLAN = " AND run.plan_version_id IN (SELECT id FROM plans_planversion WHERE plan_id = %(plan)s)"
+
+
+class _Nights(NamedTuple):
+    """A test's nights in an environment, and what the most pairs of one night are."""
+
+    environment_id: int
+    digest: str
+    environment: str
+    identity: dict[str, Any]
+    metric: str
+    pk: int
+    most_pairs: int
+
+
+class _RunOfPair(NamedTuple):
+    """A run and its pair."""
+
+    pk: int
+    pair_id: int
 
 
 @dataclass(frozen=True)
@@ -107,16 +128,13 @@ def size_lines(query: HistoryQuery, kind: Kind) -> SizeLines:
 
 
 def _runs(query: HistoryQuery, kind: Kind) -> dict[int, int]:
-    """Return the runs that are asked for, else the latest that match, each with its pair; one query.
+    """Return the requested runs, else the latest that match, each with its pair; one query.
 
     One more than are drawn tells that there are others.
     """
     if query.runs:
-        rows = fetch_all(
-            "SELECT id, pair_id FROM runs_run WHERE id = ANY(%(runs)s) ORDER BY id DESC",
-            {"runs": [*query.runs][: MOST_OVERLAID + 1]},
-        )
-        return dict(rows)
+        requested = Run.objects.filter(pk__in=query.runs[: MOST_OVERLAID + 1])
+        return dict(requested.order_by("-pk").values_list("pk", "pair_id"))
     values: dict[str, Any] = {
         "kind": kind.name,
         "main": kind.swept_metrics[0],
@@ -125,11 +143,12 @@ def _runs(query: HistoryQuery, kind: Kind) -> dict[int, int]:
     }
     values |= {"first": query.shown[0], "last": query.shown[1]}
     only = "".join(f" AND {each}" for each in conditions(query, kind, values))
-    return dict(fetch_all(_RUNS.format(only=only, of_plan=_OF_PLAN if query.plan is not None else ""), values))
+    statement = _RUNS.format(only=only, of_plan=_OF_PLAN if query.plan is not None else "")
+    return {run.pk: run.pair_id for run in fetch(_RunOfPair, statement, values)}
 
 
 def _most_series(query: HistoryQuery, metrics: int) -> int:
-    """Say of how many series a look reads each run: of most tests there is one a night."""
+    """Return of how many series each run is read: most tests run once a night."""
     nights = max(1, (query.shown[1] - query.shown[0]) // _DAY)
     return max(_LEAST_SERIES, min(_MOST_SERIES, _MOST_FIGURES // (metrics * nights)))
 
@@ -148,15 +167,15 @@ def _nights(query: HistoryQuery, kind: Kind) -> SizeLines:
         only.append("s.environment_id = %(environment)s")
     statement = _NIGHTS.format(only="".join(f" AND {each}" for each in only))
     main = kind.swept_metrics[0]
+    nights = fetch(_Nights, statement, values)
     ids: dict[tuple[int, str], dict[str, int]] = {}
-    named: dict[tuple[int, str], tuple[str, Any]] = {}
+    rows = {(row.environment_id, row.digest): row for row in nights}
     # Of each environment: those that are not drawn are told as series that are left out.
     series = Counter[int]()
-    for environment_id, digest, environment, identity, metric, pk, pairs in fetch_all(statement, values):
-        ids.setdefault((environment_id, digest), {})[metric] = pk
-        named[environment_id, digest] = environment, identity
-        series[environment_id] += pairs if metric == main else 0
-    lines = [SizeLine(key[0], environment, None, identity, ids[key]) for key, (environment, identity) in named.items()]
+    for row in nights:
+        ids.setdefault((row.environment_id, row.digest), {})[row.metric] = row.pk
+        series[row.environment_id] += row.most_pairs if row.metric == main else 0
+    lines = [SizeLine(row.environment_id, row.environment, None, row.identity, ids[key]) for key, row in rows.items()]
     if query.overlay == "environment":
         drawn = sorted({line.environment_id for line in lines})[:MOST_OVERLAID]
         lines = [line for line in lines if line.environment_id in drawn]

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
-from benchweb.common.rows import fetch_all
+from benchweb.common.rows import fetch
 from benchweb.hosts.models import ProbeHour
 
 
 class Hour(NamedTuple):
-    """The figures of a ProbeHour, in the order of its columns."""
+    """The figures of a ProbeHour."""
 
     hour: datetime
     probes: int
@@ -71,15 +71,15 @@ def probe_hours(
     if to_time is not None:
         rows = rows.filter(hour__lt=to_time)
     hours: dict[int, list[Hour]] = {endpoint_id: [] for endpoint_id in endpoint_ids}
-    for endpoint_id, *values in rows.order_by("hour").values_list("endpoint_id", *Hour._fields):
-        hours[endpoint_id].append(Hour(*values))
+    for columns in rows.order_by("hour").values("endpoint_id", *Hour._fields):
+        hours[columns.pop("endpoint_id")].append(Hour(**columns))
     return hours
 
 
 # A sum has the columns of an hour: of its first moment, and as wide as from there to now. Each is asked for on its own:
 # joined at once, all hours would be kept and sorted together, once a sum.
 _LOADS_SQL = """
-SELECT false, endpoint_id, hour, probes, answered, round_trip_least_seconds, round_trip_most_seconds,
+SELECT false AS is_sum, endpoint_id, hour, probes, answered, round_trip_least_seconds, round_trip_most_seconds,
   round_trip_sum_seconds, utilised, cpu_ratio_sum, cpu_ratio_most, metered, received_bps_sum, received_bps_most,
   sent_bps_sum, sent_bps_most, link_bps
 FROM hosts_probehour WHERE endpoint_id = ANY(%(endpoints)s) AND hour >= %(hours_from)s
@@ -95,8 +95,20 @@ CROSS JOIN LATERAL (
   FROM hosts_probehour WHERE endpoint_id = endpoint.id AND hour >= begun
   HAVING count(*) > 0
 ) AS added_up
-ORDER BY 1, 2, 3
+ORDER BY is_sum, endpoint_id, hour
 """
+
+
+class _LoadRow(NamedTuple):
+    """An hour of an endpoint, or the sum of several."""
+
+    is_sum: bool
+    endpoint_id: int
+    hour: Hour
+
+    @classmethod
+    def of_columns(cls, *, is_sum: bool, endpoint_id: int, **columns: Any) -> Self:
+        return cls(is_sum, endpoint_id, Hour(**columns))
 
 
 @dataclass(frozen=True)
@@ -111,12 +123,11 @@ def probe_loads(*, endpoint_ids: Sequence[int], hours_from: datetime, sums_from:
     """Return each endpoint's hours from a time on, and the sums from others; one query, for 30 days have 720 hours."""
     values = {"endpoints": list(endpoint_ids), "hours_from": hours_from, "sums_from": list(sums_from)}
     loads = {endpoint_id: Load([], {}) for endpoint_id in endpoint_ids}
-    for is_sum, endpoint_id, *columns in fetch_all(_LOADS_SQL, values):
-        hour = Hour(*columns)
-        if is_sum:
-            loads[endpoint_id].sums[hour.hour] = hour
+    for row in fetch(_LoadRow.of_columns, _LOADS_SQL, values):
+        if row.is_sum:
+            loads[row.endpoint_id].sums[row.hour.hour] = row.hour
         else:
-            loads[endpoint_id].hours.append(hour)
+            loads[row.endpoint_id].hours.append(row.hour)
     return loads
 
 

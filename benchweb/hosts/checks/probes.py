@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce, Now
 
 from benchweb.catalog.reasons import reason_fields
 from benchweb.common import celery_client
+from benchweb.common.rows import database_now
 from benchweb.hosts.models import AvailabilitySpan, Endpoint
 from benchweb.hosts.services import CHECK_TASK
 
@@ -116,7 +117,7 @@ def probes_record(*, probes: Sequence[Probe], at: datetime | None = None) -> int
     # Skipping what is locked, this never waits while it holds a lock: no deadlock with who writes many endpoints.
     locked = Endpoint.objects.select_for_update(skip_locked=True, no_key=True)
     rows = locked.filter(archived_at=None).in_bulk([probe.endpoint_id for probe in probes])
-    at = at or _database_time()
+    at = at or database_now()
     last = _latest_spans(rows)
     kept = [
         probe
@@ -136,13 +137,6 @@ def _next_turn(endpoint_id: int, now: datetime) -> datetime:
     phase = timedelta(seconds=endpoint_id % int(PROBE_PERIOD.total_seconds()))
     turn = earliest.replace(second=0, microsecond=0) + phase
     return turn if turn >= earliest else turn + PROBE_PERIOD
-
-
-def _database_time() -> datetime:
-    with connection.cursor() as cursor:
-        cursor.execute("select clock_timestamp()")
-        moment: datetime = cursor.fetchone()[0]
-    return moment
 
 
 def _latest_spans(endpoint_ids: Collection[int]) -> dict[int, AvailabilitySpan]:

@@ -3,9 +3,12 @@
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from django.db import connection
 from django.db.models import Model
+
+from benchweb.common.rows import fetch, fetch_value
 
 # Building an index anew sorts; with the 32 MB that a small server has, in many more passes.
 _MAINTENANCE_MEMORY, _SORT_MEMORY = "512MB", "128MB"
@@ -14,15 +17,27 @@ _LOCK_PATIENCE = "30s"
 _CHUNKS_AHEAD = 4
 
 _CONSTRAINTS_SQL = """
-    select conrelid::regclass::text, conname, pg_get_constraintdef(oid) from pg_constraint
-    where conrelid = any(%s::regclass[]) and contype in ('f', 'u') order by contype desc, conname
+    select conrelid::regclass::text as table, conname as name, pg_get_constraintdef(oid) as definition
+    from pg_constraint where conrelid = any(%(tables)s::regclass[]) and contype in ('f', 'u')
+    order by contype desc, conname
 """
 # Those that no constraint owns: dropping the constraint takes its own with it.
 _INDEXES_SQL = """
-    select indexrelid::regclass::text, pg_get_indexdef(indexrelid) from pg_index
-    where indrelid = any(%s::regclass[])
+    select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
+    where indrelid = any(%(tables)s::regclass[])
         and not exists (select from pg_constraint where conindid = indexrelid and conrelid = indrelid)
 """
+
+
+class _Constraint(NamedTuple):
+    table: str
+    name: str
+    definition: str
+
+
+class _Index(NamedTuple):
+    name: str
+    definition: str
 
 
 class Loader:
@@ -70,26 +85,25 @@ def indexes_set_aside(models: Sequence[type[Model]]) -> Iterator[None]:
         cursor.execute(f"lock table {', '.join(tables)} in access exclusive mode")
         # What was written in this transaction is checked now: a table can't be altered while checks of it wait.
         cursor.execute("set constraints all immediate")
-        cursor.execute(_CONSTRAINTS_SQL, [tables])
-        constraints = cursor.fetchall()
-        cursor.execute(_INDEXES_SQL, [tables])
-        indexes = cursor.fetchall()
-        for table, name, _ in constraints:
-            cursor.execute(f'alter table {table} drop constraint "{name}"')
-        for name, _ in indexes:
-            cursor.execute(f"drop index {name}")
+        constraints = fetch(_Constraint, _CONSTRAINTS_SQL, {"tables": tables})
+        indexes = fetch(_Index, _INDEXES_SQL, {"tables": tables})
+        for each in constraints:
+            cursor.execute(f'alter table {each.table} drop constraint "{each.name}"')
+        for index in indexes:
+            cursor.execute(f"drop index {index.name}")
     yield
     with connection.cursor() as cursor:
-        for _, definition in indexes:
-            cursor.execute(definition)
+        for index in indexes:
+            cursor.execute(index.definition)
         # Unique ones first: a foreign key may refer to one.
-        for table, name, definition in constraints:
-            cursor.execute(f'alter table {table} add constraint "{name}" {definition}')
+        for each in constraints:
+            cursor.execute(f'alter table {each.table} add constraint "{each.name}" {each.definition}')
         cursor.execute("set constraints all deferred")
 
 
 def is_cheaper_set_aside(model: type[Model], coming: int) -> bool:
     """Tell whether so many rows are more than the table has, by the planner's own guess."""
-    with connection.cursor() as cursor:
-        cursor.execute("select greatest(reltuples, 0) from pg_class where oid = %s::regclass", [model._meta.db_table])
-        return bool(coming > cursor.fetchone()[0])
+    known = fetch_value(
+        "select greatest(reltuples, 0) from pg_class where oid = %(table)s::regclass", {"table": model._meta.db_table}
+    )
+    return bool(coming > known)

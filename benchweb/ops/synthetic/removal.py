@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import connection, models, transaction
 
+from benchweb.common.rows import fetch_column, fetch_value
 from benchweb.hosts.models import Environment, Host, Pair
 from benchweb.plans.models import Plan
 from benchweb.results import nightly_summaries as nights
@@ -56,9 +57,7 @@ def remove() -> dict[str, int]:
     removed: dict[str, int] = {}
     # Before the tables, as the tick has it.
     nights.take_lock(wait=True)
-    with connection.cursor() as cursor:
-        cursor.execute(f"select distinct environment_id from hosts_pair where {_PAIR}")
-        mixed = [row[0] for row in cursor.fetchall()]
+    mixed = fetch_column(f"select distinct environment_id from hosts_pair where {_PAIR}")
     for model, condition in _STEPS:
         _delete(model, condition, removed)
     # Those that stay are summed up without what went.
@@ -70,7 +69,7 @@ def remove() -> dict[str, int]:
 
 def _delete(model: type[models.Model], condition: str, removed: dict[str, int]) -> None:
     table = model._meta.db_table
-    if not _is_any(f"select exists (select from {table} where {condition})"):
+    if not fetch_value(f"select exists (select from {table} where {condition})"):
         return
     for field in _referring(model):
         child = field.model
@@ -86,12 +85,6 @@ def _referring(model: type[models.Model]) -> list[Any]:
     """Return the foreign keys to a model, those without a name for the way back included."""
     relations: list[Any] = [field for field in model._meta.get_fields(include_hidden=True) if field.auto_created]
     return [relation.field for relation in relations if relation.one_to_many or relation.one_to_one]
-
-
-def _is_any(statement: str) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(statement)
-        return bool(cursor.fetchone()[0])
 
 
 def _execute(statement: str) -> int:

@@ -4,10 +4,10 @@ from datetime import timedelta
 
 from django.db.models import Exists, OuterRef, Q
 
+from benchweb.common.rows import database_now
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.regressions.absence.alerts import end_where, live, open_once
 from benchweb.regressions.models import Alert
-from benchweb.schedules.slots.clock import database_now
 
 # Shorter ones are a reboot.
 UNREACHABLE_AFTER = timedelta(minutes=15)

@@ -5,12 +5,11 @@ from typing import NamedTuple
 
 from django.db.models import Max, Q, QuerySet
 
-from benchweb.common.rows import fetch
+from benchweb.common.rows import database_now, fetch
 from benchweb.regressions.absence.alerts import LOOK_BACK_DAYS, end_where, live, open_once
 from benchweb.regressions.models import Alert
 from benchweb.runs.models import State
 from benchweb.schedules.models import Schedule, Slot
-from benchweb.schedules.slots.clock import database_now
 
 # A time that nobody has made a slot of, and a slot none of whose runs has begun, are late after so long.
 UNCLAIMED_AFTER = timedelta(minutes=10)

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from benchweb.common.celery_client import send_on_commit
 from benchweb.common.in_parts import in_parts
-from benchweb.common.rows import fetch_all, literals
+from benchweb.common.rows import fetch_column, literals
 from benchweb.regressions.judging.judge import judge_run
 from benchweb.regressions.models import RunJudgement
 from benchweb.runs.models import OPEN_STATES
@@ -59,8 +59,8 @@ def send_waiting() -> int:
 @transaction.atomic
 def give_waiting() -> int:
     """Find what ended, and give it and what was given long ago to workers; return how many runs."""
-    fetch_all(_FIND, {"again": GIVE_AGAIN_AFTER, "look_back": LOOK_BACK, "most": _AT_ONCE})
-    rows = fetch_all(_WAITING, {"again": GIVE_AGAIN_AFTER, "look_back": LOOK_BACK, "most": _AT_ONCE})
+    fetch_column(_FIND, {"again": GIVE_AGAIN_AFTER, "look_back": LOOK_BACK, "most": _AT_ONCE})
+    rows = fetch_column(_WAITING, {"again": GIVE_AGAIN_AFTER, "look_back": LOOK_BACK, "most": _AT_ONCE})
     ids = sorted(run_id for (run_id,) in rows)
     RunJudgement.objects.filter(pk__in=ids).update(queued_at=timezone.now(), tries=F("tries") + 1)
     for first in range(0, len(ids), _OF_A_TASK):

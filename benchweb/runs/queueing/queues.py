@@ -5,10 +5,8 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from django.db import connection
-
+from benchweb.common.rows import fetch
 from benchweb.runs.queueing.occupancy import occupancy
 from benchweb.runs.queueing.turns import Occupied, Waiting
 
@@ -20,8 +18,8 @@ _log = logging.getLogger(__name__)
 
 # By the runs that workers hold, which are few: the table keeps the reservations of years.
 _OCCUPIED = """
-SELECT reservation.resource_id, reservation.run_id, reservation.exclusive = 1,
-    extract(epoch FROM upper(reservation.during) - statement_timestamp())::float8
+SELECT reservation.resource_id AS resource, reservation.run_id AS run, reservation.exclusive = 1 AS is_exclusive,
+    extract(epoch FROM upper(reservation.during) - statement_timestamp())::float8 - %(margin)s AS until
 FROM runs_run run JOIN runs_reservation reservation ON reservation.run_id = run.id
 WHERE run.lease_owner <> '' AND reservation.during IS NOT NULL
 """
@@ -36,9 +34,9 @@ WITH away AS MATERIALIZED (
 )
 SELECT near.*
 FROM {resources} AS resource(id) CROSS JOIN LATERAL (
-    SELECT resource.id, reservation.run_id, reservation.planned_at, reservation.exclusive = 1, run.plan_version_id,
-        run.waiting_for,
-        ARRAY(SELECT every.resource_id FROM runs_reservation every WHERE every.run_id = reservation.run_id)
+    SELECT resource.id AS resource, reservation.run_id AS run, reservation.planned_at,
+        reservation.exclusive = 1 AS is_exclusive, run.plan_version_id AS version, run.waiting_for,
+        ARRAY(SELECT every.resource_id FROM runs_reservation every WHERE every.run_id = reservation.run_id) AS resources
     FROM runs_reservation reservation JOIN runs_run run ON run.id = reservation.run_id
     WHERE reservation.resource_id = resource.id AND reservation.during IS NULL
         AND run.state = 'pending' AND (run.not_before IS NULL OR run.not_before <= statement_timestamp())
@@ -53,7 +51,7 @@ _ALL_BUT = "(SELECT id FROM runs_resource WHERE id <> ALL(%(ids)s::bigint[]))"
 
 @dataclass(frozen=True)
 class Queues:
-    """What was found: `waiting` in the order of the queue, `texts` what its runs say that they wait for."""
+    """Who waits and who runs: `waiting` in the order of the queue, `texts` what its runs say that they wait for."""
 
     waiting: list[Waiting]
     occupied: list[Occupied]
@@ -76,27 +74,21 @@ def queues(resource_ids: Collection[int] | None = None) -> Queues:
 
     Of those that are occupied for longer than planned as well: who waits there was told until when.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_OCCUPIED)
-        occupied = [
-            Occupied(resource, run, is_exclusive, seconds - RESERVATION_MARGIN_SECONDS)
-            for resource, run, is_exclusive, seconds in cursor.fetchall()
-        ]
-        if resource_ids is None:
-            near = _near(cursor, _ALL_BUT, {each.resource for each in occupied if each.is_exclusive and each.until > 0})
-        else:
-            near = _near(cursor, _THESE, resource_ids)
-        seen = {row.resource for row in near} | set(resource_ids or ())
-        partners = {resource for row in near for resource in row.resources} - seen
-        near += _near(cursor, _THESE, partners)
+    occupied = fetch(Occupied, _OCCUPIED, {"margin": RESERVATION_MARGIN_SECONDS})
+    if resource_ids is None:
+        near = _near(_ALL_BUT, {each.resource for each in occupied if each.is_exclusive and each.until > 0})
+    else:
+        near = _near(_THESE, resource_ids)
+    seen = {row.resource for row in near} | set(resource_ids or ())
+    partners = {resource for row in near for resource in row.resources} - seen
+    near += _near(_THESE, partners)
     return Queues(_in_order(near), occupied, {row.run: row.waiting_for for row in near})
 
 
-def _near(cursor: Any, resources: str, ids: Collection[int]) -> list[_Near]:
+def _near(resources: str, ids: Collection[int]) -> list[_Near]:
     if resources is _THESE and not ids:
         return []
-    cursor.execute(_NEAR.format(resources=resources), {"ids": list(ids), "near": NEAR})
-    return [_Near(*row) for row in cursor.fetchall()]
+    return fetch(_Near, _NEAR.format(resources=resources), {"ids": list(ids), "near": NEAR})
 
 
 def _seconds(version_id: int) -> float:

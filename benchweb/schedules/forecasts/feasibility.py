@@ -7,6 +7,7 @@ from itertools import islice, pairwise
 
 from django.utils.translation import gettext as _
 
+from benchweb.common.rows import database_now
 from benchweb.hosts.models import Pair
 from benchweb.hosts.selectors import SILENT_STATUSES
 from benchweb.schedules import targets
@@ -16,7 +17,6 @@ from benchweb.schedules.forecasts.joint import GanttBar, joint_forecast
 from benchweb.schedules.forecasts.room import Change, Room, Shortage, shortage
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.selectors import next_slots
-from benchweb.schedules.slots.clock import database_now
 from benchweb.schedules.timing.localtime import zone_of
 from benchweb.schedules.timing.rules import rule_of
 from benchweb.schedules.timing.times import Rule, closes_at, occurrences

@@ -8,10 +8,11 @@ from django.db import transaction
 
 from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.common.database_faults import may_pass
+from benchweb.common.rows import database_now
 from benchweb.runs.models import State
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.slots.breaking_off import break_off
-from benchweb.schedules.slots.clock import GRACE, database_now
+from benchweb.schedules.slots.launching import GRACE
 from benchweb.schedules.slots.turns import slot_make
 from benchweb.schedules.timing.rules import rule_of
 from benchweb.schedules.timing.times import occurrences

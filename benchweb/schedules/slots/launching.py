@@ -17,11 +17,12 @@ from benchweb.runs.queueing.occupancy import occupancy
 from benchweb.schedules import targets
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.slots.breaking_off import not_launched
-from benchweb.schedules.slots.clock import GRACE
 from benchweb.schedules.timing.rules import rule_of
 from benchweb.schedules.timing.times import closes_at
 from benchweb.schedules.words import duration_text, time_text
 
+# A slot found later than this, or than its schedule's slip, was missed: the schedule's policy says what then.
+GRACE = timedelta(seconds=60)
 # A host silent for so long is not tried by a slot; the probes go on, and find it when it returns.
 SILENT_AFTER = timedelta(minutes=5)
 # A mesh may grow by itself; beyond this factor somebody has to agree anew.

@@ -12,10 +12,10 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.common.database_faults import may_pass
+from benchweb.common.rows import database_now
 from benchweb.runs.models import OPEN_STATES, Run, State
 from benchweb.schedules.models import SKIPPED, Schedule, Slot
 from benchweb.schedules.slots.breaking_off import waiting_break_off
-from benchweb.schedules.slots.clock import database_now
 from benchweb.schedules.slots.launching import slot_begin
 from benchweb.schedules.slots.settling import settle_slots
 

@@ -4,13 +4,13 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from benchweb.catalog import catalog
-from benchweb.common.rows import fetch_all
+from benchweb.common.rows import fetch
 from benchweb.runs.lists import RunLine
 from benchweb.runs.models import OPEN_STATES, State
 from benchweb.web.shared.lists import Column
@@ -27,15 +27,26 @@ COLUMNS = [
     Column(gettext_noop("Launched"), "created_at"),
     Column(gettext_noop("Took"), numeric=True),
 ]
-# What is left to do is told by the parameters of a running run's open trials; of all others only their number counts.
+# How long a running run still takes follows from its open trials' parameters; of all others only the number counts.
 _COUNTS = """
-SELECT run_id, state, left_kind, left_params, count(*), min(started_at)
+SELECT run_id, state, left_kind AS kind, left_params AS params, count(*) AS trials, min(started_at) AS started_at
 FROM runs_trial
 CROSS JOIN LATERAL (SELECT run_id = ANY(%(running)s) AND state = ANY(%(open)s)) AS is_left (yes)
 CROSS JOIN LATERAL (SELECT CASE WHEN yes THEN kind END, CASE WHEN yes THEN params END) AS l (left_kind, left_params)
 WHERE run_id = ANY(%(runs)s)
 GROUP BY run_id, state, left_kind, left_params
 """
+
+
+class _Trials(NamedTuple):
+    """Trials of a run in one state; `kind` and `params` of a running run's open ones alone."""
+
+    run_id: int
+    state: str
+    kind: str | None
+    params: dict[str, Any] | None
+    trials: int
+    started_at: datetime | None
 
 
 @dataclass(frozen=True)
@@ -62,10 +73,10 @@ def run_rows(runs: Sequence[RunLine]) -> list[RunRow]:
     counts: dict[int, Counter[str]] = defaultdict(Counter)
     left: dict[int, float] = dict.fromkeys(running, 0.0)
     now = timezone.now()
-    for run_id, state, kind, params, count, started_at in fetch_all(_COUNTS, values):
-        counts[run_id][state] += count
-        if kind is not None:
-            left[run_id] += count * _seconds_left(kind, params, started_at, now)
+    for row in fetch(_Trials, _COUNTS, values):
+        counts[row.run_id][row.state] += row.trials
+        if row.kind is not None:
+            left[row.run_id] += row.trials * _seconds_left(row.kind, row.params or {}, row.started_at, now)
     return [_row(run, counts[run.pk], left.get(run.pk), now) for run in runs]
 
 

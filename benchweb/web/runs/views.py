@@ -25,7 +25,7 @@ from benchweb.common.downloads import download
 from benchweb.common.names import name_key, searched
 from benchweb.common.rows import row_id
 from benchweb.hosts.models import Environment, Host
-from benchweb.hosts.selectors import pair_choices
+from benchweb.hosts.pairs import pair_choices
 from benchweb.plans.models import Plan
 from benchweb.results.selectors import trial_rows
 from benchweb.runs.lists import listed_runs

@@ -3,10 +3,9 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import starmap
 from typing import Any, NamedTuple
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, F, OuterRef
 
 from benchweb.common.rows import fetch
 from benchweb.hosts.models import Facts
@@ -122,13 +121,17 @@ def facts_with(values: Sequence[str], patterns: Sequence[str], *, most: int) -> 
         Facts.objects.filter(endpoint__archived_at=None, endpoint__host__archived_at=None)
         .annotate(is_former=Exists(newer))
         .order_by("is_former", "-last_seen_at", "endpoint__host__name")
-        .values_list("words", "last_seen_at", "is_former", "endpoint", "endpoint__host", "endpoint__host__name")
+        .values(
+            *("words", "last_seen_at", "is_former", "endpoint"),
+            host=F("endpoint__host"),
+            host_name=F("endpoint__host__name"),
+        )
     )
     for value in values:
         rows = rows.filter(words__icontains=value)
     for pattern in patterns:
         rows = rows.filter(words__iregex=pattern)
-    return list(starmap(FactsRow, rows[:most]))
+    return [FactsRow(**columns) for columns in rows[:most]]
 
 
 def _literally(text: str) -> str:

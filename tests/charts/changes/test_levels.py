@@ -16,7 +16,7 @@ EVER = (night(0), night(100))
 
 def rows() -> list[Measured]:
     figures = RunFigure.objects.order_by("at")
-    return [(row.at, row.median, row.n, row.low, row.high, row.run_id) for row in figures]
+    return [Measured(row.at, row.median, row.n, row.low, row.high, row.run_id) for row in figures]
 
 
 def at(number: int) -> str:
