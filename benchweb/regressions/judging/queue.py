@@ -60,8 +60,7 @@ def send_waiting() -> int:
 def give_waiting() -> int:
     """Find what ended, and give it and what was given long ago to workers; return how many runs."""
     fetch_column(_FIND, {"again": GIVE_AGAIN_AFTER, "look_back": LOOK_BACK, "most": _AT_ONCE})
-    rows = fetch_column(_WAITING, {"again": GIVE_AGAIN_AFTER, "look_back": LOOK_BACK, "most": _AT_ONCE})
-    ids = sorted(run_id for (run_id,) in rows)
+    ids = sorted(fetch_column(_WAITING, {"again": GIVE_AGAIN_AFTER, "look_back": LOOK_BACK, "most": _AT_ONCE}))
     RunJudgement.objects.filter(pk__in=ids).update(queued_at=timezone.now(), tries=F("tries") + 1)
     for first in range(0, len(ids), _OF_A_TASK):
         send_on_commit(TASK, ids[first : first + _OF_A_TASK])
