@@ -56,6 +56,8 @@ class Night:
     night: date
     begun: list[Alert]
     recovered: list[Alert]
+    # Suspects that were not measured again, or to no end.
+    unconfirmed: list[Alert]
     slots: int
     complete_slots: int
     runs: int
@@ -110,6 +112,7 @@ def night_of_date(night: date) -> Night:
     in_night = {"at__gte": begins, "at__lt": ends}
     slots = Slot.objects.filter(**in_night)
     runs = Run.objects.filter(started_at__gte=begins, started_at__lt=ends)
+    unconfirmed = alerts().filter(night=night).exclude(unconfirmed_code="")
     told = alerts().exclude(opened_at=None).order_by("-size_ratio", "pk")
     ids = list(RunFigure.objects.filter(**in_night).values_list("series", flat=True).distinct()[:_MOST_SERIES])
     ratios = _present_ratios(ids)
@@ -117,6 +120,7 @@ def night_of_date(night: date) -> Night:
         night=night,
         begun=list(told.filter(night=night)[:MOST_ALERTS]),
         recovered=list(told.filter(state=Alert.State.RECOVERED, ended_at__gte=begins, ended_at__lt=ends)[:MOST_ALERTS]),
+        unconfirmed=list(unconfirmed.order_by("-size_ratio", "pk")[:MOST_ALERTS]),
         slots=slots.count(),
         complete_slots=slots.filter(state=State.FINISHED).count(),
         runs=runs.count(),

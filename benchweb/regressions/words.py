@@ -14,6 +14,7 @@ from benchweb.regressions.models import Alert, AlertTransition
 _UNCONFIRMED = {
     "no_schedule": gettext_lazy("Not measured again: no schedule launched its run."),
     "schedule_paused": gettext_lazy("Not measured again: its schedule is paused or archived."),
+    "reruns_off": gettext_lazy("Not measured again: its schedule has no time for re-runs."),
     "window_closed": gettext_lazy("Not measured again: the schedule's window has closed, or closes too soon."),
     "budget_spent": gettext_lazy("Not measured again: the schedule's time for re-runs is spent for today."),
     "refused": gettext_lazy("Not measured again: the re-run could not be launched."),

@@ -23,11 +23,15 @@ CONFIRM_RUNS = Limit(1, _LARGEST)
 MAXIMUM_BLACKOUTS = 100
 DEFAULT_RETRIES = 2
 DEFAULT_RETRY_PAUSE_SECONDS = 60
+# Of the time that a schedule's own runs took so much may go to measuring suspects again; 0 is none.
+RERUN_PERCENT = Limit(0, 100)
+DEFAULT_RERUN_PERCENT = 5
 # By the names of the schedule's fields.
 LIMITS = {
     "max_runs": MAX_RUNS,
     "deadline_seconds": DEADLINE_SECONDS,
     "retries": RETRIES,
     "retry_pause_seconds": RETRY_PAUSE,
+    "rerun_percent": RERUN_PERCENT,
     "confirm_runs": CONFIRM_RUNS,
 }

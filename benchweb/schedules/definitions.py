@@ -11,7 +11,12 @@ from benchweb.common.names import name_fault, stored_name
 from benchweb.plans.models import Plan
 from benchweb.runs.services import confirmation_needed
 from benchweb.schedules import targets
-from benchweb.schedules.defaults import DEFAULT_RETRIES, DEFAULT_RETRY_PAUSE_SECONDS, LIMITS
+from benchweb.schedules.defaults import (
+    DEFAULT_RERUN_PERCENT,
+    DEFAULT_RETRIES,
+    DEFAULT_RETRY_PAUSE_SECONDS,
+    LIMITS,
+)
 from benchweb.schedules.errors import ScheduleError
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.timing.rules import cron_typed, rule_from, seed_of, window_text
@@ -40,6 +45,7 @@ class Definition:
     slip_seconds: int = 0
     retries: int = DEFAULT_RETRIES
     retry_pause_seconds: int = DEFAULT_RETRY_PAUSE_SECONDS
+    rerun_percent: int = DEFAULT_RERUN_PERCENT
     confirm_runs: int | None = None
 
 
@@ -138,5 +144,6 @@ def _schedule(definition: Definition, target: dict[str, Any], rule: Rule) -> Sch
         slip_seconds=definition.slip_seconds,
         retries=definition.retries,
         retry_pause_seconds=definition.retry_pause_seconds,
+        rerun_percent=definition.rerun_percent,
         confirmed_runs=definition.confirm_runs,
     )

@@ -9,7 +9,7 @@ from benchweb.catalog.reasons import ReasonOf
 from benchweb.hosts.models import Archivable
 from benchweb.plans.models import Plan
 from benchweb.runs.models import Campaign, State
-from benchweb.schedules.defaults import DEFAULT_RETRIES, DEFAULT_RETRY_PAUSE_SECONDS
+from benchweb.schedules.defaults import DEFAULT_RERUN_PERCENT, DEFAULT_RETRIES, DEFAULT_RETRY_PAUSE_SECONDS
 
 # A state of slots only: it came due while its schedule's campaign before it had not ended.
 SKIPPED = "skipped"
@@ -53,6 +53,8 @@ class Schedule(Archivable):
     slip_seconds = models.PositiveIntegerField(default=0)
     retries = models.PositiveSmallIntegerField(default=DEFAULT_RETRIES)
     retry_pause_seconds = models.PositiveIntegerField(default=DEFAULT_RETRY_PAUSE_SECONDS)
+    # Of the time that its runs took in the last day so much may go to measuring suspects again.
+    rerun_percent = models.PositiveSmallIntegerField(default=DEFAULT_RERUN_PERCENT, db_default=DEFAULT_RERUN_PERCENT)
     # The runs a slot that somebody agreed to, where they are more than are taken without a question.
     confirmed_runs = models.PositiveIntegerField(null=True, blank=True)
     paused_at = models.DateTimeField(null=True, blank=True)

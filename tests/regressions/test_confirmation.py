@@ -11,11 +11,12 @@ from benchweb.hosts.services import pair_create
 from benchweb.regressions.judging import queue
 from benchweb.regressions.judging.judge import judge_run
 from benchweb.regressions.models import Alert, RunJudgement
+from benchweb.regressions.selectors import night_of_date
 from benchweb.regressions.words import alert_title
 from benchweb.results.run_summaries import write_figures
 from benchweb.runs.models import Campaign, Run
 from benchweb.runs.services import launch
-from benchweb.schedules.models import Slot
+from benchweb.schedules.models import Schedule, Slot
 from tests.factories import make_endpoint, make_environment, make_plan, make_schedule
 from tests.nights import add_values
 from tests.regressions.judged import judged, level, night, quiet
@@ -151,6 +152,15 @@ def test_a_second_suspect_of_a_night_beyond_the_budget_says_so(mesh: list[Pair])
     end(campaign, {mesh[0]: 0.7, apart[0]: 0.7}, LAST)
     first, second = Alert.objects.order_by("pk")
     assert (first.state, second.state, second.unconfirmed_code) == (State.CONFIRMING, State.SUSPECT, "budget_spent")
+
+
+def test_a_schedule_without_time_for_reruns_says_so_on_the_alert_and_in_its_night(mesh: list[Pair]) -> None:
+    campaign = slot_of(mesh)
+    Schedule.objects.filter(slots__campaign=campaign).update(rerun_percent=0)
+    end(campaign, {mesh[0]: 0.7}, LAST)
+    alert = Alert.objects.get()
+    assert (alert.state, alert.unconfirmed_code, alert.confirmation) == (State.SUSPECT, "reruns_off", None)
+    assert [each.pk for each in night_of_date(alert.night).unconfirmed] == [alert.pk]
 
 
 def test_the_tick_gives_runs_that_ended_to_workers_once(monkeypatch: pytest.MonkeyPatch, mesh: list[Pair]) -> None:

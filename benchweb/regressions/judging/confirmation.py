@@ -22,8 +22,6 @@ from benchweb.schedules.timing.rules import rule_of
 from benchweb.schedules.timing.times import closes_at
 
 State, Verdict = Alert.State, Alert.Verdict
-# Of the time that a schedule's own runs took in the last day so much may go to re-runs; one is always allowed.
-RERUN_SHARE = 0.05
 # A re-run says something of the same night only.
 _PATIENCE = timedelta(hours=1)
 _BUDGET_SPAN = timedelta(days=1)
@@ -35,10 +33,8 @@ def confirm(alert: Alert, run: Run) -> bool:
     """Launch the re-run of a suspect with its controls, or note why there is none; True when launched."""
     now = timezone.now()
     schedule = alert.schedule
-    if schedule is None:
-        return _unconfirmed(alert, "no_schedule")
-    if schedule.paused_at is not None or schedule.archived_at is not None:
-        return _unconfirmed(alert, "schedule_paused")
+    if schedule is None or (code := _in_the_way(schedule)):
+        return _unconfirmed(alert, "no_schedule" if schedule is None else code)
     seconds = occupancy(run.plan_version_id).seconds
     if (start_before := _start_before(schedule, now, seconds)) is None:
         return _unconfirmed(alert, "window_closed")
@@ -88,6 +84,13 @@ def is_confirmation(run: Run) -> bool:
     return Alert.objects.filter(confirmation=run.campaign_id).exists()
 
 
+def _in_the_way(schedule: Schedule) -> str:
+    """Return why a schedule has nothing measured again, as a code; empty where nothing is in the way."""
+    if schedule.paused_at is not None or schedule.archived_at is not None:
+        return "schedule_paused"
+    return "" if schedule.rerun_percent else "reruns_off"
+
+
 def _unconfirmed(alert: Alert, code: str) -> bool:
     Alert.objects.filter(pk=alert.pk, state=State.SUSPECT).update(unconfirmed_code=code)
     return False
@@ -114,7 +117,7 @@ def _has_budget(schedule: Schedule, now: datetime, seconds: float) -> bool:
         return True
     own = _taken_seconds(Run.objects.filter(campaign__slot__schedule=schedule, finished_at__gte=since))
     under_way = sum(occupancy(each.plan_version_id).seconds for each in reruns.filter(state__in=OPEN_STATES))
-    return _taken_seconds(reruns) + under_way + seconds <= RERUN_SHARE * own
+    return _taken_seconds(reruns) + under_way + seconds <= schedule.rerun_percent / 100 * own
 
 
 def _took_seconds(run: Run) -> float:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from benchweb.regressions.models import Alert
 from benchweb.regressions.overview import DONE_STATES
 from benchweb.regressions.selectors import Night, night_of_date
-from benchweb.regressions.words import alert_title
+from benchweb.regressions.words import alert_title, unconfirmed_reason
 
 _DAY = timedelta(days=1)
 # No result is older; a day before the calendar's first could not be shown.
@@ -21,6 +21,7 @@ class AlertLine:
 
     alert: Alert
     title: str
+    unconfirmed: str
 
 
 @dataclass(frozen=True)
@@ -64,16 +65,16 @@ def morning_page(night: date | None) -> MorningPage:
         (_("What is missing"), _("Nothing is missing."), missing),
         (_("What recovered"), _("Nothing recovered."), found.recovered),
     ]
+    if found.unconfirmed:
+        sections.append((_("What was not measured again"), "", found.unconfirmed))
     return MorningPage(
         night=night,
         found=found,
-        sections=[
-            (title, empty, [AlertLine(alert, alert_title(alert)) for alert in rows]) for title, empty, rows in sections
-        ],
+        sections=[(title, empty, _lines(rows)) for title, empty, rows in sections],
         before=night - _DAY,
         after=night + _DAY if night < today else None,
     )
 
 
 def _lines(alerts: list[Alert]) -> list[AlertLine]:
-    return [AlertLine(alert, alert_title(alert)) for alert in alerts]
+    return [AlertLine(alert, alert_title(alert), unconfirmed_reason(alert)) for alert in alerts]

@@ -16,7 +16,14 @@ from benchweb.hosts import selectors
 from benchweb.hosts.models import Endpoint, Environment, Pair
 from benchweb.plans import selectors as plans
 from benchweb.plans.models import Plan
-from benchweb.schedules.defaults import DEFAULT_RETRIES, DEFAULT_RETRY_PAUSE_SECONDS, MAX_RUNS, RETRIES
+from benchweb.schedules.defaults import (
+    DEFAULT_RERUN_PERCENT,
+    DEFAULT_RETRIES,
+    DEFAULT_RETRY_PAUSE_SECONDS,
+    MAX_RUNS,
+    RERUN_PERCENT,
+    RETRIES,
+)
 from benchweb.schedules.errors import TimingError
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.timing.localtime import zone_checked
@@ -179,6 +186,13 @@ class ScheduleForm(PageForm):
         _("Retries"), RETRIES.most, initial=DEFAULT_RETRIES, help_text=_("If an engine is unreachable or refuses.")
     )
     retry_pause = DurationField(_("Pause before retry"), initial=DEFAULT_RETRY_PAUSE_SECONDS)
+    rerun_percent = number(
+        _("Time for re-runs, %"),
+        RERUN_PERCENT.most,
+        initial=DEFAULT_RERUN_PERCENT,
+        required=False,
+        help_text=_("Share of the time of its own runs. Suspects are measured again within it; 0 turns re-runs off."),
+    )
     confirm_runs = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -237,7 +251,7 @@ class ScheduleForm(PageForm):
     def values(self) -> dict[str, Any]:
         """Return the values as the services take them; of a form that isn't valid, those that are."""
         data = self.cleaned_data
-        when = ("timezone", "starts_at", "ends_at", "max_runs", "missed", "overlap", "blackouts")
+        when = ("timezone", "starts_at", "ends_at", "max_runs", "missed", "overlap", "blackouts", "rerun_percent")
         plain = ("name", "plan", "retries", *when)
         values = {name: data[name] for name in plain if data.get(name) not in (None, "")}
         for name, seconds in (("deadline", "deadline_seconds"), ("slip", "slip_seconds")):
@@ -322,7 +336,7 @@ def _window(data: dict[str, Any]) -> dict[str, str] | None:
 
 _SAME = [
     *("name", "plan", "cron", "every", "timezone", "max_runs", "missed", "overlap"),
-    *("window_from", "window_until", "blackouts", "retries"),
+    *("window_from", "window_until", "blackouts", "retries", "rerun_percent"),
 ]
 
 

@@ -53,7 +53,7 @@ SLOT_COLUMNS = [
 SLOT_STATES = [*State.values, SKIPPED]
 FOLDED = (
     *("starts_at", "ends_at", "max_runs", "deadline", "slip"),
-    *("missed", "overlap", "blackouts", "retries", "retry_pause"),
+    *("missed", "overlap", "blackouts", "retries", "retry_pause", "rerun_percent"),
 )
 # Pairs and endpoints listed at once; chosen ones are always shown.
 DISPLAYED_PAIRS = 200

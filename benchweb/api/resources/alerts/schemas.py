@@ -269,6 +269,8 @@ class NightItem(Item):
     night: date
     begun: list[AlertItem]
     recovered: list[AlertItem]
+    # Suspects that were not measured again, or to no end; their `unconfirmed_reason` says why.
+    unconfirmed: list[AlertItem]
     slots: int
     complete_slots: int
     runs: int

@@ -96,6 +96,7 @@ def night_get(request: HttpRequest, night: str) -> NightItem:
         night=found.night,
         begun=[AlertItem(**alert_fields(request, alert)) for alert in found.begun],
         recovered=[AlertItem(**alert_fields(request, alert)) for alert in found.recovered],
+        unconfirmed=[AlertItem(**alert_fields(request, alert)) for alert in found.unconfirmed],
         slots=found.slots,
         complete_slots=found.complete_slots,
         runs=found.runs,

@@ -11,10 +11,12 @@ from benchweb.api.schemas import Body, Identifier, Item, MomentText, Name
 from benchweb.catalog.reasons import reason_items
 from benchweb.plans.models import Plan
 from benchweb.schedules.defaults import (
+    DEFAULT_RERUN_PERCENT,
     DEFAULT_RETRIES,
     DEFAULT_RETRY_PAUSE_SECONDS,
     MAXIMUM_BLACKOUTS,
     MAXIMUM_SLIP_SECONDS,
+    RERUN_PERCENT,
     RETRIES,
     RETRY_PAUSE,
 )
@@ -58,6 +60,14 @@ class ScheduleChange(TargetBody):
     slip_seconds: Annotated[int, Field(ge=0, le=MAXIMUM_SLIP_SECONDS)] = 0
     retries: Annotated[int, Field(ge=RETRIES.least, le=RETRIES.most)] = DEFAULT_RETRIES
     retry_pause_seconds: Annotated[int, Field(ge=RETRY_PAUSE.least, le=RETRY_PAUSE.most)] = DEFAULT_RETRY_PAUSE_SECONDS
+    rerun_percent: Annotated[
+        int,
+        Field(
+            ge=RERUN_PERCENT.least,
+            le=RERUN_PERCENT.most,
+            description="Of the time of its own runs in the last day, for measuring suspects again; 0 is never.",
+        ),
+    ] = DEFAULT_RERUN_PERCENT
     confirm_runs: Positive | None = None
 
 
@@ -121,6 +131,7 @@ class ScheduleItem(Item):
     slip_seconds: int
     retries: int
     retry_pause_seconds: int
+    rerun_percent: int
     confirm_runs: int | None
     paused_at: datetime | None
     next_at: datetime | None
@@ -185,19 +196,9 @@ def _span(span: SpanBody) -> dict[str, str]:
 
 
 _SAME = [
-    *(
-        "name",
-        "timezone",
-        "starts_at",
-        "ends_at",
-        "max_runs",
-        "missed",
-        "overlap",
-        "blackouts",
-        "deadline_seconds",
-        "slip_seconds",
-    ),
-    *("slip_seconds", "retries", "retry_pause_seconds", "paused_at", "next_at", "created_at", "archived_at"),
+    *("name", "timezone", "starts_at", "ends_at", "max_runs", "missed", "overlap", "blackouts", "deadline_seconds"),
+    *("slip_seconds", "retries", "retry_pause_seconds", "rerun_percent"),
+    *("paused_at", "next_at", "created_at", "archived_at"),
 ]
 
 
