@@ -5,7 +5,7 @@ from benchweb.api.authentication import BearerToken
 from benchweb.api.parser import StrictParser
 from benchweb.api.renderer import MicrosecondRenderer
 from benchweb.api.resources import catalog, compare, runs, series, shares
-from benchweb.api.resources.alerts import alerts, verdicts
+from benchweb.api.resources.alerts import alerts, thresholds, verdicts
 from benchweb.api.resources.inventory import availability, endpoints, environments, hosts, pairs
 from benchweb.api.resources.notifications import channels, maintenance, rules
 from benchweb.api.resources.planning import campaigns, plans, schedules
@@ -24,7 +24,7 @@ for resource in (hosts, availability, environments, endpoints, pairs, plans):
     api.add_router("", resource.router)
 for resource in (channels, rules, maintenance):
     api.add_router("", resource.router)
-for resource in (alerts, verdicts):
+for resource in (alerts, thresholds, verdicts):
     api.add_router("", resource.router)
 for resource in (runs, compare, campaigns, schedules, series, shares, catalog):
     api.add_router("", resource.router)

@@ -1,0 +1,101 @@
+"""Thresholds: limits that a metric must keep, whatever is usual."""
+
+from datetime import datetime
+from typing import Annotated
+
+from django.http import HttpRequest
+from ninja import Query, Router, Status
+from pydantic import Field
+
+from benchweb.api.authentication import caller
+from benchweb.api.paging import ArchivableQuery, Page, page
+from benchweb.api.rows import row_named, row_or_404
+from benchweb.api.schemas import Body, Identifier, Item, Name
+from benchweb.hosts.models import Environment, Pair
+from benchweb.plans.models import Plan
+from benchweb.regressions.models import Alert, Threshold
+from benchweb.regressions.thresholds import rules
+from benchweb.regressions.thresholds.rules import ThresholdValues
+
+router = Router(tags=["alerts"])
+Word = Annotated[str, Field(max_length=60)]
+
+
+class ThresholdBody(Body):
+    """`limit` is in the metric's unit, or a share of the pinned baseline's figure; null holds for all."""
+
+    name: Name
+    kind: Word
+    metric: Word
+    relation: Word
+    limit: float
+    severity: Word = Alert.Severity.WARNING.value
+    environment: Identifier | None = None
+    pair: Identifier | None = None
+    plan: Identifier | None = None
+
+
+class ThresholdItem(Item):
+    id: int
+    name: str
+    kind: str
+    metric: str
+    unit: str
+    relation: str
+    limit: float
+    severity: str
+    environment: int | None
+    pair: int | None
+    plan: int | None
+    created_at: datetime
+    archived_at: datetime | None
+
+
+@router.get("/thresholds", response=Page[ThresholdItem])
+def threshold_list(request: HttpRequest, query: Query[ArchivableQuery]) -> Page[ThresholdItem]:
+    """List thresholds by id."""
+    return page(request, query, Threshold.objects.filter(archived_at__isnull=not query.archived), _item)
+
+
+@router.post("/thresholds", response={201: ThresholdItem})
+def threshold_create(request: HttpRequest, body: ThresholdBody) -> Status[ThresholdItem]:
+    """Make a threshold: runs that end from now on are judged by it."""
+    scope = {
+        "environment": body.environment and row_named(Environment.objects.all(), body.environment, "environment"),
+        "pair": body.pair and row_named(Pair.objects.all(), body.pair, "pair"),
+        "plan": body.plan and row_named(Plan.objects.all(), body.plan, "plan"),
+    }
+    values = ThresholdValues(**body.model_dump() | scope)
+    return Status(201, _item(rules.threshold_create(values, by=caller(request))))
+
+
+@router.get("/thresholds/{threshold_id}", response=ThresholdItem)
+def threshold_detail(request: HttpRequest, threshold_id: Identifier) -> ThresholdItem:
+    """Show a threshold, archived or not."""
+    return _item(row_or_404(Threshold.objects.all(), threshold_id))
+
+
+@router.delete("/thresholds/{threshold_id}", response={204: None})
+def threshold_archive(request: HttpRequest, threshold_id: Identifier) -> Status[None]:
+    """Archive a threshold: live alerts of it alone are marked as fixed."""
+    rules.threshold_archive(threshold=row_or_404(Threshold.objects.all(), threshold_id), by=caller(request))
+    return Status(204, None)
+
+
+@router.post("/thresholds/{threshold_id}/restore", response=ThresholdItem)
+def threshold_restore(request: HttpRequest, threshold_id: Identifier) -> ThresholdItem:
+    """Take up an archived threshold again."""
+    rules.threshold_restore(threshold=row_or_404(Threshold.objects.all(), threshold_id))
+    return threshold_detail(request, threshold_id)
+
+
+def _item(threshold: Threshold) -> ThresholdItem:
+    names = ("name", "kind", "metric", "relation", "limit", "severity", "created_at", "archived_at")
+    return ThresholdItem(
+        id=threshold.pk,
+        unit=rules.metric_of(threshold.kind, threshold.metric).unit,
+        environment=threshold.environment_id,
+        pair=threshold.pair_id,
+        plan=threshold.plan_id,
+        **{name: getattr(threshold, name) for name in names},
+    )

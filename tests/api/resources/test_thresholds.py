@@ -1,0 +1,50 @@
+"""Thresholds by REST: made, listed, archived with their alerts, restored, and refused with the field at fault."""
+
+from typing import Any
+
+import pytest
+
+from benchweb.regressions.models import Alert, Threshold
+from tests.api.conftest import ApiClient
+from tests.factories import make_pair
+from tests.regressions.judged import judged
+
+pytestmark = pytest.mark.django_db
+BODY: dict[str, Any] = {
+    "name": "floor",
+    "kind": "tcp_stream",
+    "metric": "throughput_bps",
+    "relation": "below",
+    "limit": 0.8e9,
+}
+
+
+def test_a_threshold_is_made_judges_and_is_archived_and_restored(api: ApiClient) -> None:
+    pair = make_pair()
+    answer = api.post("/thresholds", BODY | {"pair": pair.pk, "severity": "critical"})
+    assert answer.status_code == 201, answer.json()
+    made = answer.json()
+    assert (made["unit"], made["pair"], made["plan"], made["limit"]) == ("bit/s", pair.pk, None, 0.8e9)
+    judged(pair, [0.5])
+    (alert,) = api.get("/alerts?kind=threshold").json()["items"]
+    assert (alert["state"], alert["severity"]) == ("open", "critical")
+    assert api.delete(f"/thresholds/{made['id']}").status_code == 204
+    assert Alert.objects.get().state == "fixed"
+    assert api.get("/thresholds").json()["items"] == []
+    assert [each["id"] for each in api.get("/thresholds?archived=true").json()["items"]] == [made["id"]]
+    assert api.post(f"/thresholds/{made['id']}/restore", {}).json()["archived_at"] is None
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"kind": "none"}, "kind"),
+        ({"metric": "x"}, "metric"),
+        ({"relation": "near"}, "relation"),
+        ({"pair": 9}, "pair"),
+    ],
+)
+def test_what_can_be_no_threshold_is_refused(api: ApiClient, change: dict[str, Any], field: str) -> None:
+    answer = api.post("/thresholds", BODY | change)
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, field)
+    assert Threshold.objects.count() == 0
