@@ -34,7 +34,7 @@ STEPS = [{"kind": "udp_rr", "params": {"duration_seconds": 0.3}}]
 SLOWEST_ANSWER_SECONDS, FAILING_SHARE = 0.3, 0.1
 LIMIT_SECONDS = 180.0
 UNDER_WAY = ("not launched", "run ")
-SECRET = "whsec_" + "A" * 44
+SECRET = "whsec_" + "A" * 44  # pragma: allowlist secret
 # What the dead had taken would be free again by itself, but after half a minute.
 _FREE = (
     "UPDATE notifications_delivery SET claimed_until = now() WHERE claimed_until > now() RETURNING id",

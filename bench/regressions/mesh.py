@@ -35,7 +35,7 @@ SHARE = 0.6
 # Counted from 0: a host's, whose uplink is shaped.
 SHAPED_HOST = 2
 STEPS = [{"kind": "tcp_stream", "params": {"duration_seconds": 1.0, "warmup_seconds": 0.1}}]
-SECRET = "whsec_" + "A" * 44
+SECRET = "whsec_" + "A" * 44  # pragma: allowlist secret
 # What a slot may take with its runs, re-runs, judging and messages.
 SLOT_LIMIT_SECONDS = 150.0
 Action = Callable[[Mesh], None]
