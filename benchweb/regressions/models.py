@@ -185,6 +185,16 @@ class AlertSeries(models.Model):
         ordering = ["id"]
         indexes = [models.Index(fields=["series", "-id"], name="alert_series_latest")]
 
+    @property
+    def is_confirmed(self) -> bool:
+        """Tell whether more than one run showed it: by a test over runs since, or by measuring it again."""
+        return self.p is not None or self.rerun_id is not None
+
+    @property
+    def was_chance(self) -> bool:
+        """Tell whether one run stood out, and nothing that came after."""
+        return self.recovered_run_id is not None and not self.is_confirmed
+
 
 class AlertTransition(models.Model):
     """What happened to an alert; never changed. Where both states are the same it was a comment, or the like."""

@@ -61,6 +61,11 @@ def end(campaign: Campaign, factors: dict[Pair, float], number: int) -> None:
         judge_run(run.pk)
 
 
+def judged_in_turn(campaign: Campaign, pairs: Sequence[Pair]) -> list[Pair]:
+    """Return the pairs in the order in which `end` judges their runs."""
+    return [run.pair for run in campaign.runs.order_by("pk") if run.pair in pairs]
+
+
 def confirmed(mesh: list[Pair], first: dict[Pair, float], again: dict[Pair, float], last: int = LAST) -> Alert:
     end(slot_of(mesh), first, last)
     alert = Alert.objects.filter(ended_at=None).order_by("pk").first()
@@ -152,6 +157,47 @@ def test_a_second_suspect_of_a_night_beyond_the_budget_says_so(mesh: list[Pair])
     end(campaign, {mesh[0]: 0.7, apart[0]: 0.7}, LAST)
     first, second = Alert.objects.order_by("pk")
     assert (first.state, second.state, second.unconfirmed_code) == (State.CONFIRMING, State.SUSPECT, "budget_spent")
+
+
+def test_a_small_outlier_does_not_keep_a_large_fall_from_being_measured_again(mesh: list[Pair]) -> None:
+    apart = [pair_create(source=make_endpoint(), sink=make_endpoint(), environment=mesh[0].environment)]
+    quiet(apart)
+    campaign = slot_of([*mesh, *apart], seconds=60)
+    earlier, later = judged_in_turn(campaign, [mesh[0], apart[0]])
+    end(campaign, {earlier: 0.9, later: 0.7}, LAST)
+    assert [(alert.severity, alert.state) for alert in Alert.objects.order_by("pk")] == [
+        ("warning", State.CONFIRMING),
+        ("critical", State.CONFIRMING),
+    ]
+
+
+def test_an_outlier_of_the_night_before_does_not_make_a_pair_its_host(mesh: list[Pair]) -> None:
+    campaign = slot_of(mesh)
+    schedules = Schedule.objects.filter(slots__campaign=campaign)
+    schedules.update(rerun_percent=0)
+    # The pair shares a host with the outlier, and is judged before the outlier's good run is.
+    pair, outlier = judged_in_turn(campaign, mesh[:2])
+    end(campaign, {outlier: 0.9}, LAST)
+    assert (Alert.objects.get().pair, Alert.objects.get().state) == (outlier, State.SUSPECT)
+    schedules.update(rerun_percent=5)
+    following = slot_of(mesh)
+    assert judged_in_turn(following, mesh[:2]) == [pair, outlier]
+    end(following, {pair: 0.7}, LAST + 1)
+    alert = Alert.objects.get()
+    assert (alert.state, alert.host, alert.pair) == (State.CONFIRMING, None, pair)
+    assert alert.confirmation is not None
+    end(alert.confirmation, {pair: 0.7}, LAST + 2)
+    alert.refresh_from_db()
+    assert (alert.state, alert.verdict, alert.host, alert.pair) == (State.OPEN, "pair", None, pair)
+
+
+def test_an_outlier_in_an_alert_does_not_hold_up_its_recovery(mesh: list[Pair]) -> None:
+    alert = confirmed(mesh, {mesh[0]: 0.7}, {mesh[0]: 0.7})
+    for number in range(LAST + 2, LAST + 5):
+        for pair in mesh:
+            judged(pair, [0.9 if pair == mesh[1] and number == LAST + 2 else 1.0], first=number)
+    alert.refresh_from_db()
+    assert (alert.state, alert.series.count()) == (State.RECOVERED, 2)
 
 
 def test_a_schedule_without_time_for_reruns_says_so_on_the_alert_and_in_its_night(mesh: list[Pair]) -> None:

@@ -39,7 +39,7 @@ def confirm(alert: Alert, run: Run) -> bool:
     if (start_before := _start_before(schedule, now, seconds)) is None:
         return _unconfirmed(alert, "window_closed")
     controls = _controls(run)
-    if not _has_budget(schedule, now, _took_seconds(run) * (1 + len(controls))):
+    if not _has_budget(alert, schedule, now, _took_seconds(run) * (1 + len(controls))):
         return _unconfirmed(alert, "budget_spent")
     try:
         campaign = launch_version(
@@ -108,13 +108,17 @@ def _start_before(schedule: Schedule, now: datetime, seconds: float) -> datetime
     return last if last > now else None
 
 
-def _has_budget(schedule: Schedule, now: datetime, seconds: float) -> bool:
-    """Tell whether re-runs of so many seconds stay within the share; all by what runs took, not by what was planned."""
+def _has_budget(alert: Alert, schedule: Schedule, now: datetime, seconds: float) -> bool:
+    """Tell whether re-runs of so many seconds stay within the share; all by what runs took, not by what was planned.
+
+    The first of a day always may be, and the first critical one: a small outlier must not keep a large fall from it.
+    """
     since = now - _BUDGET_SPAN
     launched = Alert.objects.filter(schedule=schedule, confirmation__created_at__gte=since)
-    reruns = Run.objects.filter(campaign__in=launched.values("confirmation"))
-    if not reruns.exists():
+    is_critical = alert.severity == Alert.Severity.CRITICAL
+    if not (launched.filter(severity=Alert.Severity.CRITICAL) if is_critical else launched).exists():
         return True
+    reruns = Run.objects.filter(campaign__in=launched.values("confirmation"))
     own = _taken_seconds(Run.objects.filter(campaign__slot__schedule=schedule, finished_at__gte=since))
     under_way = sum(occupancy(each.plan_version_id).seconds for each in reruns.filter(state__in=OPEN_STATES))
     return _taken_seconds(reruns) + under_way + seconds <= schedule.rerun_percent / 100 * own

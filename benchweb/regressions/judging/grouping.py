@@ -71,10 +71,12 @@ def describe(alert: Alert) -> None:
     # What measuring again showed may have been written since it was read.
     alert.refresh_from_db(fields=["host", "verdict"])
     parts = list(alert.series.select_related("series"))
+    parts = [part for part in parts if not part.was_chance] or parts
     pairs = _pairs({part.series.pair_id for part in parts})
     worst = max(parts, key=lambda part: (abs(part.difference_ratio or 0.0), -part.pk))
     causes = common_causes(pairs)
-    host_id = common_host(causes, known=alert.host_id)
+    # What was only inferred from the parts is inferred anew.
+    host_id = common_host(causes, known=alert.host_id if alert.verdict == Alert.Verdict.HOST else None)
     size = max((abs(part.difference_ratio) for part in parts if part.difference_ratio is not None), default=None)
     is_critical = (size or 0.0) >= CRITICAL_RATIO or (host_id is not None and len(pairs) > 1)
     Alert.objects.filter(pk=alert.pk).update(

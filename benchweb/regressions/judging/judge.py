@@ -41,6 +41,8 @@ def _judge(run: Run) -> None:
     judge_thresholds(run)
     found = histories(watched_series(run.pk))
     known = _known(found)
+    # What was chance must not tell which host a re-run points at.
+    recovery.notice(found, known)
     confirmation.conclude(run.campaign_id)
     new = _new_of(lasting_findings(found, known), known)
     # The states that recovery goes by may have changed.
