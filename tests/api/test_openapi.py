@@ -42,7 +42,7 @@ def test_the_document_is_openapi_3_1_with_every_resource(document: dict[str, Any
     roots = {path.split("/")[3] for path in document["paths"]}
     assert roots == {
         "hosts", "environments", "endpoints", "pairs", "plans", "runs", "compare", "campaigns", "schedules", "series",
-        "shares", "catalog", "alerts", "thresholds", "baselines", "nights", "channels", "alert-rules",
+        "shares", "catalog", "alerts", "alerts.atom", "thresholds", "baselines", "nights", "channels", "alert-rules",
         "maintenance-windows",
     }  # fmt: skip
 

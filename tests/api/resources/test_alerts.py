@@ -1,18 +1,20 @@
 """Alerts, verdicts, changes and nights by REST."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from benchweb.annotations.services import annotation_create
 from benchweb.hosts.models import Facts, Pair
 from benchweb.regressions import transitions
-from benchweb.regressions.models import Alert
+from benchweb.regressions.models import Alert, AlertTransition
 from benchweb.results.models import Result, Series
 from benchweb.runs.models import Run, Trial
 from tests.api.conftest import ApiClient
@@ -273,3 +275,30 @@ def test_filters_of_severity_and_plan_leave_what_matches(api: ApiClient) -> None
     assert [each["id"] for each in api.get("/alerts?severity=critical").json()["items"]] == [critical.pk]
     assert api.get("/alerts?plan=7").json()["items"] == []
     assert api.get("/alerts?severity=bad").status_code == 422
+
+
+def test_the_feed_has_what_people_were_told_of_with_the_moment_of_the_last_change(api: ApiClient) -> None:
+    first, second = bare_alert(1), bare_alert(2, severity="critical")
+    bare_alert(3, state="suspect")
+    transitions.acknowledge(alert_id=first.pk, by=None, comment="known")
+    answer = api.get("/alerts.atom")
+    assert answer["Content-Type"] == "application/atom+xml; charset=utf-8"
+    feed = ElementTree.fromstring(answer.content)
+    entries = feed.findall("{*}entry")
+    links = [link.attrib["href"] for entry in entries if (link := entry.find("{*}link")) is not None]
+    assert links == [f"http://testserver/alerts/{alert.pk}" for alert in (second, first)]
+    assert [entry.findtext("{*}title", "").partition(":")[0] for entry in entries] == ["open", "acknowledged"]
+    moved = AlertTransition.objects.filter(alert=first).latest("at").at
+    updated = datetime.fromisoformat(entries[1].findtext("{*}updated", ""))
+    assert abs(updated - moved) < timedelta(seconds=1)
+
+
+def test_the_feed_takes_the_lists_filters_and_needs_a_token(api: ApiClient) -> None:
+    bare_alert(1)
+    critical = bare_alert(2, severity="critical")
+    feed = ElementTree.fromstring(api.get("/alerts.atom?severity=critical").content)
+    assert [entry.findtext("{*}id") for entry in feed.findall("{*}entry")] == [
+        f"http://testserver/alerts/{critical.pk}"
+    ]
+    assert api.get("/alerts.atom?state=happy").status_code == 422
+    assert Client().get("/api/v1/alerts.atom").status_code == 401

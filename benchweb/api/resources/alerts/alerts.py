@@ -3,17 +3,19 @@
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Status
 
 from benchweb.api.authentication import caller
 from benchweb.api.paging import Page, page
 from benchweb.api.problems import invalid
+from benchweb.api.resources.alerts import feed
 from benchweb.api.resources.alerts.schemas import (
     MOST_SERIES,
     MOST_TRANSITIONS,
     AlertDetail,
     AlertItem,
+    AlertMatch,
     AlertQuery,
     AssignBody,
     CommentBody,
@@ -35,12 +37,25 @@ from benchweb.regressions.models import LIVE_STATES, Alert
 from benchweb.regressions.selectors import AlertFilters, alerts, alerts_matching
 
 router = Router(tags=["alerts"])
+_ATOM = {"responses": {200: {"content": {"application/atom+xml": {"schema": {"type": "string"}}}}}}
 
 
 @router.get("/alerts", response=Page[AlertItem])
 def alert_list(request: HttpRequest, query: Query[AlertQuery]) -> Page[AlertItem]:
     """List alerts, the newest first; `state` is one or several with commas between, or `all`."""
-    filters = AlertFilters(
+    rows = alerts_matching(_filters(query))
+    return page(request, query, rows, lambda alert: AlertItem(**alert_fields(request, alert)), newest_first=True)
+
+
+@router.get("/alerts.atom", response={200: None}, openapi_extra=_ATOM)
+def alert_feed(request: HttpRequest, query: Query[AlertMatch]) -> HttpResponse:
+    """Follow the newest hundred alerts that people were told of, as Atom; without `state` in every state."""
+    chosen = query.model_copy(update={"state": query.state or "all"})
+    return HttpResponse(feed.atom(request, alerts_matching(_filters(chosen))), content_type=feed.MEDIA_TYPE)
+
+
+def _filters(query: AlertMatch) -> AlertFilters:
+    return AlertFilters(
         states=_states(query.state),
         environment=query.environment,
         host=query.host,
@@ -50,8 +65,6 @@ def alert_list(request: HttpRequest, query: Query[AlertQuery]) -> Page[AlertItem
         night=query.night,
         snoozed=query.snoozed,
     )
-    rows = alerts_matching(filters)
-    return page(request, query, rows, lambda alert: AlertItem(**alert_fields(request, alert)), newest_first=True)
 
 
 @router.get("/alerts/{alert_id}", response=AlertDetail)

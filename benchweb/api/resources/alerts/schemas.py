@@ -4,7 +4,7 @@ from datetime import date, datetime
 from typing import Annotated, Any
 
 from django.http import HttpRequest
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from benchweb.api.paging import PageQuery
 from benchweb.api.schemas import Body, Identifier, Item, MomentText, RequestedIdentifier
@@ -20,7 +20,7 @@ MOST_TRANSITIONS = 500
 Comment = Annotated[str, Field(max_length=MOST_CHARACTERS)]
 
 
-class AlertQuery(PageQuery):
+class AlertMatch(BaseModel):
     """Without a state: those that are live (suspect, confirming, open, acknowledged); `all` is every state."""
 
     state: Annotated[str, Field(max_length=200)] = ""
@@ -32,6 +32,10 @@ class AlertQuery(PageQuery):
     plan: RequestedIdentifier = None
     # Left out: whether they are snoozed or not.
     snoozed: bool | None = None
+
+
+class AlertQuery(PageQuery, AlertMatch):
+    """Which alerts, and which page of them."""
 
 
 class CommentBody(Body):
