@@ -52,6 +52,7 @@ BOUNDED = {
     "VerdictItem.changes": "the main figures of a run's combinations",
     "NightItem.begun": "at most 500",
     "NightItem.recovered": "at most 500",
+    "NightItem.unconfirmed": "at most 500",
     "RuleItem.alert_kinds": "at most 40 are taken",
     "RuleItem.transitions": "at most 40 are taken",
 }
@@ -133,7 +134,7 @@ def test_a_list_takes_a_limit_up_to_its_bound_and_refuses_more_in_words(api: Api
 
 
 def test_there_are_lists_to_be_tried() -> None:
-    assert len(PAGED) == 17
+    assert len(PAGED) == 18
 
 
 def test_an_availability_of_too_many_stretches_is_refused_with_what_to_do(

@@ -48,11 +48,11 @@ class AlertPage:
 
 
 def alert_page(alert: Alert) -> AlertPage:
-    """Return what the page of an alert shows; the alert comes with all that names it."""
+    """Return what the page of an alert shows; the alert comes as `selectors.alerts` has it."""
     ends = ("series__pair__source__host", "series__pair__sink__host")
     parts = list(alert.series.select_related(*ends).order_by("pk")[:MOST_SERIES])
     lines = [_line(part) for part in parts]
-    count = alert.series.count()
+    count: int = alert.series_count  # type: ignore[attr-defined]
     return AlertPage(
         alert=alert,
         title=alert_title(alert),
