@@ -22,6 +22,8 @@ from benchweb.statistics.changes import LEAST_RUNS, Change, smallest_detectable_
 _MOST_SERIES = 500
 # One has a cause of its own: a night of more is a night without a network.
 MOST_ALERTS = 500
+# What nobody has dealt with: it is measured again, or went by itself.
+_UNTOUCHED = (Alert.State.SUSPECT, Alert.State.CONFIRMING, Alert.State.RECOVERED)
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ def named_alerts() -> "QuerySet[Alert, Alert]":
     return Alert.objects.select_related("environment", "host", "endpoint__host", "plan", "schedule", "assignee", *pairs)
 
 
+
 def alerts() -> "QuerySet[Alert, Alert]":
     """Return alerts with all that names them, and how many series each has."""
     return named_alerts().annotate(series_count=Count("series"))
@@ -112,7 +115,8 @@ def night_of_date(night: date) -> Night:
     in_night = {"at__gte": begins, "at__lt": ends}
     slots = Slot.objects.filter(**in_night)
     runs = Run.objects.filter(started_at__gte=begins, started_at__lt=ends)
-    unconfirmed = alerts().filter(night=night).exclude(unconfirmed_code="")
+    # What later runs confirmed is told as an alert, and what somebody took is known.
+    unconfirmed = alerts().filter(night=night, opened_at=None, state__in=_UNTOUCHED).exclude(unconfirmed_code="")
     told = alerts().exclude(opened_at=None).order_by("-size_ratio", "pk")
     ids = list(RunFigure.objects.filter(**in_night).values_list("series", flat=True).distinct()[:_MOST_SERIES])
     ratios = _present_ratios(ids)

@@ -10,6 +10,7 @@ from benchweb.hosts.services import pair_create
 from benchweb.regressions import transitions
 from benchweb.regressions.judging.judge import judge_run
 from benchweb.regressions.models import Alert, AlertSeries, AlertTransition, RunJudgement, SeriesNoise
+from benchweb.regressions.selectors import night_of_date
 from benchweb.regressions.signals import alert_changed
 from tests.factories import make_endpoint, make_environment, make_pair
 from tests.regressions.judged import judged, night, quiet, run_of
@@ -59,6 +60,7 @@ def test_the_first_bad_night_is_a_suspect_that_nobody_is_told_of_and_that_goes_b
     judged(pair, [0.8], first=20)
     alert = Alert.objects.get()
     assert (alert.state, alert.unconfirmed_code) == (State.SUSPECT, "no_schedule")
+    assert night_of_date(alert.night).unconfirmed == [alert]
     judged(pair, [1.0], first=21)
     alert.refresh_from_db()
     assert (alert.state, alert.opened_at) == (State.RECOVERED, None)
@@ -104,6 +106,9 @@ def test_what_is_acknowledged_alerts_no_more_while_its_segment_lasts(told: list[
     judged(pair, [0.85] * 20, first=26, series=3)
     assert Alert.objects.get().state == State.ACKNOWLEDGED
     assert told == [State.OPEN, State.ACKNOWLEDGED]
+    # Nothing measured it again, but later runs did.
+    alert = Alert.objects.get()
+    assert (alert.unconfirmed_code, night_of_date(alert.night).unconfirmed) == ("no_schedule", [])
 
 
 def test_an_expected_level_is_the_baseline_of_what_comes_after() -> None:
