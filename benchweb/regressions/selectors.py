@@ -74,7 +74,6 @@ def named_alerts() -> "QuerySet[Alert, Alert]":
     return Alert.objects.select_related("environment", "host", "endpoint__host", "plan", "schedule", "assignee", *pairs)
 
 
-
 def alerts() -> "QuerySet[Alert, Alert]":
     """Return alerts with all that names them, and how many series each has."""
     return named_alerts().annotate(series_count=Count("series"))
