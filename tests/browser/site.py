@@ -64,7 +64,7 @@ NO_PAGES = {
         "compare_json",
     ),
     *("host_command", "endpoint_check", "endpoint_watch", "endpoint_pin", "pair_check", "pair_watch"),
-    *("plan_steps", "plan_preview"),
+    *("plan_steps", "plan_preview", "plan_detectable"),
     *("launch_choice", "language", "suggestions", "saved_views_menu", "saved_view_save", "saved_view_change"),
     *("schedule_preview", "schedule_pairs", "schedule_outlook", "schedule_pause", "schedule_resume", "schedule_run"),
     *("schedule_cancel", "channel_test", "channel_enable", "alert_move", "alert_charts", "alerts_triage"),

@@ -10,6 +10,7 @@ urlpatterns = [
     path("plans/steps", views.plan_steps, name="plan_steps"),
     path("plans/preview", views.plan_preview, name="plan_preview"),
     path("plans/<int:plan_id>", views.plan_page, name="plan"),
+    path("plans/<int:plan_id>/detectable", views.plan_detectable, name="plan_detectable"),
     path("plans/<int:plan_id>/edit", views.plan_edit, name="plan_edit"),
     path("plans/<int:plan_id>/archive", views.plan_archive, name="plan_archive"),
     path("plans/<int:plan_id>/restore", views.plan_restore, name="plan_restore"),

@@ -56,11 +56,18 @@ def plan_page(request: HttpRequest, plan_id: int) -> HttpResponse:
         "version": version,
         "versions": versions,
         "preview": preview_of(version),
-        "detectable": detectable_section(plan.pk),
         "runs_filter": f"plan={plan.pk}",
         "runs": latest_runs({"plan": plan.pk}, most=RUNS_DISPLAYED),
     }
     return render(request, "plans/plan.html", context)
+
+
+@login_required
+@require_GET
+def plan_detectable(request: HttpRequest, plan_id: int) -> HttpResponse:
+    """Say how small a change a plan's series can show; apart from its page, for it takes longer than that."""
+    plan = get_object_or_404(Plan, pk=plan_id)
+    return render(request, "plans/partials/detectable.html", {"detectable": detectable_section(plan.pk)})
 
 
 @login_required

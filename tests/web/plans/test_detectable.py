@@ -45,7 +45,7 @@ def words(html: str) -> str:
 
 def test_under_twelve_runs_a_series_is_learning(signed_in: Client, pair: Pair) -> None:
     plan = nights(pair, 9, within=0.01)
-    text = words(signed_in.get(f"/plans/{plan}").content.decode())
+    text = words(signed_in.get(f"/plans/{plan}/detectable").content.decode())
     assert "learning n=9 runs" in text
     assert "3 runs until it is known" in text
     [found], total = detectable_changes(plan, 20)
@@ -61,18 +61,18 @@ def test_noise_within_runs_is_halved_by_repetitions_and_noise_between_them_is_no
     assert found.repetitions_to_halve is not None
     assert 0.02 < found.ratio < 0.1
     assert found.repetitions_to_halve > 3
-    text = words(signed_in.get(f"/plans/{plan}").content.decode())
+    text = words(signed_in.get(f"/plans/{plan}/detectable").content.decode())
     assert f"{found.ratio * 100:.1f} % n=24 runs 3 {found.repetitions_to_halve:,}" in text
     other = nights(make_pair(), 24, within=0.0001)
     assert detectable_changes(other, 20)[0][0].repetitions_to_halve is None
-    assert "runs differ from each other" in words(signed_in.get(f"/plans/{other}").content.decode()).replace(
+    assert "runs differ from each other" in words(signed_in.get(f"/plans/{other}/detectable").content.decode()).replace(
         "&#x27;", "'"
     )
 
 
 def test_a_quiet_series_needs_no_more_repetitions(signed_in: Client, pair: Pair) -> None:
     plan = nights(pair, 24, within=0.0001, between=0.001)
-    assert "2.0 % n=24 runs 3 none needed" in words(signed_in.get(f"/plans/{plan}").content.decode())
+    assert "2.0 % n=24 runs 3 none needed" in words(signed_in.get(f"/plans/{plan}/detectable").content.decode())
 
 
 def test_only_twenty_series_are_listed(
@@ -80,7 +80,7 @@ def test_only_twenty_series_are_listed(
 ) -> None:
     plan = nights(pair, 2, within=0.01, series=23)
     with django_assert_max_num_queries(12):
-        text = words(signed_in.get(f"/plans/{plan}").content.decode())
+        text = words(signed_in.get(f"/plans/{plan}/detectable").content.decode())
     assert text.count("10 runs until it is known") == 20
     assert "3 more series are not listed." in text
 
@@ -88,5 +88,5 @@ def test_only_twenty_series_are_listed(
 def test_without_runs_it_says_from_when_on(signed_in: Client) -> None:
     assert (
         "Known once a series of this plan has twelve runs."
-        in signed_in.get(f"/plans/{make_plan().pk}").content.decode()
+        in signed_in.get(f"/plans/{make_plan().pk}/detectable").content.decode()
     )
