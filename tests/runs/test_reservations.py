@@ -1,6 +1,7 @@
 """Two exclusive runs never overlap on a resource: the database says so, whatever the code does."""
 
 import threading
+import time
 
 import pytest
 from django.db import IntegrityError, connection, transaction
@@ -9,9 +10,10 @@ from pytest_django import DjangoAssertNumQueries
 
 from benchweb.hosts.models import Host, Pair
 from benchweb.runs.execution import run_end
-from benchweb.runs.models import Reservation, Resource, Run, State
+from benchweb.runs.models import Reservation, Resource, Run, State, Trial
 from benchweb.runs.queueing.claims import Claimed, claim, reservation_extend
 from tests.factories import begun, make_endpoint, make_pair, make_run
+from workers.runs.overtime import Overtime
 
 pytestmark = pytest.mark.django_db
 
@@ -67,6 +69,25 @@ def test_a_run_that_takes_longer_extends_its_span_unless_another_reservation_fol
     assert run.reservations.get(resource=resource).during.upper == until
     insert(make_run(), resource, 1, 15, 20)
     assert not reservation_extend(claimed=held, seconds=60)
+    assert run.reservations.get(resource=resource).during.upper == until
+
+
+def test_a_trial_beyond_its_slot_holds_the_hosts_a_little_at_a_time(
+    resource: Resource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make_run()
+    trial = Trial(run=run, kind="tcp_stream", params={"duration_seconds": 2})
+    insert(run, resource, 1, -5, 5)
+    before = run.reservations.get(resource=resource).during.upper
+    overtime = Overtime(trial)
+    assert not overtime.heard()
+    assert run.reservations.get(resource=resource).during.upper == before
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now + 3.5)
+    assert overtime.heard()
+    until = run.reservations.get(resource=resource).during.upper
+    assert 14 < (until - timezone.now()).total_seconds() <= 15
+    assert not overtime.heard()
     assert run.reservations.get(resource=resource).during.upper == until
 
 

@@ -25,6 +25,7 @@ from workers.engines.ends import Ends, refuse_another_place
 from workers.engines.paths import Path
 from workers.runs.leases import Lease
 from workers.runs.lost_peer import naming_the_end
+from workers.runs.overtime import Overtime
 from workers.runs.stopping import quietly, stops
 
 # For how long a trial's events are looked for again after the connection broke.
@@ -195,11 +196,13 @@ def _followed(trial: Trial, ends: Ends, lease: Lease) -> Event:
     last_id = 0
     final: Event | None = None
     renewal = _Renewal(ends.sink, f"{trial.session}-sink")
-    limit = _TimeLimit(trial, ends.source.name)
+    limit, overtime = _TimeLimit(trial, ends.source.name), Overtime(trial)
 
     def heard() -> None:
         renewal.heard()
         limit.check()
+        if overtime.heard():
+            let_database_go()
 
     give_up_at = time.monotonic() + REATTACH_SECONDS
     while final is None:

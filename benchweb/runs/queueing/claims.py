@@ -144,9 +144,13 @@ def end_unbegun(*, claimed: Claimed, reason: str) -> None:
 
 def reservation_extend(*, claimed: Claimed, seconds: float) -> bool:
     """Keep the run's resources for `seconds` from now; False when another reservation is in the way."""
-    run_id = claimed.run.pk
     if time.monotonic() + seconds + RESERVATION_MARGIN_SECONDS < claimed.reserved_until:
         return True
+    return reservation_hold(run_id=claimed.run.pk, seconds=seconds)
+
+
+def reservation_hold(*, run_id: int, seconds: float) -> bool:
+    """Keep a run's resources for `seconds` from now and the margin; False when another reservation is in the way."""
     values = {"run": run_id, "seconds": seconds + RESERVATION_MARGIN_SECONDS}
     short = Reservation.objects.filter(run_id=run_id, during__endswith__lt=Now() + timedelta(seconds=values["seconds"]))
     if not short.exists():
