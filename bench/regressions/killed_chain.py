@@ -93,7 +93,7 @@ class Chain:
         self.rig.start("worker")
 
     def learn(self) -> None:
-        """Give every pair its quiet runs."""
+        """Write the quiet runs of every pair."""
         for number in range(1, QUIET_RUNS + 1):
             self._ask(self.schedules)
             self._await_measured(number)

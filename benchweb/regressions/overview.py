@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Case, F, OuterRef, Q, Subquery, Value, When
 from django.db.models.fields.json import KT
-from django.db.models.functions import Abs, Coalesce, JSONObject
+from django.db.models.functions import Abs, JSONObject
 from django.utils import timezone
 
 from benchweb.common.rows import fetch, literals
@@ -24,11 +24,6 @@ DONE_STATES = (
     Alert.State.MERGED,
 )
 _SUSPECT_STATES = (Alert.State.SUSPECT, Alert.State.CONFIRMING)
-_SEVERITY = Case(
-    When(severity=Alert.Severity.CRITICAL, then=Value(2)),
-    When(severity=Alert.Severity.WARNING, then=Value(1)),
-    default=Value(0),
-)
 _DAY = timedelta(days=1)
 
 # As snoozes.is_snoozed has it.
@@ -110,7 +105,7 @@ def alerts_now(most: int) -> AlertsNow:
     numbers = fetch(_Numbers, _NUMBERS, {"night": night, "begins": ends - _DAY, "ends": ends})[0]
     named = named_alerts().annotate(named_kind=KT("params__kind"), named_metric=KT("params__metric"))
     found = named.filter(~is_snoozed(), state=Alert.State.OPEN).annotate(line=_line_of_outer())
-    worst = list(found.order_by(_SEVERITY.desc(), Coalesce(F("size_ratio"), Value(1.0)).desc(), "-pk")[:most])
+    worst = list(found.order_by("-rank", "-pk")[:most])
     return AlertsNow(
         worst=worst,
         lines={alert.pk: _line(line) for alert in worst if (line := alert.line)},

@@ -50,12 +50,12 @@ def changes_of_series(series_ids: Collection[int], shown: tuple[datetime, dateti
     if not series_ids:
         return Changes({}, [])
     names = ("pair__source__host", "pair__sink__host", "host", "environment", "endpoint__host", "schedule")
-    # Whatever keeps or breaks a limit is at its usual level.
-    told = Q(threshold=None) & (Q(alert__opened_at__isnull=False) | Q(alert__state__in=LIVE_STATES))
+    announced = Q(alert__opened_at__isnull=False) | Q(alert__state__in=LIVE_STATES)
     lasting = Q(recovered_run=None) | Q(recovered_run__started_at__gte=shown[0])
     rows = (
+        # Whatever keeps or breaks a limit is at its usual level.
         AlertSeries.objects.filter(
-            told, lasting, threshold=None, series__in=series_ids, first_bad_run__started_at__lte=shown[1]
+            announced, lasting, threshold=None, series__in=series_ids, first_bad_run__started_at__lte=shown[1]
         )
         .select_related("first_bad_run", "recovered_run", "alert", *(f"alert__{name}" for name in names))
         .order_by("-first_bad_run__started_at", "-pk")[:_MOST_PARTS]

@@ -22,7 +22,7 @@ _FIT = (State.OPEN, State.ACKNOWLEDGED)
 
 @transaction.atomic
 def merge(*, alert_id: int, into: int, by: User | None, comment: str = "") -> None:
-    """Give an alert's series to another alert, which it ends in: what recovers or gets worse is told by that one."""
+    """Move an alert's series to another alert and end it; recovery and worsening are reported by the other."""
     if alert_id == into:
         raise AlertError("into", _("An alert can't be merged into itself: name another one."))
     alerts = _locked((alert_id, into))
@@ -47,7 +47,7 @@ def merge(*, alert_id: int, into: int, by: User | None, comment: str = "") -> No
 
 @transaction.atomic
 def split(*, alert_id: int, series: Collection[int], by: User | None, comment: str = "") -> Alert:
-    """Give some of an alert's series to a new alert of the same state; return that."""
+    """Move some of an alert's series to a new alert of the same state; return the new one."""
     alert = _locked((alert_id,))[alert_id]
     _check_fit(alert)
     parts = list(alert.series.filter(series__in=series).select_related("series__pair").order_by("pk"))

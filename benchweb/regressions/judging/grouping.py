@@ -1,6 +1,6 @@
 """From findings to alerts: one for what has one cause, whatever the number of series and pairs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -72,7 +72,7 @@ def describe(alert: Alert) -> None:
     alert.refresh_from_db(fields=["host", "verdict"])
     parts = list(alert.series.select_related("series"))
     parts = [part for part in parts if not part.was_chance] or parts
-    pairs = _pairs({part.series.pair_id for part in parts})
+    pairs = pairs_with_hosts({part.series.pair_id for part in parts})
     worst = max(parts, key=lambda part: (abs(part.difference_ratio or 0.0), -part.pk))
     causes = common_causes(pairs)
     # What was only inferred from the parts is inferred anew.
@@ -112,7 +112,7 @@ def _alert_of(finding: Finding, pair: Pair) -> Alert | None:
     ).exclude(state__in=(State.INVALID, State.MERGED))
     causes = causes_of(pair)
     for alert in candidates.order_by("ended_at", "pk"):
-        pairs = _pairs(set(alert.series.values_list("series__pair_id", flat=True)))
+        pairs = pairs_with_hosts(set(alert.series.values_list("series__pair_id", flat=True)))
         if alert.ended_at is not None and pair not in pairs:
             continue
         if causes & common_causes(pairs):
@@ -162,7 +162,8 @@ def _have_same_hosts(pairs: Sequence[Pair]) -> bool:
     return len({frozenset((pair.source_id, pair.sink_id)) for pair in pairs}) == 1
 
 
-def _pairs(ids: set[int]) -> Sequence[Pair]:
+def pairs_with_hosts(ids: Iterable[int]) -> Sequence[Pair]:
+    """Return pairs with the hosts of their ends, in one order."""
     return list(Pair.objects.filter(pk__in=ids).select_related("source__host", "sink__host").order_by("pk"))
 
 

@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from django.db.models import Exists, OuterRef, Q
 
 from benchweb.catalog import catalog
-from benchweb.hosts.models import Pair
 from benchweb.regressions import transitions
 from benchweb.regressions.handling.snoozes import wake_if_worse
 from benchweb.regressions.judging.causes import common_causes, common_host, common_uplink
+from benchweb.regressions.judging.grouping import pairs_with_hosts, schedule_of
 from benchweb.regressions.judging.recovery import end_if_recovered
 from benchweb.regressions.models import UNTRIAGED_STATES, Alert, AlertSeries, Threshold
 from benchweb.regressions.verdicts import pinned_baseline
 from benchweb.results.models import RunFigure
 from benchweb.results.nightly_summaries import night_of
 from benchweb.runs.models import Run
-from benchweb.schedules.models import Schedule
 
 State, Relation = Alert.State, Threshold.Relation
 
@@ -53,8 +52,7 @@ def judge_thresholds(run: Run) -> None:
 def describe(alert: Alert) -> None:
     """Write what the parts of an alert of a threshold have in common, and the worst of them."""
     parts = list(alert.series.select_related("series", "threshold").order_by("pk"))
-    ids = {part.series.pair_id for part in parts}
-    pairs = list(Pair.objects.filter(pk__in=ids).select_related("source__host", "sink__host").order_by("pk"))
+    pairs = pairs_with_hosts({part.series.pair_id for part in parts})
     worst = max(parts, key=lambda part: (abs(part.difference_ratio or 0.0), -part.pk))
     causes = common_causes(pairs)
     sizes = [abs(part.difference_ratio) for part in parts if part.difference_ratio is not None]
@@ -122,7 +120,7 @@ def _is_beyond(threshold: Threshold, figure: RunFigure, limit: float) -> bool:
 
 
 def _open(threshold: Threshold, breaches: Sequence[_Breach], run: Run) -> None:
-    """Give breaches to the alert of the threshold that nobody has taken yet, else to a new one, which people hear of.
+    """Add breaches to the open alert of the threshold, else to a new one, of which people are notified.
 
     What was acknowledged of one pair hides no other pair.
     """
@@ -150,7 +148,7 @@ def _made(threshold: Threshold, breach: _Breach, run: Run) -> Alert:
         environment_id=run.pair.environment_id,
         pair=run.pair,
         plan_id=run.plan_version.plan_id,
-        schedule=Schedule.objects.filter(slots__campaign=run.campaign_id).first(),
+        schedule=schedule_of(run),
         begun_at=at,
         night=night_of(at),
         segment_key=f"threshold:{threshold.pk}:{run.pk}",

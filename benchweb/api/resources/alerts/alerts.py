@@ -132,7 +132,7 @@ def alert_wake(request: HttpRequest, alert_id: Identifier, body: CommentBody) ->
 
 @router.post("/alerts/{alert_id}/merge", response=AlertDetail)
 def alert_merge(request: HttpRequest, alert_id: Identifier, body: MergeBody) -> AlertDetail:
-    """Give its series to the alert `into`, and end it; answer with that one."""
+    """Move its series to the alert `into` and end it; return the alert `into`."""
     row_or_404(alerts(), alert_id)
     merging.merge(alert_id=alert_id, into=body.into, by=caller(request), comment=body.comment)
     return alert_get(request, body.into)
@@ -140,7 +140,7 @@ def alert_merge(request: HttpRequest, alert_id: Identifier, body: MergeBody) -> 
 
 @router.post("/alerts/{alert_id}/split", response={201: AlertDetail})
 def alert_split(request: HttpRequest, alert_id: Identifier, body: SplitBody) -> Status[AlertDetail]:
-    """Give some of its series to a new alert; answer with that one."""
+    """Move some of its series to a new alert; return the new one."""
     row_or_404(alerts(), alert_id)
     new = merging.split(alert_id=alert_id, series=body.series, by=caller(request), comment=body.comment)
     return Status(201, alert_get(request, new.pk))
