@@ -59,7 +59,7 @@ def measure(engine: Serving, name: str, kind: str, params: dict[str, Any], phase
     for session in sessions:
         engine.call("DELETE", f"/v1/sessions/{session}", connection=connection)
     connection.close()
-    return max(at for at, _, _ in times.values()) - begin, left, all(kept for _, _, kept in times.values())
+    return max(at for at, _, _ in times.values()) - begin, left, all(is_stored for _, _, is_stored in times.values())
 
 
 def main() -> int:
@@ -80,11 +80,12 @@ def main() -> int:
                     params = {**({} if kind == "ping" else timed), **extra}
                     rounds = [measure(engine, f"c{number}", kind, params, phase) for number in range(arguments.rounds)]
                     worst, left = max(took for took, _, _ in rounds), any(left for _, left, _ in rounds)
-                    kept = sum(kept for _, _, kept in rounds)
+                    stored = sum(is_stored for _, _, is_stored in rounds)
                     verdict = "LATE" if worst > PROMISE_SECONDS else "PROCESS LEFT" if left else ""
                     failed += bool(verdict)
                     print(
-                        f"{label:26}{flows:6}  {phase:8}{worst * 1000:9.0f}  {kept}/{len(rounds)} {verdict}", flush=True
+                        f"{label:26}{flows:6}  {phase:8}{worst * 1000:9.0f}  {stored}/{len(rounds)} {verdict}",
+                        flush=True,
                     )
     print(
         f"{failed} cases broke the promise of {PROMISE_SECONDS * 1000:.0f} ms"

@@ -173,10 +173,10 @@ def slow_requests(engine: Serving) -> str:
     sockets = idle_tls(100)
     begin, closed = time.monotonic(), 0
     request = b"GET /v1/about HTTP/1.1\r\nHost: x\r\nX: " + b"a" * 100
-    for place in range(9):
+    for index in range(9):
         for one in sockets:
             with contextlib.suppress(OSError):
-                one.send(request[place : place + 1])
+                one.send(request[index : index + 1])
         time.sleep(1)
     took = honest(engine)
     for one in sockets:

@@ -101,9 +101,9 @@ def judge(path: Link, case: Case, seconds: float) -> bool:
     params = {"duration_seconds": seconds, "source_cpus": 0, "sink_cpus": 1, **case.params}
     with shaped(path, case.shaped) if case.shaped else nullcontext():
         result = path.measure(case.kind, params)
-    found = [(limit["by"], limit["summary"]) for limit in result["limits"]]
-    is_right = len(found) == 1 and found[0][0] in case.expected
-    verdicts, summaries = ", ".join(by for by, _ in found), " ".join(summary for _, summary in found)
+    limits = [(limit["by"], limit["summary"]) for limit in result["limits"]]
+    is_right = len(limits) == 1 and limits[0][0] in case.expected
+    verdicts, summaries = ", ".join(by for by, _ in limits), " ".join(summary for _, summary in limits)
     print(f"{case.name:<42}{' or '.join(case.expected):<26}{verdicts:<18}{'right' if is_right else 'WRONG'}")
     print(f"    {summaries}", flush=True)
     if not is_right:

@@ -78,11 +78,11 @@ class Serving:
     def children(self) -> list[int]:
         """Return the process ids of its sessions."""
         tasks = Path(f"/proc/{self.process.pid}/task")
-        found: list[int] = []
+        children: list[int] = []
         for task in tasks.iterdir():
             with contextlib.suppress(OSError):
-                found += [int(pid) for pid in (task / "children").read_text().split()]
-        return found
+                children += [int(pid) for pid in (task / "children").read_text().split()]
+        return children
 
 
 @contextlib.contextmanager

@@ -71,6 +71,10 @@ pub struct ServeOptions {
     /// URL that HTTP load may be sent to from here, with all paths below it; may be repeated.
     #[arg(long, value_name = "PREFIX", value_parser = proto::UrlPrefix::parse)]
     pub allow_url: Vec<proto::UrlPrefix>,
+    /// Folder, or block device, that disks may be measured in, such as /srv/bench,size=10G; may be repeated. A test
+    /// writes a file without a name there; on a device it writes over what is there.
+    #[arg(long, value_name = "PATH[,size=BYTES][,any-filesystem]", value_hint = ValueHint::AnyPath)]
+    pub disk_dir: Vec<proto::DiskPlace>,
     /// Sessions at once.
     #[arg(long, value_name = "N", default_value = "64")]
     pub max_sessions: usize,

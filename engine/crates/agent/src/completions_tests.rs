@@ -54,5 +54,5 @@ fn every_shell_gets_the_kinds() {
         assert!(script(shell).contains("message_size_bytes="), "{shell}");
     }
     assert!(script(Shell::Fish).contains("tcp_crr tcp_rr tcp_stream"));
-    assert!(script(Shell::Zsh).contains("{compadd -S \"\" - burst= "));
+    assert!(script(Shell::Zsh).contains("{compadd -S \"\" - array_bytes= "));
 }

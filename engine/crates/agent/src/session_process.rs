@@ -24,7 +24,8 @@ pub fn main() -> anyhow::Result<()> {
     let socket = io::stdin().as_fd().try_clone_to_owned()?;
     let outbox = Arc::new(ChannelOutbox { sender: ChannelSender::new(socket.try_clone()?) });
     let mut receiver = ChannelReceiver::new(socket);
-    let Some(AgentMessage::Config { spec, data_port, background }) = next_message(&mut receiver)?
+    let Some(AgentMessage::Config { spec, background, disk_places, .. }) =
+        next_message(&mut receiver)?
     else {
         anyhow::bail!("the first line on standard input is not a session's configuration");
     };
@@ -34,7 +35,7 @@ pub fn main() -> anyhow::Result<()> {
         let _ = supply_sender.send(Supply::Background(background));
     }
     thread::spawn(move || supply_from_agent(receiver, &supply_sender));
-    kinds::run_session(*spec, data_port, supply, outbox);
+    kinds::run_session(*spec, disk_places, supply, outbox);
     Ok(())
 }
 

@@ -17,6 +17,8 @@ pub mod fixture;
 mod flow;
 #[doc(hidden)]
 pub mod fuzzing;
+mod host_kind;
+mod host_session;
 mod host_window;
 mod kind;
 mod kinds;
@@ -34,18 +36,23 @@ use std::sync::{Arc, mpsc::Receiver};
 
 pub use facts::facts;
 pub use host_window::{History, Sample, host_load};
+pub use kinds::arrays_bytes;
 pub use line::patience::patience;
 pub use line::supply::{Outbox, Supply};
 pub use path::check::check_path;
 
-/// Runs one session to its end and reports every event, the final one included, through `outbox`.
+/// Runs one session to its end and reports every event, the final one included, through `outbox`; a test of disks
+/// may use `disk_places` alone.
 // A session owns its outbox: that is the contract with the agent.
 #[allow(clippy::needless_pass_by_value)]
 pub fn run_session(
     spec: proto::SessionSpec,
-    _data_port: u16,
+    disk_places: Vec<proto::DiskPlace>,
     supply: Receiver<Supply>,
     outbox: Arc<dyn Outbox>,
 ) {
-    session::run(spec, supply, &outbox, kinds::find);
+    match kinds::find_of_host(&spec.kind) {
+        Some(read) => host_session::run(&spec, &disk_places, supply, &outbox, read),
+        None => session::run(spec, supply, &outbox, kinds::find),
+    }
 }

@@ -3,6 +3,7 @@
 mod bounded;
 mod catalog;
 mod cookie;
+mod disk_place;
 mod http_url;
 mod messages;
 mod result;
@@ -19,6 +20,7 @@ pub use catalog::{
     ValueType,
 };
 pub use cookie::{Cookie, CookieError, hex};
+pub use disk_place::DiskPlace;
 pub use http_url::{HttpUrl, UrlPrefix};
 pub use messages::{
     AgentMessage, DescriptorRole, EndReport, Event, EventBody, FailureCode, Lane, LinkMessage,
@@ -26,11 +28,11 @@ pub use messages::{
     SentCount, SessionState,
 };
 pub use result::{
-    Background, ControlGroup, CoreShares, CpuFacts, CpuPerCore, EngineVersions, Evidence, Facts,
-    Flow, FlowInterval, Granted, Histogram, HostBackground, HostLoad, HostWindow, HostWindows,
-    InterfaceBackground, InterfaceCount, InterfaceCounts, InterfaceFacts, InterfaceLoad,
-    InterfaceWindow, Interval, Limit, LimitedBy, Metrics, Neighbours, Outage, RunResult,
-    TcpFigures, ThreadPart, ThreadUse, TrafficAddresses, Window,
+    Background, ControlGroup, CoreRate, CoreShares, CpuFacts, CpuPerCore, DiskUse, EngineVersions,
+    Evidence, Facts, Flow, FlowInterval, Granted, Histogram, HostBackground, HostLoad, HostTest,
+    HostWindow, HostWindows, InterfaceBackground, InterfaceCount, InterfaceCounts, InterfaceFacts,
+    InterfaceLoad, InterfaceWindow, Interval, Limit, LimitedBy, MemoryUse, Metrics, Neighbours,
+    Outage, RunResult, TcpFigures, ThreadPart, ThreadUse, TrafficAddresses, Window,
 };
 pub use session::{Bind, Peer, Role, SessionSpec, is_session_id};
 pub use timestamp::Timestamp;

@@ -11,12 +11,15 @@ use clap::{Args, ValueEnum, ValueHint};
 pub struct RunOptions {
     /// The test kind; see `catalog`.
     pub kind: String,
-    /// The peer engine's control address; without a port, 7410.
+    /// The peer engine's control address; without a port, 7410. A kind of one host measures this one and has no peer.
     #[arg(long, value_name = "HOST[:PORT]", value_hint = ValueHint::Hostname)]
-    pub peer: String,
+    pub peer: Option<String>,
     /// File with the peer's bearer token.
     #[arg(long, value_name = "F", value_hint = ValueHint::FilePath)]
-    pub token_file: PathBuf,
+    pub token_file: Option<PathBuf>,
+    /// Folder, or block device, that a test of disks may use; as serve --disk-dir.
+    #[arg(long, value_name = "PATH[,size=BYTES][,any-filesystem]", value_hint = ValueHint::AnyPath)]
+    pub disk_dir: Vec<proto::DiskPlace>,
     /// The peer's address for test traffic; else its control address.
     #[arg(long, value_name = "A", value_hint = ValueHint::Hostname)]
     pub data_address: Option<IpAddr>,

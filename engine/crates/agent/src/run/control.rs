@@ -36,9 +36,9 @@ pub struct Contact {
 
 impl Contact {
     /// The peer of the options.
-    pub fn new(options: &RunOptions, token: String) -> Self {
+    pub fn new(options: &RunOptions, peer: String, token: String) -> Self {
         Self {
-            peer: options.peer.clone(),
+            peer,
             token,
             pinned: options.peer_fingerprint.clone(),
             data_address: options.data_address,

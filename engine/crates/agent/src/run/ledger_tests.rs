@@ -34,6 +34,7 @@ pub fn result(metrics: &[(&str, f64)]) -> RunResult {
         cpu_per_core: None,
         limits: Vec::new(),
         hosts: None,
+        host_test: None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod control;
 mod dialing;
+mod here;
 mod ledger;
 mod lost_peer;
 mod outbox;
@@ -10,6 +11,7 @@ mod progress;
 mod report;
 mod test;
 
+use proto::{Catalog, DiskPlace};
 use tokio::runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -23,20 +25,47 @@ use progress::Progress;
 use report::output::Output;
 use test::Failed;
 
+/// Where a command's tests are.
+enum Place {
+    /// Between this host and a peer.
+    Between(Contact),
+    /// On this host alone, with the disks that may be used.
+    Here(Vec<DiskPlace>),
+}
+
+impl Place {
+    /// As the kind needs it; a peer is given where there is one, and only there.
+    fn of(options: &RunOptions, plan: &Plan) -> Result<Self, Failure> {
+        let kind = &plan.kind;
+        if Catalog::embedded().kind(kind)?.is_of_one_host() {
+            if options.peer.is_some() {
+                let message = format!("{kind} measures this host alone; leave out --peer");
+                return Err(Failure::Usage(message));
+            }
+            return Ok(Self::Here(options.disk_dir.clone()));
+        }
+        let (Some(peer), Some(file)) = (&options.peer, &options.token_file) else {
+            let message = format!("{kind} needs --peer HOST[:PORT] and --token-file F");
+            return Err(Failure::Usage(message));
+        };
+        let token = read_token(file).map_err(|error| Failure::Usage(format!("{error:#}")))?;
+        Ok(Self::Between(Contact::new(options, peer.clone(), token)))
+    }
+}
+
 /// Runs the tests and prints their results.
 ///
 /// # Errors
 /// When anything but whole results came of it, or the confidence asked for was not reached.
 pub fn main(options: &RunOptions) -> Result<(), Failure> {
     let plan = Plan::new(options)?;
-    let token =
-        read_token(&options.token_file).map_err(|error| Failure::Usage(format!("{error:#}")))?;
+    let place = Place::of(options, &plan)?;
     let mut output = Output::open(options)?;
     let runtime = runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = runtime.map_err(anyhow::Error::from)?;
-    let mut contact = Contact::new(options, token);
+    let mut place = place;
     let progress = Progress::new(options.quiet);
-    let outcome = runtime.block_on(conduct(&plan, &mut contact, progress, &mut output));
+    let outcome = runtime.block_on(conduct(&plan, &mut place, progress, &mut output));
     // The source's thread may still be blocked in a call on the network; its end is the process's.
     runtime.shutdown_background();
     outcome
@@ -45,7 +74,7 @@ pub fn main(options: &RunOptions) -> Result<(), Failure> {
 /// Runs what the plan asks for, test by test; keeps and prints what was measured, whatever happens.
 async fn conduct(
     plan: &Plan,
-    contact: &mut Contact,
+    place: &mut Place,
     progress: Progress,
     output: &mut Output,
 ) -> Result<(), Failure> {
@@ -57,7 +86,7 @@ async fn conduct(
         number += 1;
         let attempt = ledger.tracks[index].attempts() + 1;
         progress.begin(plan, index, attempt, number);
-        let outcome = one(plan, index, contact, progress, &mut interrupt).await;
+        let outcome = one(plan, index, place, progress, &mut interrupt).await;
         let ends_all = outcome.as_ref().is_err_and(|failed| failed.failure.ends_all());
         if let Some(failure) = enter(&mut ledger, index, outcome, progress, output)? {
             first_failure.get_or_insert(failure);
@@ -73,11 +102,17 @@ async fn conduct(
 async fn one(
     plan: &Plan,
     index: usize,
-    contact: &mut Contact,
+    place: &mut Place,
     progress: Progress,
     interrupt: &mut Signal,
 ) -> Result<proto::RunResult, Failed> {
-    test::run(contact, &plan.kind, &plan.combinations[index].params, progress, interrupt).await
+    let params = &plan.combinations[index].params;
+    match place {
+        Place::Between(contact) => {
+            test::run(contact, &plan.kind, params, progress, interrupt).await
+        }
+        Place::Here(disks) => here::run(disks, &plan.kind, params, progress, interrupt).await,
+    }
 }
 
 /// Writes a test's outcome into the ledger and to the outputs; its failure, if it is one.

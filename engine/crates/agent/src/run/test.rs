@@ -66,9 +66,9 @@ pub async fn run(
 }
 
 fn start_source(sink: &Sink, params: &Params, events: Events) -> Sender<Supply> {
-    let (spec, data_port) = (sink.source_spec(params.clone()), sink.data_port);
+    let spec = sink.source_spec(params.clone());
     let (cancel, supply) = channel();
-    thread::spawn(move || kinds::run_session(spec, data_port, supply, Arc::new(events)));
+    thread::spawn(move || kinds::run_session(spec, Vec::new(), supply, Arc::new(events)));
     cancel
 }
 

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
-use proto::{Lane, Role};
+use proto::{DiskPlace, Lane, Role};
 use tokio::runtime::Handle;
 
 use crate::serve::admission::access::Allowed;
@@ -31,6 +31,8 @@ pub struct Engine {
     pub fingerprint: String,
     pub allowed: Allowed,
     pub allowed_urls: AllowedUrls,
+    /// Where disks may be measured.
+    pub disk_places: Vec<DiskPlace>,
     pub sessions: Sessions,
     /// What any session may ask for.
     pub limits: Limits,

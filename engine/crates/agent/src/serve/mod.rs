@@ -61,6 +61,7 @@ pub fn main(options: &ServeOptions) -> Result<()> {
     let tokens = read_tokens(&options.token_file)?;
     let _lock = claim_state_folder(options)?;
     let identity = Identity::open(&options.state_dir)?;
+    check_disk_places(options)?;
     let runtime = Runtime::new()?;
     runtime.block_on(async {
         let control = listen(options).await?;
@@ -106,6 +107,20 @@ fn claim_state_folder(options: &ServeOptions) -> Result<fs::File> {
     Ok(lock)
 }
 
+/// A place that can't be used is told of now, not by the first test.
+fn check_disk_places(options: &ServeOptions) -> Result<()> {
+    for place in &options.disk_dir {
+        let path = std::path::Path::new(&place.path);
+        let is_usable = path.is_dir() || net::is_device(path);
+        anyhow::ensure!(
+            is_usable,
+            "--disk-dir {} is neither a folder nor a block device",
+            place.path
+        );
+    }
+    Ok(())
+}
+
 async fn listen(options: &ServeOptions) -> Result<TcpListener> {
     let address = options.listen;
     let listener = TcpListener::bind(address).await.with_context(|| {
@@ -133,6 +148,7 @@ fn open_engine(
         fingerprint,
         allowed: Allowed(options.allow.clone()),
         allowed_urls: AllowedUrls(options.allow_url.clone()),
+        disk_places: options.disk_dir.clone(),
         sessions,
         limits: engine_limits(options),
         memory: MemoryShare::new(options.max_memory),

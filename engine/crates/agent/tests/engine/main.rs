@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod allowed;
 mod control;
 mod data_port;
 mod hostile;
@@ -13,4 +14,3 @@ mod run;
 mod sessions;
 mod sweep;
 mod token_file;
-mod urls;

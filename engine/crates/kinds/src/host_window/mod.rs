@@ -115,6 +115,13 @@ impl Meter {
     }
 }
 
+impl Occurred {
+    /// The same with the CPU time of programs that the test started.
+    pub fn with_children(&self, seconds: f64) -> Self {
+        Self { process_seconds: self.process_seconds + seconds, ..self.clone() }
+    }
+}
+
 impl Reading {
     fn take(connections: &[BorrowedFd<'_>]) -> Self {
         let process_seconds = net::process_cpu_seconds();

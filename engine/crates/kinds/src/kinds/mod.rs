@@ -1,6 +1,8 @@
 //! The kinds that this engine has: a module each, and its line in the table.
 
+mod disk_io;
 mod http_load;
+mod memory_bandwidth;
 mod ping;
 mod tcp_crr;
 mod tcp_rr;
@@ -10,9 +12,11 @@ mod udp_stream;
 
 use std::sync::OnceLock;
 
+use crate::host_kind::ReadHost;
 use crate::kind::Read;
 
 pub use http_load::ResponseReader;
+pub use memory_bandwidth::arrays_bytes;
 pub use udp_stream::Header;
 
 const KINDS: &[(&str, Read)] = &[
@@ -24,6 +28,9 @@ const KINDS: &[(&str, Read)] = &[
     ("ping", ping::read),
     ("http_load", http_load::read),
 ];
+/// Those of one host.
+const HOST_KINDS: &[(&str, ReadHost)] =
+    &[("memory_bandwidth", memory_bandwidth::read), ("disk_io", disk_io::read)];
 static ADDED: OnceLock<(&'static str, Read)> = OnceLock::new();
 
 /// Adds one more kind; the first that is added stays.
@@ -36,12 +43,22 @@ pub fn find(name: &str) -> Option<Read> {
     KINDS.iter().chain(ADDED.get()).find(|(known, _)| *known == name).map(|(_, read)| *read)
 }
 
+/// How the kind of one host of this name is read.
+pub fn find_of_host(name: &str) -> Option<ReadHost> {
+    HOST_KINDS.iter().find(|(known, _)| *known == name).map(|(_, read)| *read)
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
     fn every_kind_of_the_catalog_has_its_module() {
-        for name in proto::Catalog::embedded().kinds.keys() {
-            assert!(super::find(name).is_some(), "{name} is in the catalog and has no module");
+        for (name, kind) in &proto::Catalog::embedded().kinds {
+            let is_there = if kind.is_of_one_host() {
+                super::find_of_host(name).is_some()
+            } else {
+                super::find(name).is_some()
+            };
+            assert!(is_there, "{name} is in the catalog and has no module");
         }
     }
 

@@ -168,6 +168,7 @@ mod tests {
             cpu_per_core: None,
             limits: Vec::new(),
             hosts: None,
+            host_test: None,
             outages: Vec::new(),
             addresses: None,
             reply_addresses: Vec::new(),

@@ -12,6 +12,9 @@ const SOME_RETRANSMITS: f64 = 0.0005;
 /// A queue on the path: the round trip is longer than the least by this much, absolutely and relatively.
 const QUEUE_SECONDS: f64 = 0.0005;
 const QUEUE_GROWTH: f64 = 1.5;
+/// Less in flight than this share of the congestion window: the window holds nobody back, and acknowledgements that wait
+/// (RFC 1122, 4.2.3.2) make the round trip longer, not a queue.
+const WINDOW_HELD: f64 = 0.25;
 
 /// The congestion window held the sender back, and loss or a queue shows why.
 pub fn path(known: &Known) -> Option<Verdict> {
@@ -46,7 +49,20 @@ pub fn path(known: &Known) -> Option<Verdict> {
 
 fn queue(known: &Known) -> Option<(f64, f64)> {
     let (rtt, least) = (known.rtt_seconds?, known.minimum_rtt_seconds?);
-    (rtt - least >= QUEUE_SECONDS && rtt >= QUEUE_GROWTH * least).then_some((rtt, least))
+    let is_longer = rtt - least >= QUEUE_SECONDS && rtt >= QUEUE_GROWTH * least;
+    let is_held = window_use(known).is_none_or(|share| share >= WINDOW_HELD);
+    (is_longer && is_held).then_some((rtt, least))
+}
+
+/// What each flow had in flight as a share of its congestion window.
+pub fn window_use(known: &Known) -> Option<f64> {
+    let window = known.congestion_window_bytes.filter(|&window| window > 0.0)?;
+    Some(in_flight_bytes(known)? / window)
+}
+
+/// Each flow's payload in flight: its rate times the round trip.
+pub fn in_flight_bytes(known: &Known) -> Option<f64> {
+    Some(known.throughput_bps? / 8.0 * known.rtt_seconds? / known.flows.max(1.0))
 }
 
 fn path_evidence(known: &Known, lost: Option<f64>) -> Vec<Evidence> {

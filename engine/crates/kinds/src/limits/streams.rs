@@ -2,7 +2,7 @@
 
 use proto::{Evidence, LimitedBy};
 
-use super::congestion::path;
+use super::congestion::{in_flight_bytes, path, window_use};
 use super::known::Known;
 use super::rules::{
     AWAKE, LIMITED_SHARE, REACHED, confined, receiver_cpu, receiver_interrupts, saturated_host,
@@ -203,10 +203,10 @@ fn full_queue(known: &Known) -> Option<Verdict> {
 /// is as much as the buffer holds.
 fn full_send_buffer(known: &Known) -> Option<Verdict> {
     let busy = known.busy.filter(|&busy| busy >= MOSTLY_BUSY)?;
-    let in_flight = known.throughput_bps? / 8.0 * known.rtt_seconds? / known.flows.max(1.0);
+    let in_flight = in_flight_bytes(known)?;
     let buffer = known.send_buffer_bytes?;
     let of_buffer = in_flight / buffer;
-    let of_window = in_flight / known.congestion_window_bytes.filter(|&window| window > 0.0)?;
+    let of_window = window_use(known)?;
     (of_buffer >= BUFFER_HELD && of_window < WINDOW_USED).then(|| Verdict {
         by: LimitedBy::SendBuffer,
         summary: format!(

@@ -161,6 +161,21 @@ fn loss_or_a_queue_under_a_full_congestion_window_is_the_paths() {
 }
 
 #[test]
+fn a_round_trip_that_grows_under_an_open_window_is_no_queue() {
+    let delayed = Known {
+        throughput_bps: Some(3e6),
+        rtt_seconds: Some(0.036),
+        minimum_rtt_seconds: Some(0.020),
+        congestion_window_bytes: Some(6e6),
+        send_buffer_bytes: Some(16_384.0),
+        ..calm()
+    };
+    assert_eq!(by(&delayed), LimitedBy::SendBuffer);
+    let held = Known { congestion_window_bytes: Some(14_480.0), ..delayed };
+    assert_eq!(by(&held), LimitedBy::Path);
+}
+
+#[test]
 fn a_queue_of_microseconds_is_none_and_an_idle_sender_has_no_path_limit() {
     let loopback = Known { rtt_seconds: Some(90e-6), minimum_rtt_seconds: Some(10e-6), ..calm() };
     assert_eq!(by(&loopback), LimitedBy::Unknown);

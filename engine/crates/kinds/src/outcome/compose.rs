@@ -106,6 +106,7 @@ pub fn result((name, kind): (&str, &dyn Kind), params: &Params, halves: Halves) 
         cpu_per_core: Some(CpuPerCore { source: source.cpu_per_core, sink: sink.cpu_per_core }),
         limits,
         hosts: (hosts.source.is_some() || hosts.sink.is_some()).then_some(hosts),
+        host_test: None,
     }
 }
 

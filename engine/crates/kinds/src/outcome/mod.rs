@@ -3,6 +3,7 @@
 pub mod buffers;
 pub mod compose;
 pub mod course;
+pub mod distribution;
 pub mod measurements;
 pub mod requests;
 pub mod streams;

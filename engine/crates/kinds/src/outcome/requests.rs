@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
-use proto::{EndReport, Histogram, Metrics, Params, Window};
+use proto::{EndReport, Metrics, Params, Window};
 use stats::Latency;
 
 use crate::end::End;
 use crate::flow::counter::Count;
 use crate::flow::task::Cue;
 use crate::host_window::OwnTraffic;
+use crate::outcome::distribution;
 use crate::outcome::measurements::{Finished, Measured, Outcome, Transacted};
 use crate::outcome::streams::{self, joint_seconds};
 use crate::outcome::window;
@@ -221,32 +222,16 @@ fn window(end: &End, begin: Option<Instant>, seconds: f64) -> Option<Window> {
 
 /// Adds the figures of a latency distribution, and the distribution itself.
 pub fn add_latency(report: &mut EndReport, latency: &Latency) {
-    let Some(summary) = latency.summary() else {
+    let figures = distribution::figures(latency);
+    if figures.is_empty() {
         return;
-    };
-    let figures = [
-        ("min", summary.min),
-        ("mean", summary.mean),
-        ("p50", summary.p50),
-        ("p90", summary.p90),
-        ("p99", summary.p99),
-        ("p999", summary.p999),
-        ("max", summary.max),
-        ("stddev", summary.stddev),
-    ];
+    }
     for (name, seconds) in figures {
         report.metrics.insert(format!("latency_{name}_seconds"), seconds);
     }
-    match latency.encoded() {
-        Ok(data) => {
-            report.histogram = Some(Histogram {
-                metric: "latency".to_owned(),
-                unit: "ns".to_owned(),
-                encoding: "hdr-v2-deflate-base64".to_owned(),
-                data,
-            });
-        }
-        Err(_) => report.flags.push("histogram_not_encoded".to_owned()),
+    report.histogram = distribution::histogram(latency);
+    if report.histogram.is_none() {
+        report.flags.push(distribution::NOT_ENCODED.to_owned());
     }
 }
 

@@ -134,14 +134,14 @@ impl Pair {
         };
         let sink_spec = spec(Role::Sink, None);
         let mut threads = vec![thread::spawn(move || {
-            run_session(sink_spec, port, sink_receiver, Arc::new(sink_notes));
+            run_session(sink_spec, Vec::new(), sink_receiver, Arc::new(sink_notes));
         })];
         sink.wait(|state| state.is_prepared || !state.events.is_empty());
         let peer = Peer { address: [127, 0, 0, 1].into(), data_port: port };
         let source_spec = spec(Role::Source, Some(peer));
         let source_notes = Notes { told: Arc::clone(&source), agent: None };
         threads.push(thread::spawn(move || {
-            run_session(source_spec, 0, source_receiver, Arc::new(source_notes));
+            run_session(source_spec, Vec::new(), source_receiver, Arc::new(source_notes));
         }));
         Self { source, sink, agent, source_supply, sink_supply, threads, _alone: alone }
     }

@@ -7,5 +7,5 @@ mod wire_counts;
 
 pub use drops::socket_drops;
 pub use tcp_info::{TcpInfo, tcp_info};
-pub use usage::{process_cpu_seconds, thread_cpu_seconds};
+pub use usage::{children_cpu_seconds, process_cpu_seconds, thread_cpu_seconds};
 pub use wire_counts::{WireCounts, wire_counts};

@@ -3,10 +3,20 @@
 /// User and system time of all threads so far, in seconds.
 #[must_use]
 pub fn process_cpu_seconds() -> f64 {
+    cpu_seconds(libc::RUSAGE_SELF)
+}
+
+/// The same of the programs that this process started and waited for.
+#[must_use]
+pub fn children_cpu_seconds() -> f64 {
+    cpu_seconds(libc::RUSAGE_CHILDREN)
+}
+
+fn cpu_seconds(whose: libc::c_int) -> f64 {
     // SAFETY: `rusage` is plain integers, for which all zeros is a value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: `usage` is valid for writes; RUSAGE_SELF always exists.
-    unsafe { libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) };
+    // SAFETY: `usage` is valid for writes; both that are asked for always exist.
+    unsafe { libc::getrusage(whose, &raw mut usage) };
     seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 

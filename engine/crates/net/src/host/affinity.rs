@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use rustix::io::Errno;
-use rustix::thread::{CpuSet, sched_setaffinity, set_current_timer_slack};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity, set_current_timer_slack};
 
 /// CPU numbers of a list such as `0,2-3`; empty for an empty list, none when it is no list.
 #[must_use]
@@ -21,6 +21,16 @@ pub fn parse_cpu_list(text: &str) -> Option<Vec<usize>> {
         cpus.extend(first..=last);
     }
     Some(cpus)
+}
+
+/// The CPUs that this process may run on, by number; empty where the kernel doesn't tell.
+#[must_use]
+pub fn allowed_cpus() -> Vec<usize> {
+    let allowed = sched_getaffinity(None);
+    allowed.map_or_else(
+        |_| Vec::new(),
+        |set| (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect(),
+    )
 }
 
 /// Keeps the calling thread on one CPU.

@@ -134,6 +134,9 @@ pub struct Kind {
     pub summary: String,
     /// `tcp` or `udp`.
     pub protocol: String,
+    /// The ends that a test of it has; one of a single host has a source alone.
+    #[serde(default)]
+    pub roles: Vec<String>,
     /// The names of its parameters.
     pub parameters: Vec<String>,
     /// Where its parameters differ from the catalog's.
@@ -162,6 +165,14 @@ pub struct Catalog {
     /// The document that this was read from.
     #[serde(skip)]
     document: Value,
+}
+
+impl Kind {
+    /// Whether it measures one host, without a peer.
+    #[must_use]
+    pub fn is_of_one_host(&self) -> bool {
+        self.roles == ["source"]
+    }
 }
 
 impl Catalog {

@@ -41,7 +41,8 @@ impl Catalog {
         let has =
             |wanted: &dyn Fn(&str) -> bool| definition.parameters.iter().any(|name| wanted(name));
         let holds_a_test = |name: &str| self.parameters[name].schema.value_type == ValueType::Test;
-        if has(&holds_a_test) || !has(&|name| name == DURATION) {
+        let is_alone = definition.is_of_one_host();
+        if is_alone || has(&holds_a_test) || !has(&|name| name == DURATION) {
             let message = format!(
                 "{kind} can't be a {name}: give a kind that runs for a time, such as tcp_stream"
             );

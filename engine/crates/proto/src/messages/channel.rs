@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EventBody, FailureCode, HostBackground, Neighbours, SessionSpec};
+use crate::{DiskPlace, EventBody, FailureCode, HostBackground, Neighbours, SessionSpec};
 
 /// What a passed descriptor is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +45,9 @@ pub enum AgentMessage {
         /// What the host did before, where the engine has watched it long enough.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         background: Option<Box<HostBackground>>,
+        /// Where disks may be measured.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        disk_places: Vec<DiskPlace>,
     },
     /// Which other sessions run: told once after the configuration, and whenever they begin or end.
     Neighbours {

@@ -1,6 +1,7 @@
 //! What a test measured.
 
 mod facts;
+mod host_test;
 mod host_window;
 mod interval;
 mod limit;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Params, Timestamp};
 
 pub use facts::{ControlGroup, CpuFacts, Facts, InterfaceFacts};
+pub use host_test::{CoreRate, DiskUse, HostTest, MemoryUse};
 pub use host_window::{
     Background, CoreShares, HostBackground, HostLoad, HostWindow, HostWindows, InterfaceBackground,
     InterfaceLoad, InterfaceWindow, Neighbours,
@@ -213,6 +215,9 @@ pub struct RunResult {
     /// CPU, interfaces and surroundings of both hosts over the measured window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<HostWindows>,
+    /// Of a test of one host, how it was made and on what.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_test: Option<HostTest>,
 }
 
 impl RunResult {

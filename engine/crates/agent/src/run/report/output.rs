@@ -38,7 +38,7 @@ impl Output {
             is_json: options.json,
             file: file.transpose()?,
             shown_flows: options.show_flows,
-            peer: options.peer.clone(),
+            peer: options.peer.clone().unwrap_or_default(),
         })
     }
 

@@ -69,9 +69,17 @@ pub fn median(values: &[f64]) -> f64 {
 fn heading(result: &RunResult, catalog: &Catalog, peer: &str) -> String {
     let label = catalog.kinds.get(&result.kind).map_or(&result.kind, |kind| &kind.label);
     let seconds = result.window.as_ref().map_or(0.0, |window| window.elapsed_seconds);
+    if let Some(test) = &result.host_test {
+        let host = result.source.as_ref().map_or("", |facts| facts.hostname.as_str());
+        return format!("{label} of {host}, {seconds:.3} s measured by {}", who(&test.variant));
+    }
     let names = result.source.as_ref().zip(result.sink.as_ref());
     let hosts = names.map(|(source, sink)| format!(" ({} to {})", source.hostname, sink.hostname));
     format!("{label}, {seconds:.3} s measured with {peer}{}", hosts.unwrap_or_default())
+}
+
+fn who(variant: &str) -> &str {
+    if variant == "native" { "this engine" } else { variant }
 }
 
 /// Those that are not as the catalog has them.

@@ -1,8 +1,8 @@
 //! Values with their units, scaled where that reads better.
 
 /// Units that are scaled by a thousand at a time.
-const SCALED_UNITS: [&str; 7] =
-    ["bit/s", "B/s", "B", "pkt/s", "transactions/s", "connections/s", "requests/s"];
+const SCALED_UNITS: [&str; 8] =
+    ["bit/s", "B/s", "B", "pkt/s", "transactions/s", "connections/s", "requests/s", "operations/s"];
 const PREFIXES: [(f64, &str); 4] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
 const SMALL_SECONDS: [(f64, &str); 3] = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")];
 

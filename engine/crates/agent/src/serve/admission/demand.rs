@@ -1,6 +1,7 @@
 //! What a session would take of its host, told by its parameters alone.
 
 use proto::{Catalog, Params, SessionSpec};
+use serde::Deserialize;
 use serde_json::Value;
 
 /// A transaction can't be paced; no host makes more of them a second over one path than this, so that their rate has a
@@ -83,6 +84,8 @@ impl Demand {
             _ => flow_field,
         };
         let (rate_bps, rate_field) = rate(params, flows);
+        let arrays_bytes = kinds::arrays_bytes(params);
+        let memory_field = if arrays_bytes > 0.0 { "array_bytes" } else { memory_field };
         Self {
             kinds: vec![kind.to_owned()],
             duration_seconds,
@@ -95,7 +98,7 @@ impl Demand {
             rate_field: rate_field.to_owned(),
             datagram_bytes: if kind == "udp_stream" { message_bytes } else { 0.0 },
             datagrams_at_once: directions(params),
-            memory_bytes: PROCESS_BYTES + flows * per_flow,
+            memory_bytes: PROCESS_BYTES + flows * per_flow + arrays_bytes,
             memory_field: memory_field.to_owned(),
         }
     }
@@ -143,7 +146,7 @@ pub fn nested_load(params: &Params) -> Option<(String, Params)> {
 /// The products of parameters that the catalog gives for a kind's slot, summed.
 fn duration(kind: &str, params: &Params) -> (f64, Vec<String>) {
     let slot = &Catalog::embedded().document()["kinds"][kind]["slot"];
-    let products_of = |part: &Value| -> Vec<Vec<String>> {
+    let products_of = |part: &Value| -> Vec<Vec<Factor>> {
         serde_json::from_value(part["products_seconds"].clone()).unwrap_or_default()
     };
     let mut products = products_of(slot);
@@ -153,12 +156,24 @@ fn duration(kind: &str, params: &Params) -> (f64, Vec<String>) {
             products.extend(products_of(part));
         }
     }
-    let seconds = products
-        .iter()
-        .map(|factors| factors.iter().map(|name| number(params, name)).product::<f64>())
-        .sum();
-    let fields = products.concat().into_iter().filter(|name| number(params, name) > 0.0).collect();
-    (seconds, fields)
+    let value = |factor: &Factor| match factor {
+        Factor::Parameter(name) => number(params, name),
+        Factor::Seconds(seconds) => *seconds,
+    };
+    let seconds = products.iter().map(|factors| factors.iter().map(value).product::<f64>()).sum();
+    let names = products.concat().into_iter().filter_map(|factor| match factor {
+        Factor::Parameter(name) => Some(name),
+        Factor::Seconds(_) => None,
+    });
+    (seconds, names.filter(|name| number(params, name) > 0.0).collect())
+}
+
+/// A factor of a kind's time: a parameter, or what one of them takes.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+enum Factor {
+    Parameter(String),
+    Seconds(f64),
 }
 
 fn directions(params: &Params) -> f64 {

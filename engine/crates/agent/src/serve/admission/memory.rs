@@ -28,9 +28,12 @@ impl MemoryShare {
     pub fn check(&self, demand: &Demand, demanded_bytes: f64) -> Result<(), Refusal> {
         let (asked, share) = (mebibytes(demand.memory_bytes), mebibytes(self.bytes));
         if demand.memory_bytes > self.bytes {
+            let what = match demand.memory_field.as_str() {
+                "array_bytes" => "arrays of this size".to_owned(),
+                _ => format!("{} flows of such messages and buffers", demand.flows),
+            };
             let message = format!(
-                "{} flows of such messages and buffers need {asked} MiB, above this engine's limit of {share} MiB (--max-memory); ask for fewer or smaller ones",
-                demand.flows
+                "{what} need {asked} MiB, above this engine's limit of {share} MiB (--max-memory); ask for fewer or smaller ones"
             );
             let field = format!("params.{}", demand.memory_field);
             return Err(Refusal { code: "limit", ..Refusal::invalid(&field, message) });

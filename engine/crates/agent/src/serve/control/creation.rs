@@ -78,6 +78,8 @@ impl Engine {
         let Some(peer) = spec.peer else {
             return match spec.role {
                 Role::Sink => Ok(()),
+                // A test of one host has no peer.
+                Role::Source if is_of_one_host(spec) => Ok(()),
                 Role::Source => Err(Refusal::invalid(
                     "peer",
                     "a source needs peer: the sink's address and data port",
@@ -103,6 +105,7 @@ impl Engine {
             spec: Box::new(spec.clone()),
             data_port: self.data.port,
             background: self.sampler.background().map(Box::new),
+            disk_places: self.disk_places.clone(),
         };
         self.sampler.note_session();
         sender.send(&config, None)?;
@@ -127,6 +130,10 @@ pub async fn wait_until_prepared(session: &Session) {
         // The session holds the sender, so it can't close while we wait.
         let _ = progress.wait_for(|progress| progress.is_prepared || progress.is_final).await;
     }
+}
+
+fn is_of_one_host(spec: &SessionSpec) -> bool {
+    Catalog::embedded().kinds.get(&spec.kind).is_some_and(proto::Kind::is_of_one_host)
 }
 
 fn digest(spec: &SessionSpec) -> String {

@@ -124,6 +124,7 @@ fn about(engine: &Engine, holder: &Holder) -> Response<Body> {
             "time": Timestamp::from(SystemTime::now()),
             "data_port": engine.data.port,
             "url_prefixes": engine.allowed_urls.0.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "disk_places": engine.disk_places,
             "sessions": engine.sessions.running(),
             "kinds": catalog.kinds.keys().collect::<Vec<_>>(),
             "limits": {"engine": engine.limits, "token": holder.limits},

@@ -1,8 +1,10 @@
 //! The begin of a test: threads, sockets that are looked at, and who goes first.
 
+use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use proto::wire::is_udp_setup;
 use proto::{EventBody, FailureCode, LinkMessage, Role, SessionState};
 
 use super::{Clock, Conduct, OVERTIME_LIMIT};
@@ -23,6 +25,11 @@ use crate::session::intervals::Intervals;
 use crate::session::outages::Outages;
 use crate::session::tcp_samples::TcpSamples;
 use crate::session::threads::Threads;
+
+/// How often a sink that waits for the start looks for traffic.
+const TRAFFIC_LOOK_INTERVAL: Duration = Duration::from_millis(2);
+/// Longer than any datagram of the set-up.
+const SETUP_LENGTH: usize = 256;
 
 impl Conduct<'_> {
     pub(super) fn start(&mut self) -> Result<(), Failure> {
@@ -46,8 +53,9 @@ impl Conduct<'_> {
         if is_measured_at_once {
             self.note_connections_before();
         }
-        // The source begins before anything is sent. The sink begins when it hears of the start: earlier it would
-        // count the set-up's time, and before its threads are let go it would keep the source waiting.
+        // The source begins before anything is sent. The sink begins when it hears of the start, or gets the first
+        // traffic: earlier it would count the set-up's time, and before its threads are let go it would keep the
+        // source waiting.
         match self.role() {
             Role::Source => self.start_source(timed, is_measured_at_once)?,
             Role::Sink => self.start_sink()?,
@@ -85,16 +93,39 @@ impl Conduct<'_> {
                 u32::try_from(index).map_err(|error| Failure::internal(error.to_string()))?;
             self.line.tell(&LinkMessage::FlowReady { index })?;
         }
-        loop {
-            let limit = self.line.patience(FLOWS_LIMIT);
-            match self.line.wait(Instant::now() + limit)? {
+        let mut give_up = Instant::now() + self.line.patience(FLOWS_LIMIT);
+        // The word of the start may be lost on the way, and come a time-out later than the traffic behind it.
+        while !self.has_traffic() {
+            match self.line.wait(give_up.min(Instant::now() + TRAFFIC_LOOK_INTERVAL))? {
                 Some(Signal::Link(LinkMessage::Start)) => return Ok(()),
-                Some(signal) => self.handle(signal)?,
-                None => {
+                Some(signal) => {
+                    self.handle(signal)?;
+                    give_up = Instant::now() + self.line.patience(FLOWS_LIMIT);
+                }
+                None if Instant::now() >= give_up => {
                     return Err(Failure::new(FailureCode::PeerLost, "the source gave no start"));
                 }
+                None => {}
             }
         }
+        Ok(())
+    }
+
+    /// Whether a flow has brought what is to be measured; late datagrams of the set-up are thrown away.
+    fn has_traffic(&self) -> bool {
+        let has_datagrams = self.brief.transport.has_datagrams();
+        let mut buffer = [0; SETUP_LENGTH];
+        self.setup.end.flows.iter().any(|flow| {
+            loop {
+                match net::peek_now(flow.as_fd(), &mut buffer) {
+                    Ok(0) | Err(_) => return false,
+                    Ok(bytes) if has_datagrams && is_udp_setup(&buffer[..bytes]) => {
+                        let _ = net::receive_now(flow.as_fd(), &mut buffer);
+                    }
+                    Ok(_) => return true,
+                }
+            }
+        })
     }
 
     pub(super) fn begin_clock(&self, origin: Instant) -> Clock {

@@ -51,7 +51,7 @@ fn a_url_that_is_not_allowed_is_422_and_nobody_is_connected_to() {
         format!("http://{address}/publicity"),
         format!("http://localhost:{}/public", address.rsplit(':').next().unwrap()),
         format!("https://{address}/public"),
-        format!("http://user:secret@{address}/public"),
+        format!("http://user:secret@{address}/public"), // pragma: allowlist secret
     ] {
         let (status, answer) = engine.put_sink("a", &source(&engine, &url));
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{url}");

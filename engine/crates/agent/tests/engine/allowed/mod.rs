@@ -1,0 +1,4 @@
+//! What only an engine's operator can allow.
+
+mod disks;
+mod urls;

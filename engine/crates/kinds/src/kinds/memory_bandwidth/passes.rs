@@ -1,0 +1,225 @@
+//! Passes over the arrays by several cores at once.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::kernels::{Kernel, Part};
+use crate::host_kind::{Stage, metrics};
+
+const ELEMENT_BYTES: u64 = 8;
+/// A core that waits for the others looks so often before it lets somebody else run.
+const SPINS: u32 = 1 << 14;
+/// How often it is looked whether all cores are done.
+const LOOKING: Duration = Duration::from_millis(5);
+
+/// The arrays of all cores.
+pub struct Arrays {
+    first: Vec<f64>,
+    second: Vec<f64>,
+    third: Vec<f64>,
+    per_core: usize,
+}
+
+impl Arrays {
+    /// Asks for the memory; each core makes its part be there by writing to it first.
+    pub fn new(kernel: Kernel, array_bytes: u64, cores: usize) -> Result<Self, String> {
+        let owners = if kernel.has_own_arrays() { cores as u64 } else { 1 };
+        let elements = usize::try_from(array_bytes * owners / ELEMENT_BYTES);
+        let elements = elements.map_err(|_| "arrays so large have no addresses here".to_owned())?;
+        let array = |is_there: bool| zeroed(if is_there { elements } else { 0 });
+        Ok(Self {
+            first: array(true)?,
+            second: array(true)?,
+            third: array(kernel.arrays() == 3)?,
+            per_core: elements / cores.max(1),
+        })
+    }
+
+    /// Makes each core's part be there, near it, by that core's own writing.
+    fn fill(&mut self, cpus: &[usize]) {
+        thread::scope(|scope| {
+            for (mut part, &cpu) in self.parts().into_iter().zip(cpus) {
+                scope.spawn(move || {
+                    // What can't be pinned is told of by the passes.
+                    let _ = net::pin_this_thread(cpu);
+                    part.fill();
+                });
+            }
+        });
+    }
+
+    fn parts(&mut self) -> Vec<Part<'_>> {
+        let per_core = self.per_core;
+        let mut thirds = self.third.chunks_exact_mut(per_core);
+        let pairs =
+            self.first.chunks_exact_mut(per_core).zip(self.second.chunks_exact_mut(per_core));
+        let parts = pairs.map(|(first, second)| Part {
+            first,
+            second,
+            third: thirds.next().unwrap_or_default(),
+        });
+        parts.collect()
+    }
+}
+
+/// Zeros that the kernel gives when they are first written to.
+fn zeroed(elements: usize) -> Result<Vec<f64>, String> {
+    // A host that hasn't so much memory would end the process: `try_reserve` asks for address space at least.
+    let mut probe: Vec<f64> = Vec::new();
+    probe
+        .try_reserve_exact(elements)
+        .map_err(|error| format!("no memory for the arrays: {error}"))?;
+    drop(probe);
+    Ok(vec![0.0; elements])
+}
+
+/// One pass: when each core began and ended.
+#[derive(Debug, Clone)]
+pub struct Pass {
+    /// In the order of the cores.
+    pub spans: Vec<(Instant, Instant)>,
+}
+
+impl Pass {
+    /// From the first core's begin to the last one's end.
+    pub fn seconds(&self) -> f64 {
+        let begin = self.spans.iter().map(|span| span.0).min();
+        let end = self.spans.iter().map(|span| span.1).max();
+        begin.zip(end).map_or(0.0, |(begin, end)| (end - begin).as_secs_f64())
+    }
+}
+
+/// What the cores share.
+struct Rounds {
+    cores: usize,
+    arrived: AtomicUsize,
+    round: AtomicUsize,
+    goes_on: AtomicBool,
+    has_unpinned: AtomicBool,
+}
+
+impl Rounds {
+    /// Returns when all cores have come; the last one runs `last` first.
+    fn meet(&self, last: impl FnOnce()) {
+        let round = self.round.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.cores {
+            last();
+            self.arrived.store(0, Ordering::Release);
+            self.round.fetch_add(1, Ordering::Release);
+            return;
+        }
+        let mut spins = 0;
+        while self.round.load(Ordering::Acquire) == round {
+            spins += 1;
+            if spins % SPINS == 0 { thread::yield_now() } else { std::hint::spin_loop() }
+        }
+    }
+}
+
+/// Passes that were made.
+pub struct Passes {
+    /// Whole ones, in their order.
+    pub done: Vec<Pass>,
+    /// Whether a core could not be pinned.
+    pub has_unpinned: bool,
+}
+
+impl Passes {
+    /// Makes `count` passes, or fewer when the order to stop comes.
+    pub fn run(
+        kernel: Kernel,
+        arrays: &mut Arrays,
+        cpus: &[usize],
+        count: usize,
+        stage: &mut Stage,
+        telling: Duration,
+    ) -> Self {
+        let rounds = Rounds {
+            cores: cpus.len(),
+            arrived: AtomicUsize::new(0),
+            round: AtomicUsize::new(0),
+            goes_on: AtomicBool::new(true),
+            has_unpinned: AtomicBool::new(false),
+        };
+        let pass_bytes =
+            arrays.per_core as u64 * ELEMENT_BYTES * cpus.len() as u64 * kernel.counted_arrays();
+        let spans: Vec<Mutex<Vec<(Instant, Instant)>>> =
+            cpus.iter().map(|_| Mutex::default()).collect();
+        let stop = std::sync::Arc::clone(&stage.stop);
+        arrays.fill(cpus);
+        thread::scope(|scope| {
+            let threads: Vec<_> = arrays
+                .parts()
+                .into_iter()
+                .zip(cpus.iter().zip(&spans))
+                .map(|(mut part, (&cpu, spans))| {
+                    let (rounds, stop) = (&rounds, &stop);
+                    scope.spawn(move || {
+                        if net::pin_this_thread(cpu).is_err() {
+                            rounds.has_unpinned.store(true, Ordering::Relaxed);
+                        }
+                        for _ in 0..count {
+                            rounds.meet(|| {
+                                rounds.goes_on.store(stop.order().is_none(), Ordering::Relaxed);
+                            });
+                            if !rounds.goes_on.load(Ordering::Relaxed) {
+                                return;
+                            }
+                            let begin = Instant::now();
+                            part.pass(kernel);
+                            let end = Instant::now();
+                            spans.lock().unwrap_or_else(PoisonError::into_inner).push((begin, end));
+                        }
+                    })
+                })
+                .collect();
+            stage.begin();
+            stage.open_window();
+            let mut told = Told { passes: 0, until: Instant::now(), pass_bytes };
+            while threads.iter().any(|thread| !thread.is_finished()) {
+                // The end is noticed a little late; passes have times of their own.
+                if stage.stop.wait(Instant::now() + LOOKING).is_some() {
+                    thread::sleep(LOOKING);
+                }
+                if told.until.elapsed() >= telling {
+                    told.tell(stage, &spans);
+                }
+            }
+            told.tell(stage, &spans);
+            stage.close_window();
+        });
+        Self { done: joined(spans), has_unpinned: rounds.has_unpinned.load(Ordering::Relaxed) }
+    }
+}
+
+/// What has been told of so far.
+struct Told {
+    passes: usize,
+    until: Instant,
+    pass_bytes: u64,
+}
+
+impl Told {
+    fn tell(&mut self, stage: &mut Stage, spans: &[Mutex<Vec<(Instant, Instant)>>]) {
+        let lengths = spans.iter().map(|spans| spans.lock().map_or(0, |spans| spans.len()));
+        let (passes, now) = (lengths.min().unwrap_or(0), Instant::now());
+        if passes > self.passes {
+            let bytes = (passes - self.passes) as u64 * self.pass_bytes;
+            let rate = bytes as f64 / (now - self.until).as_secs_f64();
+            stage.interval(self.until, now, metrics([("memory_mean_bytes_per_second", rate)]));
+            (self.passes, self.until) = (passes, now);
+        }
+    }
+}
+
+/// The passes that every core has made.
+fn joined(spans: Vec<Mutex<Vec<(Instant, Instant)>>>) -> Vec<Pass> {
+    let spans: Vec<_> = spans
+        .into_iter()
+        .map(|spans| spans.into_inner().unwrap_or_else(PoisonError::into_inner))
+        .collect();
+    let count = spans.iter().map(Vec::len).min().unwrap_or(0);
+    (0..count).map(|pass| Pass { spans: spans.iter().map(|core| core[pass]).collect() }).collect()
+}
