@@ -1,0 +1,1 @@
+"""Other tools' results as runs of a pair, marked as imported wherever they are seen."""

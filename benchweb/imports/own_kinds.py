@@ -1,0 +1,158 @@
+"""Kinds and metrics that other systems define with their results: read for the catalog, and added to."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from django.db import DatabaseError, transaction
+from django.utils.translation import gettext as _
+
+from benchweb.catalog import Kind, Metric, Parameter, catalog
+from benchweb.catalog.document import SlotPart
+from benchweb.catalog.own import PREFIX, Definitions, own_kinds
+from benchweb.imports.models import OwnKind, OwnMetric
+
+MOST_KINDS, MOST_METRICS_OF_KIND, MOST_PARAMETERS = 500, 50, 20
+Better = Literal["higher", "lower", "neutral"]
+_TYPES = {bool: "boolean", int: "number", float: "number", str: "string"}
+
+
+class DefinitionRefused(ValueError):
+    """A definition that contradicts an earlier one, or is one too many: `field` is the place in the body."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+@dataclass(frozen=True)
+class MetricDefinition:
+    """A metric as a caller describes it; unit and direction may be left out once it is defined."""
+
+    name: str
+    unit: str | None = None
+    better: Better | None = None
+    label: str = ""
+
+
+def definitions() -> Definitions | None:
+    """Read all of them; None where the database can't be asked, or isn't set up yet; two queries at most."""
+    try:
+        with transaction.atomic():
+            rows = list(OwnKind.objects.order_by("pk"))
+            metrics = {row.key: _metric(row) for row in OwnMetric.objects.all()} if rows else {}
+    except DatabaseError:
+        return None
+    known = {**metrics, **catalog().test_metrics}
+    return Definitions({row.name: _kind(row, known) for row in rows}, metrics)
+
+
+def define(
+    *, name: str, label: str, metrics: Sequence[MetricDefinition], params: Mapping[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """Add what is new of a kind, in the caller's transaction; return its full name and the parameters, checked.
+
+    What is defined stays so: another unit, direction or type for a name is refused.
+    """
+    for index, metric in enumerate(metrics):
+        _define_metric(metric, f"metrics.{index}")
+    full_name = PREFIX + name
+    kind, is_new = OwnKind.objects.get_or_create(
+        name=full_name, defaults={"label": label or name, "metrics": [], "parameters": {}}
+    )
+    if is_new and OwnKind.objects.count() > MOST_KINDS:
+        message = _("There are {most} own kinds already, the most there can be: use one of them.")
+        raise DefinitionRefused("kind", message.format(most=MOST_KINDS))
+    kind = OwnKind.objects.select_for_update().get(pk=kind.pk)
+    kind.metrics += [metric.name for metric in metrics if metric.name not in kind.metrics]
+    if len(kind.metrics) > MOST_METRICS_OF_KIND:
+        raise DefinitionRefused("metrics", _("A kind has at most {most} metrics.").format(most=MOST_METRICS_OF_KIND))
+    checked = _checked_params(kind, params)
+    kind.save(update_fields=["metrics", "parameters"])
+    return full_name, checked
+
+
+def _define_metric(metric: MetricDefinition, where: str) -> None:
+    known = catalog().test_metrics.get(metric.name) or OwnMetric.objects.filter(key=metric.name).first()
+    if known is None:
+        if metric.unit is None or metric.better is None:
+            raise DefinitionRefused(
+                f"{where}.unit" if metric.unit is None else f"{where}.better",
+                _("{name} is new: give its unit, and whether higher or lower is better, or neutral.").format(
+                    name=metric.name
+                ),
+            )
+        label = metric.label or metric.name.replace("_", " ")
+        known, _made = OwnMetric.objects.get_or_create(
+            key=metric.name, defaults={"label": label, "unit": metric.unit, "better": metric.better}
+        )
+    for field in ("unit", "better"):
+        given, stands = getattr(metric, field), getattr(known, field)
+        if given is not None and given != stands:
+            raise DefinitionRefused(
+                f"{where}.{field}",
+                _("{name} is defined already with {field} {stands}: use another name for {given}.").format(
+                    name=metric.name, field=field, stands=f"{stands!r}", given=f"{given!r}"
+                ),
+            )
+
+
+def _checked_params(kind: OwnKind, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Note new parameters on the kind with their types; return the values in one spelling."""
+    checked: dict[str, Any] = {}
+    for name, value in params.items():
+        given = _TYPES[type(value)]
+        stands = kind.parameters.setdefault(name, given)
+        if given != stands:
+            raise DefinitionRefused(
+                f"params.{name}",
+                _("{name} is a {stands} in this kind, not a {given}.").format(name=name, stands=stands, given=given),
+            )
+        checked[name] = int(value) if isinstance(value, float) and value.is_integer() else value
+    if len(kind.parameters) > MOST_PARAMETERS:
+        raise DefinitionRefused("params", _("A kind has at most {most} parameters.").format(most=MOST_PARAMETERS))
+    return checked
+
+
+def _metric(row: OwnMetric) -> Metric:
+    return Metric(
+        key=row.key,
+        label=row.label,
+        unit=row.unit,
+        better=cast(Better, row.better),
+        combine="median",
+        quantity=row.label,
+    )
+
+
+def _kind(row: OwnKind, metrics: Mapping[str, Metric]) -> Kind:
+    of_kind = {key: metrics[key] for key in row.metrics}
+    headline = next(iter(of_kind), "")
+    return Kind(
+        name=row.name,
+        label=row.label,
+        summary="",
+        protocol="",
+        exclusivity="background",
+        parameters={name: _parameter(name, kind_of_value) for name, kind_of_value in row.parameters.items()},
+        metrics=of_kind,
+        headline=headline,
+        live=headline,
+        charts=[],
+        slot=SlotPart([], 0.0),
+        slot_when={},
+        exclusive_when="",
+        is_own=True,
+    )
+
+
+def _parameter(name: str, value_type: str) -> Parameter:
+    label = name.replace("_", " ").capitalize()
+    return Parameter(
+        name=name, label=label, help="", schema={"type": value_type}, unit="", identity=True, advanced=False
+    )
+
+
+def read_again() -> None:
+    """Have this process know at once what it has just defined."""
+    own_kinds.read_now()

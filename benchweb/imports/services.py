@@ -1,0 +1,142 @@
+"""Import a text: one transaction that makes a run with its trials, results and points, or nothing."""
+
+import hashlib
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from benchweb.catalog.document import TOOL
+from benchweb.common.names import stored_name
+from benchweb.common.storable import storable_text
+from benchweb.hosts.models import Pair
+from benchweb.imports.models import Import
+from benchweb.imports.own_kinds import DefinitionRefused, define, read_again
+from benchweb.imports.trials import ImportedTrial, Unusable, steps_of, summary, trials_of
+from benchweb.imports.writing import run_write
+from benchweb.plans.expansion import PlanError
+from benchweb.plans.models import PlanVersion
+from benchweb.plans.services import one_off_version, reported_version
+from benchweb.toolformats.document import read_bytes
+from benchweb.toolformats.plain_text import MAX_INFLATED_BYTES, text_of
+from benchweb.toolformats.readings import Document
+
+_LONGEST_NAME = 100
+
+
+class ImportRefused(ValueError):
+    """Why a text wasn't imported, in words; `existing` is the import that has it already."""
+
+    def __init__(self, message: str, existing: Import | None = None) -> None:
+        super().__init__(message)
+        self.existing = existing
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a text holds: what would become trials, what would not, and lines that weren't understood."""
+
+    content: bytes
+    document: Document
+    trials: list[ImportedTrial]
+    unusable: list[Unusable]
+
+    @property
+    def digest(self) -> str:
+        """Return what the text is known by, as SHA-256."""
+        return hashlib.sha256(self.content).hexdigest()
+
+
+def preview(content: bytes) -> Preview:
+    """Read a file without importing it; raise ToolFormatError for what can't be read at all."""
+    document = read_bytes(content)
+    return Preview(content, document, *trials_of(document))
+
+
+def import_results(
+    read: Preview,
+    *,
+    pair: Pair,
+    at: datetime | None = None,
+    file_name: str = "",
+    user: User | None = None,
+    is_judged: bool = False,
+) -> Import:
+    """Import what was read on a pair, at a time that the caller or the text names; raise ImportRefused.
+
+    Imported runs hold no hosts, and no change is looked for in them unless `is_judged`.
+    """
+    if not read.trials:
+        raise ImportRefused(_("Nothing in this text can be imported: no result of a test that benchweb knows."))
+    _refuse_again(pair, read.digest)
+    began_at = at or min((each.began_at for each in read.document if each.began_at), default=None) or timezone.now()
+    if began_at > timezone.now():
+        raise ImportRefused(_("{at} is in the future: when was it measured?").format(at=began_at.isoformat()))
+    try:
+        with transaction.atomic():
+            trials = [_defined(trial) for trial in read.trials]
+            if any(trial.definitions for trial in trials):
+                read_again()
+            run = run_write(
+                version=_version(read, file_name),
+                trials=trials,
+                pair=pair,
+                at=began_at,
+                user=user,
+                is_judged=is_judged,
+            )
+            made = Import.objects.create(
+                run=run,
+                pair=pair,
+                tools=sorted(summary(read.trials)),
+                file_name=storable_text(file_name)[:200],
+                digest=read.digest,
+                text=storable_text(text_of(read.content), MAX_INFLATED_BYTES),
+                created_by_id=user.pk if user else None,
+            )
+    except IntegrityError:
+        # Somebody else imported it meanwhile.
+        _refuse_again(pair, read.digest)
+        raise
+    except PlanError as error:
+        raise ImportRefused(error.message) from error
+    except DefinitionRefused as error:
+        raise ImportRefused(str(error)) from error
+    finally:
+        if any(trial.definitions for trial in read.trials):
+            # Also where it was refused: what was read within the transaction is gone.
+            read_again()
+    return made
+
+
+def _defined(trial: ImportedTrial) -> ImportedTrial:
+    """Define the kind of a trial that the catalog has none for; its parameters are in one spelling then."""
+    if not trial.definitions:
+        return trial
+    own = {name: value for name, value in trial.params.items() if name != TOOL.name}
+    tool = trial.params[TOOL.name]
+    kind, params = define(name=tool, label=tool, metrics=trial.definitions, params=own)
+    return replace(trial, kind=kind, params={TOOL.name: tool} | params)
+
+
+def _refuse_again(pair: Pair, digest: str) -> None:
+    if existing := Import.objects.filter(pair=pair, digest=digest).first():
+        raise ImportRefused(_("This text is imported already, as run {run}.").format(run=existing.run_id), existing)
+
+
+def _version(read: Preview, file_name: str) -> PlanVersion:
+    """Return the plan of this import alone, which is in no list."""
+    name = stored_name(file_name)[:_LONGEST_NAME] or ", ".join(sorted(summary(read.trials)))
+    steps = steps_of(read.trials)
+    if not steps:
+        kinds = dict.fromkeys(trial.kind for trial in read.trials)
+        return reported_version(name=name, steps=[{"kind": kind, "params": {}} for kind in kinds])
+    return one_off_version(
+        name=name,
+        steps=steps,
+        repetitions=1,
+        order=PlanVersion.Order.SEQUENTIAL,
+    )

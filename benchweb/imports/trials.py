@@ -1,0 +1,176 @@
+"""What of a reading becomes a trial: the catalog's kind, its parameters and metrics; and why another becomes none."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from benchweb.catalog import Kind, ParameterError, catalog, validated_params
+from benchweb.catalog.document import TOOL
+from benchweb.catalog.own import PREFIX
+from benchweb.common.storable import storable
+from benchweb.imports.host_tests import HostTest, host_tests
+from benchweb.imports.own_kinds import MetricDefinition
+from benchweb.imports.own_readings import own_definition, own_params
+from benchweb.plans.expansion import MAXIMUM_STEPS
+from benchweb.results.ingest import law_flags
+from benchweb.toolformats.readings import Document, Figure, Reading
+
+# Buffers as a tool tells them are what the kernel granted, no parameter that was asked for.
+_GRANTED = {
+    "source_socket_buffer_bytes": "source_send_buffer_bytes",
+    "source_receive_buffer_bytes": "source_receive_buffer_bytes",
+    "sink_socket_buffer_bytes": "sink_receive_buffer_bytes",
+    "sink_send_buffer_bytes": "sink_send_buffer_bytes",
+    "sink_receive_buffer_bytes": "sink_receive_buffer_bytes",
+}
+
+
+@dataclass(frozen=True)
+class ImportedTrial:
+    """A reading as a trial: `params` name the tool, so that its series stand beside the engine's."""
+
+    kind: str
+    params: dict[str, Any]
+    metrics: dict[str, float]
+    document: dict[str, Any]
+    flags: list[str] = field(default_factory=list)
+    # Of a kind that the catalog doesn't have: what the import defines.
+    definitions: tuple[MetricDefinition, ...] = ()
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """A reading that no series can take, and why."""
+
+    reading: Reading
+    reason: str
+
+
+def trials_of(document: Document) -> tuple[list[ImportedTrial], list[Unusable]]:
+    """Return the trials that a document's readings become, and the readings that become none."""
+    trials: list[ImportedTrial] = []
+    unusable: list[Unusable] = []
+    of_hosts: dict[int, list[HostTest]] = {}
+    for test in host_tests(document):
+        for reading in test.readings:
+            of_hosts.setdefault(id(reading), []).append(test)
+    for reading in document:
+        if tests := of_hosts.get(id(reading)):
+            # A job of several readings stands where its first one does.
+            trials += [_host_trial(document, test) for test in tests if test.readings[0] is reading]
+            continue
+        made = _trials(document, reading)
+        trials += made
+        if not made:
+            unusable.append(Unusable(reading, reading.error or _("It holds no figure of the whole test.")))
+    return trials, unusable
+
+
+def _host_trial(document: Document, test: HostTest) -> ImportedTrial:
+    kind, first = catalog().kinds[test.kind], test.readings[0]
+    params = _checked({TOOL.name: first.tool}, kind, test.params)
+    metrics = {key: value for key, value in test.metrics.items() if key in kind.metrics}
+    whole = _document(document, first, kind.name) | {"figures": storable([asdict(each) for each in test.figures])}
+    if len(test.readings) > 1:
+        whole["raw"] = "\n".join(dict.fromkeys(document.raw(reading) for reading in test.readings))
+    flags, law = law_flags(kind, params, metrics)
+    return ImportedTrial(kind.name, params, metrics, whole | law, flags)
+
+
+def _trials(document: Document, reading: Reading) -> list[ImportedTrial]:
+    kind = catalog().tests.get(reading.kind or "")
+    if kind is None:
+        return _own_trials(document, reading)
+    metrics = _metrics(reading, kind)
+    if not metrics:
+        return []
+    return [ImportedTrial(kind.name, _params(reading, kind), metrics, _document(document, reading, kind.name))]
+
+
+def _own_trials(document: Document, reading: Reading) -> list[ImportedTrial]:
+    """Return a trial for each part of a reading that the catalog has no kind for, such as mbw's three methods."""
+    by_part: dict[str, list[Figure]] = {}
+    for figure in reading.figures:
+        by_part.setdefault(figure.part, []).append(figure)
+    kept = _document(document, reading, PREFIX + reading.tool)
+    return [
+        ImportedTrial(
+            PREFIX + reading.tool,
+            {TOOL.name: reading.tool} | own_params(reading, part),
+            {figure.metric: figure.value for figure in figures},
+            kept,
+            definitions=tuple(own_definition(figure) for figure in figures),
+        )
+        for part, figures in by_part.items()
+    ]
+
+
+def _metrics(reading: Reading, kind: Kind) -> dict[str, float]:
+    metrics = {
+        figure.metric: figure.value for figure in reading.figures if not figure.part and figure.metric in kind.metrics
+    }
+    if metrics:
+        for name, metric in _GRANTED.items():
+            value = reading.parameters.get(name)
+            if metric in kind.metrics and isinstance(value, int):
+                metrics[metric] = float(value)
+    return metrics
+
+
+def _params(reading: Reading, kind: Kind) -> dict[str, Any]:
+    """Return the parameters that the catalog takes; what a tool did beyond them stands in the document alone."""
+    given = {name: value for name, value in reading.parameters.items() if name not in _GRANTED}
+    return _checked({TOOL.name: reading.tool}, kind, given)
+
+
+def _checked(params: dict[str, Any], kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Add the values that the catalog takes."""
+    for name, value in given.items():
+        if name in kind.parameters:
+            with suppress(ParameterError):
+                params |= validated_params(kind, {name: value})
+    return params
+
+
+def _document(document: Document, reading: Reading, kind: str) -> dict[str, Any]:
+    """Return what stands beside the metrics: the tool's own text, and each figure with its digits."""
+    made: dict[str, Any] = storable(
+        {
+            "kind": kind,
+            "tool": reading.tool,
+            "tool_version": reading.version,
+            "test": reading.test,
+            "raw": document.raw(reading),
+            "lines": [reading.lines.first, reading.lines.last],
+            "figures": [asdict(figure) for figure in reading.figures],
+            "parameters": dict(reading.parameters),
+            "remarks": list(reading.remarks),
+        }
+    )
+    return made
+
+
+def steps_of(trials: Sequence[ImportedTrial]) -> list[dict[str, Any]]:
+    """Return the steps that test what was imported, each once: what "Run again" measures by the engine."""
+    steps: list[dict[str, Any]] = []
+    for trial in trials:
+        if trial.definitions:
+            continue
+        params = {name: value for name, value in trial.params.items() if name != TOOL.name}
+        step = {"kind": trial.kind, "params": params}
+        if step not in steps:
+            steps.append(step)
+        if len(steps) == MAXIMUM_STEPS:
+            break
+    return steps
+
+
+def summary(trials: Sequence[ImportedTrial]) -> dict[str, int]:
+    """Return how many trials each tool gave."""
+    counts: dict[str, int] = {}
+    for trial in trials:
+        counts[trial.params["tool"]] = counts.get(trial.params["tool"], 0) + 1
+    return counts

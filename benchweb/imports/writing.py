@@ -1,0 +1,80 @@
+"""Write what was measured elsewhere: a finished run with its trials, results and points."""
+
+import json
+import uuid
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from benchweb.accounts.permissions import Permission, access_of
+from benchweb.hosts.models import Pair
+from benchweb.imports.trials import ImportedTrial
+from benchweb.plans.models import PlanVersion
+from benchweb.regressions.models import RunJudgement
+from benchweb.results.ingest import series_of
+from benchweb.results.models import Point, Result
+from benchweb.runs.models import Campaign, Run, State, Trial
+
+
+def run_write(
+    *,
+    version: PlanVersion,
+    trials: Sequence[ImportedTrial],
+    pair: Pair,
+    at: datetime,
+    user: User | None,
+    is_judged: bool,
+) -> Run:
+    """Make the run, in the caller's transaction; no change is looked for in it unless `is_judged`.
+
+    Raise Refused where the user may not run in the pair's environment; without a user it comes from the console.
+    """
+    if user is not None:
+        access_of(user).demand(Permission.RUN, [pair.environment_id])
+    campaign = Campaign.objects.create(plan_version=version, created_by_id=user.pk if user else None)
+    run = Run.objects.create(
+        campaign=campaign, pair=pair, plan_version=version, state=State.FINISHED, started_at=at, finished_at=at
+    )
+    # Listed and counted by when it was measured.
+    Run.objects.filter(pk=run.pk).update(created_at=at)
+    _write_trials(run, trials, at)
+    if not is_judged:
+        RunJudgement.objects.create(run=run, queued_at=timezone.now(), judged_at=timezone.now(), tries=0)
+    return run
+
+
+def _write_trials(run: Run, trials: Sequence[ImportedTrial], at: datetime) -> None:
+    repetitions: Counter[str] = Counter()
+    rows = []
+    for index, imported in enumerate(trials, 1):
+        test = json.dumps([imported.kind, imported.params], sort_keys=True)
+        repetitions[test] += 1
+        rows.append(
+            Trial(
+                run=run,
+                index=index,
+                kind=imported.kind,
+                params=imported.params,
+                repetition=repetitions[test],
+                state=State.FINISHED,
+                cookie=uuid.uuid4().hex,
+                started_at=at,
+                finished_at=at,
+            )
+        )
+    Trial.objects.bulk_create(rows)
+    Result.objects.bulk_create(
+        Result(trial=trial, metrics=imported.metrics, flags=imported.flags, document=imported.document)
+        for trial, imported in zip(rows, trials, strict=True)
+    )
+    points = []
+    for trial, imported in zip(rows, trials, strict=True):
+        ids = series_of(trial, imported.metrics)
+        points += [
+            Point(series_id=ids[metric], at=at, value=value, run=run, trial=trial)
+            for metric, value in imported.metrics.items()
+        ]
+    Point.objects.bulk_create(points)

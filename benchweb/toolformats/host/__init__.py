@@ -1,0 +1,1 @@
+"""Outputs of tools that measure one host: disks and memory."""

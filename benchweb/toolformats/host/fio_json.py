@@ -1,0 +1,110 @@
+"""fio's JSON (`--output-format=json`, `json+`), 2.x with µs and 3.x with ns, one reading a job and direction."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from benchweb.toolformats.host.littles_law import check_together
+from benchweb.toolformats.json_values import items, json_figure, mapping, number, text
+from benchweb.toolformats.numbers import figure
+from benchweb.toolformats.readings import Reading
+
+Json = Mapping[str, object]
+DIRECTIONS = ("read", "write", "trim")
+PERCENTILES = {50.0: "p50", 90.0: "p90", 99.0: "p99", 99.9: "p999"}
+# The metric's name before the phase's statistics: submission, completion, both.
+PHASES = {"lat": "latency", "clat": "completion_latency", "slat": "submission_latency"}
+_SIZES = {"k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
+
+
+def recognises(document: Json) -> bool:
+    return "fio version" in document or (isinstance(document.get("jobs"), list) and "global options" in document)
+
+
+def read(document: Json) -> list[Reading]:
+    """Return a reading for each direction of each job that moved data."""
+    version = text(document.get("fio version")).removeprefix("fio-")
+    shared = mapping(document.get("global options"))
+    began = _began(document)
+    readings: list[Reading] = []
+    for job in items(document.get("jobs")):
+        options = {**shared, **mapping(mapping(job).get("job options"))}
+        directions = [
+            name for name in DIRECTIONS if (number(mapping(mapping(job).get(name)).get("total_ios")) or 0) > 0
+        ]
+        if not directions:
+            directions = [name for name in DIRECTIONS if (number(mapping(mapping(job).get(name)).get("iops")) or 0) > 0]
+        of_job = [_direction(mapping(job), name, options, version) for name in directions]
+        _check(of_job, options)
+        for reading in of_job:
+            reading.began_at = began
+        readings += of_job
+    return readings
+
+
+def _direction(job: Json, name: str, options: Json, version: str) -> Reading:
+    moved = mapping(job.get(name))
+    reading = Reading(tool="fio", test=text(options.get("rw")) or name, version=version)
+    reading.parameters.update(job=text(job.get("jobname")), direction=name)
+    _parameters(reading, options, moved)
+    reading.add(json_figure("iops", moved.get("iops"), "operations/s"))
+    bytes_per_second = moved.get("bw_bytes")
+    if number(bytes_per_second) is not None:
+        reading.add(json_figure("bytes_per_second", bytes_per_second, "B/s"))
+    elif (kibibytes := number(moved.get("bw"))) is not None:
+        reading.add(figure("bytes_per_second", repr(kibibytes), "B/s", times=1024, printed=f"{kibibytes:g} KiB/s"))
+    for phase, metric in PHASES.items():
+        for suffix, exponent in (("_ns", -9), ("", -6)):
+            statistics = mapping(moved.get(phase + suffix))
+            if statistics:
+                _statistics(reading, metric, statistics, exponent)
+                break
+    error = number(job.get("error"))
+    if error:
+        reading.error = f"fio ended the job with error {error:.0f}."
+    return reading
+
+
+def _parameters(reading: Reading, options: Json, moved: Json) -> None:
+    for key, name in (("iodepth", "depth"), ("numjobs", "jobs")):
+        value = number(options.get(key))
+        if value is not None:
+            reading.parameters[name] = int(value)
+    if size := size_of(text(options.get("bs"))):
+        reading.parameters["block_size_bytes"] = size
+    for key in ("ioengine", "direct", "filename"):
+        if value_text := text(options.get(key)):
+            reading.parameters[key] = value_text
+    runtime = number(moved.get("runtime"))
+    if runtime:
+        reading.parameters["duration_seconds"] = runtime / 1000
+
+
+def _statistics(reading: Reading, metric: str, statistics: Json, exponent: int) -> None:
+    # fio prints all zeros for a phase that it didn't measure.
+    if not number(statistics.get("max")):
+        return
+    for key, name in (("min", "min"), ("mean", "mean"), ("max", "max"), ("stddev", "stddev")):
+        reading.add(json_figure(f"{metric}_{name}_seconds", statistics.get(key), "s", exponent))
+    for key, value in mapping(statistics.get("percentile")).items():
+        percent = number(key)
+        if percent in PERCENTILES:
+            reading.add(json_figure(f"{metric}_{PERCENTILES[percent]}_seconds", value, "s", exponent))
+
+
+def _check(readings: list[Reading], options: Json) -> None:
+    """Say where the directions of a job together break Little's law; fio's own depth is 1, of mixed jobs it is said."""
+    depth = number(options.get("iodepth")) or (1.0 if len(readings) == 1 else 0.0)
+    check_together(readings, depth * (number(options.get("numjobs")) or 1.0))
+
+
+def size_of(value: str) -> int | None:
+    """Return the bytes of fio's "4k", "128KiB" or "4096"; of "4k,8k" the first."""
+    lowered = value.strip().lower().split(",")[0].removesuffix("ib").removesuffix("b")
+    times = _SIZES.get(lowered[-1:], 1)
+    plain = number(lowered[:-1] if times > 1 else lowered)
+    return int(plain * times) if plain and 0 < plain * times < 2**50 else None
+
+
+def _began(document: Json) -> datetime | None:
+    seconds = number(document.get("timestamp"))
+    return datetime.fromtimestamp(seconds, tz=UTC) if seconds and 0 < seconds < 1e11 else None

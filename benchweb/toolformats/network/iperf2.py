@@ -1,0 +1,166 @@
+"""iperf 2's text and CSV (`-y C`): TCP, UDP with its server's report, several flows with [SUM].
+
+Units as in iperf 2's stdio.c: Bytes by 1,024, bits by 1,000.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from benchweb.toolformats.numbers import NUMBER, amount, figure, losses, rate
+from benchweb.toolformats.readings import Figure, Interval, Lines, Reading
+
+_BEGIN = re.compile(
+    r"^(?:Client connecting to (?P<peer>\S+), (?P<protocol>TCP|UDP) port"
+    r"|Server listening on (?P<listening>TCP|UDP) port)"
+)
+_LOCAL = re.compile(r"^\[\s*(?P<id>\d+)\]\s+local (?P<local>\S+) port \d+ connected with (?P<remote>\S+) port \d+")
+_ROW = re.compile(
+    rf"^\[\s*(?P<id>\d+|SUM)(?:-\d+)?\]\s+(?P<begin>\d+\.\d+)-\s*(?P<end>\d+\.\d+)\s+sec\s+(?P<amount>{NUMBER})\s+"
+    rf"(?P<amount_unit>[KMGT]?Bytes?)\s+(?P<rate>{NUMBER})\s+(?P<rate_unit>[KMGT]?(?:bits|Bytes)/sec)(?P<rest>.*)$"
+)
+_UDP = re.compile(rf"^\s+(?P<jitter>{NUMBER})\s+ms\s+(?P<lost>-?\d+)\s*/\s*(?P<total>-?\d+)\s+\((?P<percent>[^)]*)\)")
+_WINDOW = re.compile(rf"^(?:TCP window size|UDP buffer size):\s+({NUMBER})\s+([KMG]?)Bytes?")
+_DATAGRAM = re.compile(r"^(?:Sending|Receiving) (\d+) byte (?:UDP )?datagrams")
+_KEPT = re.compile(
+    r"^(?:-{10,}|\[ ?ID\]|\[\s*\d+\] (?:Sent|Server Report|datagrams|WARNING|sent)"
+    r"|\[\s*\d+\] \d+ datagrams|IPG|UDP|TCP|Binding|multicast)",
+    re.IGNORECASE,
+)
+_CSV = re.compile(r"^\d{14}(?:\.\d+)?,[^,]*,\d+,[^,]*,\d+,-?\d+,\d+\.\d+-\d+\.\d+,\d+,\d+(?:,.*)?$")
+
+
+def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
+    """Return the test whose first line, or first row, stands at `start`."""
+    line = lines[start].strip()
+    if _CSV.match(line):
+        return _csv(lines, start)
+    if not (_BEGIN.match(line) or _LOCAL.match(line) or (_ROW.match(line) and _is_old(line))):
+        return None
+    reading = Reading(tool="iperf2", test="TCP", kind="tcp_stream")
+    rows: list[re.Match[str]] = []
+    index, last = start, start
+    while index < len(lines):
+        line = lines[index].strip()
+        if index > start and rows and _BEGIN.match(line):
+            break
+        if row := _ROW.match(line):
+            rows.append(row)
+        elif not _take(line, reading):
+            break
+        if line:
+            last = index
+        index += 1
+    if not rows:
+        return None
+    _fill(reading, rows)
+    reading.lines = Lines(start + 1, last + 1)
+    return reading, last + 1
+
+
+def _is_old(line: str) -> bool:
+    """Whether a row is of iperf 2: one decimal or four of seconds, where iperf 3 has two."""
+    row = _ROW.match(line)
+    return bool(row and not re.fullmatch(r"\d+\.\d\d", row["end"]))
+
+
+def _take(line: str, reading: Reading) -> bool:
+    """Take a line that is no row; return False for what is none of a test."""
+    if begin := _BEGIN.match(line):
+        reading.test = begin["protocol"] or begin["listening"]
+        if begin["peer"]:
+            reading.parameters["peer"] = begin["peer"].rstrip(",")
+    elif local := _LOCAL.match(line):
+        reading.parameters.setdefault("source_address", local["local"])
+        reading.parameters.setdefault("sink_address", local["remote"])
+    elif window := _WINDOW.match(line):
+        buffer = amount("buffer", window.group(1), f"{window.group(2)}Byte")
+        if buffer:
+            reading.parameters["source_socket_buffer_bytes"] = int(buffer.value)
+    elif datagram := _DATAGRAM.match(line):
+        reading.parameters["message_size_bytes"] = int(datagram.group(1))
+    else:
+        return not line or bool(_KEPT.match(line))
+    return True
+
+
+def _fill(reading: Reading, rows: Sequence[re.Match[str]]) -> None:
+    """Tell intervals from totals: a total begins at 0 and ends with the flow's last row."""
+    if any(_UDP.match(row["rest"]) for row in rows):
+        reading.test = "UDP"
+    reading.kind = "udp_stream" if reading.test == "UDP" else "tcp_stream"
+    ids = {row["id"] for row in rows} - {"SUM"}
+    longest = max(float(row["end"]) for row in rows)
+    reading.parameters["flows"] = max(1, len(ids))
+    reading.parameters["duration_seconds"] = longest
+    totals = [row for row in rows if float(row["begin"]) == 0 and float(row["end"]) >= 0.98 * longest]
+    has_sum = any(row["id"] == "SUM" for row in totals)
+    for row in rows:
+        if row not in totals:
+            figures = (
+                rate("throughput_bps", row["rate"], row["rate_unit"]),
+                amount("transferred_bytes", row["amount"], row["amount_unit"]),
+                *_losses(row, ""),
+            )
+            reading.intervals.append(
+                Interval(
+                    float(row["begin"]),
+                    float(row["end"]),
+                    tuple(figure for figure in figures if figure),
+                    part=row["id"],
+                )
+            )
+    for row in totals:
+        part = "" if row["id"] == "SUM" or (not has_sum and len(ids) < 2) else row["id"]
+        # A UDP client prints what it sent; the server's report, with jitter, is what arrived.
+        is_sent = reading.test == "UDP" and not _UDP.match(row["rest"])
+        metric = "send_throughput_bps" if is_sent else "throughput_bps"
+        reading.add(rate(metric, row["rate"], row["rate_unit"], part))
+        moved = "sent_bytes" if is_sent else "received_bytes"
+        reading.add(amount(moved, row["amount"], row["amount_unit"], part))
+        for loss in _losses(row, part):
+            reading.add(loss)
+
+
+def _losses(row: re.Match[str], part: str) -> list[Figure]:
+    udp = _UDP.match(row["rest"])
+    return losses(udp["jitter"], int(udp["lost"]), int(udp["total"]), part) if udp else []
+
+
+def _csv(lines: Sequence[str], start: int) -> tuple[Reading, int]:
+    """Read rows of `-y C`: time, addresses, id, interval, bytes, bits per second; UDP has five more."""
+    reading = Reading(tool="iperf2", test="TCP", kind="tcp_stream")
+    rows: list[list[str]] = []
+    index = start
+    while index < len(lines) and _CSV.match(lines[index].strip()):
+        rows.append(lines[index].strip().split(","))
+        index += 1
+    is_udp = any(len(row) >= 13 for row in rows)
+    reading.test, reading.kind = ("UDP", "udp_stream") if is_udp else ("TCP", "tcp_stream")
+    reading.parameters.update(source_address=rows[0][1], sink_address=rows[0][3])
+    reading.parameters["flows"] = max(1, len({row[5] for row in rows} - {"-1"}))
+    try:
+        # Some versions write the epoch where they took no time.
+        moment = datetime.strptime(rows[0][0][:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+        reading.began_at = moment if moment.year > 1970 else None
+    except ValueError:
+        reading.remarks.append(f"{rows[0][0]} is no time of day.")
+    longest = max(float(row[6].split("-")[1]) for row in rows)
+    reading.parameters["duration_seconds"] = longest
+    has_sum = any(row[5] == "-1" for row in rows)
+    for row in rows:
+        begin, end = (float(text) for text in row[6].split("-"))
+        part = "" if row[5] == "-1" or not has_sum else row[5]
+        figures = [
+            figure("throughput_bps", row[8], "bit/s", part=part),
+            figure("received_bytes", row[7], "B", part=part),
+        ]
+        if len(row) >= 13 and row[11].isdigit():
+            figures += losses(row[9], int(row[10]), int(row[11]), part)
+        present = tuple(figure for figure in figures if figure)
+        if begin == 0 and end >= 0.98 * longest:
+            reading.figures.extend(present)
+        else:
+            reading.intervals.append(Interval(begin, end, present, part=row[5]))
+    reading.lines = Lines(start + 1, index)
+    return reading, index

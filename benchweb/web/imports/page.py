@@ -1,0 +1,98 @@
+"""What a file holds, as the preview shows it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchweb.catalog import catalog
+from benchweb.catalog.tool_reasons import tool_reason
+from benchweb.catalog.translation import reason_text
+from benchweb.imports.services import Preview, preview
+from benchweb.toolformats.readings import Figure, Reading, ToolFormatError, Unread
+
+# More rows than this are counted, not shown.
+MOST_DISPLAYED = 100
+_MOST_FIGURES = 4
+
+
+@dataclass(frozen=True)
+class FileFound:
+    """One file or the pasted text: what was read, or why it can't be read."""
+
+    name: str
+    read: Preview | None
+    error: str = ""
+
+    @property
+    def rows(self) -> list["FoundRow"]:
+        if self.read is None:
+            return []
+        reasons = {id(unusable.reading): _translated(unusable.reason) for unusable in self.read.unusable}
+        readings = self.read.document.readings[:MOST_DISPLAYED]
+        return [FoundRow(reading, reasons.get(id(reading), "")) for reading in readings]
+
+    @property
+    def unread(self) -> list[tuple[Unread, str]]:
+        """Return the lines that weren't understood, each with why."""
+        lines = self.read.document.unread if self.read else ()
+        return [(line, _translated(line.reason)) for line in lines]
+
+    @property
+    def more(self) -> int:
+        """Return how many results are not listed."""
+        return max(0, len(self.read.document.readings) - MOST_DISPLAYED) if self.read else 0
+
+
+@dataclass(frozen=True)
+class FoundRow:
+    """One result; `reason` says why it isn't imported."""
+
+    reading: Reading
+    reason: str
+
+    @property
+    def remarks(self) -> list[str]:
+        """Return what is to be said of it, in the reader's language."""
+        return [_translated(each) for each in (*self.reading.remarks, self.reading.error) if each]
+
+    @property
+    def settings(self) -> str:
+        """Return the parameters that benchweb knows, in words."""
+        kind = catalog().kinds.get(self.reading.kind or "")
+        names = kind.parameters if kind else {}
+        known = ((names[name].label, value) for name, value in self.reading.parameters.items() if name in names)
+        return ", ".join(f"{label.lower()} {value}" for label, value in known)
+
+    @property
+    def figures(self) -> str:
+        """Return the first figures of the whole test as the tool printed them."""
+        printed = [figure for figure in self.reading.figures if not figure.part and not figure.is_derived]
+        return " · ".join(_words(figure) for figure in (printed or self.reading.figures)[:_MOST_FIGURES])
+
+
+def _words(figure: Figure) -> str:
+    metric = catalog().metrics.get(figure.metric)
+    return f"{metric.label if metric else figure.metric.replace('_', ' ')}: {figure.text or f'{figure.value:g}'}"
+
+
+def _translated(sentence: str) -> str:
+    return reason_text(tool_reason(sentence))
+
+
+def found(cleaned: dict[str, Any]) -> list[FileFound]:
+    """Read each file, and the pasted text."""
+    return [_found(name, content) for name, content in _contents(cleaned)]
+
+
+def _contents(cleaned: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
+    files: Sequence[Any] = cleaned.get("uploads") or ()
+    yield from ((file.name or "", file.read()) for file in files)
+    if text := cleaned.get("text"):
+        yield "", text.encode()
+
+
+def _found(name: str, content: bytes) -> FileFound:
+    try:
+        return FileFound(name, preview(content))
+    except ToolFormatError as error:
+        return FileFound(name, None, _translated(str(error)))

@@ -1,0 +1,90 @@
+"""Preview and import other tools' results; the latest imports below."""
+
+from typing import cast
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from benchweb.accounts.permissions import Permission
+from benchweb.accounts.roles.needs import needs
+from benchweb.common.rows import row_ids
+from benchweb.imports.models import Import
+from benchweb.imports.services import ImportRefused, import_results
+from benchweb.runs.models import Trial
+from benchweb.web.imports.forms import MOST_FILES, ImportForm
+from benchweb.web.imports.page import FileFound, found
+
+# All that one form may import are among them.
+_MOST_LISTED = MOST_FILES + 1
+
+
+@needs(Permission.READ, post=Permission.RUN, checked_by_view=True)
+@require_http_methods(["GET", "POST"])
+def imports(request: HttpRequest) -> HttpResponse:
+    """Show the form on GET; import on POST, each file a run of its own: of one go to it, of more offer what is next."""
+    if request.method != "POST":
+        return _page(request, ImportForm(initial={"pair": request.GET.get("pair")}))
+    form = ImportForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _page(request, form)
+    files = found(form.cleaned_data)
+    made = [row for file in files if (row := _imported(request, form, file))]
+    if not made:
+        return _page(request, form, files)
+    if len(made) == 1:
+        return redirect("web:run", made[0].run_id)
+    return redirect(f"{reverse('web:imports')}?runs={','.join(str(row.run_id) for row in made)}")
+
+
+@needs(Permission.RUN, checked_by_view=True)
+@require_POST
+def import_preview(request: HttpRequest) -> HttpResponse:
+    """Return what the files and the text hold, for the part of the page that shows it."""
+    form = ImportForm(request.POST, request.FILES, is_preview=True)
+    files = found(form.cleaned_data) if form.is_valid() else []
+    return render(request, "imports/partials/preview.html", {"form": form, "files": files, "is_preview": True})
+
+
+def _imported(request: HttpRequest, form: ImportForm, file: FileFound) -> Import | None:
+    """Import one file; what is refused is told, and the others go on."""
+    name = file.name or _("The pasted text")
+    if file.read is None:
+        messages.error(request, f"{name}: {file.error}")
+        return None
+    try:
+        made = import_results(
+            file.read,
+            pair=form.cleaned_data["pair"],
+            at=form.cleaned_data["at"],
+            file_name=file.name,
+            user=cast(User, request.user),
+        )
+    except ImportRefused as error:
+        messages.error(request, f"{name}: {error}")
+        return None
+    messages.success(request, _("{name} is imported as run {run}.").format(name=name, run=made.run_id))
+    return made
+
+
+def _page(request: HttpRequest, form: ImportForm, files: list[FileFound] | None = None) -> HttpResponse:
+    rows = Import.objects.select_related("pair__source__host", "pair__sink__host", "pair__environment", "created_by")
+    imports = list(rows.defer("text")[:_MOST_LISTED])
+    chosen = row_ids(request.GET.get("runs", "").split(",")[:_MOST_LISTED])
+    made = [row for row in imports if row.run_id in chosen]
+    context = {"form": form, "files": files or [], "imports": imports, "made": made, "history": _history(made)}
+    return render(request, "imports/imports.html", context)
+
+
+def _history(made: list[Import]) -> str:
+    """Return the address at which imported results stand beside all others of their pair; empty without any."""
+    trial = Trial.objects.filter(run__in=[row.run_id for row in made]).order_by("run_id", "index").first()
+    if trial is None:
+        return ""
+    query = {"pair": str(made[0].pair_id), "kind": trial.kind, "view": "sizes", "over": "all"}
+    return f"{reverse('web:history')}?{urlencode(query)}"

@@ -1,0 +1,77 @@
+"""The page that imports: preview, refusals beside their field, two files and pasted text at once."""
+
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from benchweb.imports.models import Import
+from tests.factories import make_pair
+
+pytestmark = pytest.mark.django_db
+PUBLISHED = Path(__file__).parents[2] / "toolformats" / "published"
+NETPERF = (PUBLISHED / "netperf_sizes.md").read_bytes()
+IPERF3 = """[ ID] Interval           Transfer     Bitrate         Retr
+[  5]   0.00-10.00  sec  10.9 GBytes  9.39 Gbits/sec   12             sender
+[  5]   0.00-10.04  sec  10.9 GBytes  9.35 Gbits/sec                  receiver
+"""
+
+
+def test_a_preview_says_what_was_found_and_what_was_not_understood(signed_in: Client) -> None:
+    text = (PUBLISHED / "four_tools.md").read_text() + "\nRequests/sec:  1.0\n"
+    page = signed_in.post("/imports/preview", {"text": text}).content.decode()
+    assert "10 results to import" in page
+    assert "taken as those of `sar -n DEV`" in page
+    assert "Requests/sec:  1.0" in page
+    assert "14.8 Gbits/sec" in page
+    assert not Import.objects.exists()
+
+
+def test_files_and_pasted_text_become_a_run_each(signed_in: Client) -> None:
+    pair = make_pair()
+    files = [SimpleUploadedFile("sizes.txt", NETPERF), SimpleUploadedFile("again.txt", NETPERF)]
+    response = signed_in.post(
+        "/imports", {"uploads": files, "text": IPERF3, "pair": pair.pk, "at": "2024-05-01T03:00"}, follow=True
+    )
+    page = response.content.decode()
+    assert "sizes.txt is imported as run" in page
+    assert "again.txt: This text is imported already" in page
+    assert sorted(Import.objects.values_list("file_name", flat=True)) == ["", "sizes.txt"]
+    assert {row.run.started_at.year for row in Import.objects.select_related("run") if row.run.started_at} == {2024}
+    runs = list(Import.objects.order_by("pk").values_list("run_id", flat=True))
+    assert f"/reports/new?runs={runs[0]},{runs[1]}" in page
+    assert f"/history?pair={pair.pk}&amp;kind=tcp_stream&amp;view=sizes&amp;over=all" in page
+
+
+def test_one_text_leads_to_its_run(signed_in: Client) -> None:
+    pair = make_pair()
+    response = signed_in.post("/imports", {"text": IPERF3, "pair": pair.pk})
+    made = Import.objects.get()
+    assert response.headers["Location"] == f"/runs/{made.run_id}"
+    assert made.created_by is not None
+    run = signed_in.get(f"/runs/{made.run_id}").content.decode()
+    assert "Imported results of iperf3 from pasted text, by ada" in run
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "Choose a file or paste text."),
+        ({"text": IPERF3}, "This field is required."),
+        ({"text": "nothing of a tool", "pair": "own"}, "Nothing in this text can be imported"),
+        ({"text": IPERF3, "pair": "own", "at": "yesterday"}, "Enter a valid date/time."),
+        ({"text": IPERF3, "pair": "own", "at": "2100-01-01T00:00"}, "is in the future"),
+    ],
+)
+def test_what_is_missing_is_said_and_nothing_is_lost(signed_in: Client, fields: dict[str, str], words: str) -> None:
+    own = {"pair": str(make_pair().pk)} if fields.get("pair") == "own" else {}
+    page = signed_in.post("/imports", {**fields, **own}).content.decode()
+    assert words in page
+    assert "9.39 Gbits/sec" in page or "text" not in fields or fields["text"] != IPERF3
+    assert not Import.objects.exists()
+
+
+def test_a_file_that_is_no_text_is_told_of(signed_in: Client) -> None:
+    binary = SimpleUploadedFile("a.out", b"\x7fELF\0\0")
+    assert "no text: it holds zero bytes" in signed_in.post("/imports/preview", {"uploads": [binary]}).content.decode()
