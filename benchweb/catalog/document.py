@@ -8,6 +8,10 @@ from math import prod
 from pathlib import Path
 from typing import Any, Literal
 
+# The one of django.utils.translation reads the settings at once; processes without Django import the catalog too.
+from django.utils.translation.trans_null import gettext_noop
+
+from benchweb.catalog.own import own_kinds
 from benchweb.catalog.translation import TranslatedText
 
 CATALOG_FILE = Path(__file__).resolve().parents[2] / "engine" / "schema" / "catalog.json"
@@ -49,6 +53,30 @@ class Parameter:
         return self.schema.get("format") == "test"
 
 
+# What tells an imported series from the engine's own, which name no tool; no test has it as a parameter.
+TOOL = Parameter(
+    name="tool",
+    label="Tool",
+    help="",
+    schema={"type": "string", "default": "benchweb"},
+    unit="",
+    identity=True,
+    advanced=False,
+)
+# How many sources tested one sink at once; results of runs that start together have it.
+SOURCES = Parameter(
+    name="sources",
+    label=gettext_noop("Sources at once"),
+    help="",
+    schema={"type": "integer", "default": 1},
+    unit="",
+    identity=True,
+    advanced=False,
+)
+# What results add to the parameters of their trials: no engine is asked for it.
+ADDED = frozenset({TOOL.name, SOURCES.name})
+
+
 @dataclass(frozen=True, kw_only=True)
 class Metric:
     """What a trial may give: an SI unit, which direction is better, and how repetitions combine."""
@@ -87,7 +115,8 @@ class Chart:
 class SlotPart:
     """A part of a trial's time: products of parameters in seconds, and what set-up and drain take beside them."""
 
-    products: list[list[str]]
+    # Names of parameters, and seconds that one of what they count takes.
+    products: list[list[str | float]]
     overhead_seconds: float
 
 
@@ -99,6 +128,8 @@ class Kind:
     label: TranslatedText = TranslatedText()
     summary: TranslatedText = TranslatedText()
     protocol: str
+    # The ends that a test of it has.
+    roles: list[Literal["source", "sink"]] = field(default_factory=lambda: ["source", "sink"])
     exclusivity: Exclusivity
     parameters: dict[str, Parameter]
     metrics: dict[str, Metric]
@@ -110,6 +141,15 @@ class Kind:
     slot_when: dict[str, SlotPart]
     # A parameter that makes a trial exclusive when it isn't its default; empty for none.
     exclusive_when: str
+    # Tools that the engine has measure where they are installed; their results are series of their own.
+    tools: list[str] = field(default_factory=list)
+    # Defined by another system, which measures it: no plan has it.
+    is_own: bool = False
+
+    @property
+    def is_of_one_host(self) -> bool:
+        """Tell whether it measures one host, without a peer."""
+        return "sink" not in self.roles
 
     @cached_property
     def loss(self) -> str:
@@ -121,6 +161,11 @@ class Kind:
         """Return its charts over the parameter that its first one is swept over; of each the first metric is drawn."""
         charts = [chart for chart in self.charts if chart.form == "sweep" and chart.x in self.parameters]
         return [chart for chart in charts if chart.x == charts[0].x]
+
+    @cached_property
+    def swept_size(self) -> str:
+        """Name the size that its charts sweep; empty for a kind that sweeps none."""
+        return next((chart.x for chart in self.charts if chart.x and self.parameters[chart.x].is_size), "")
 
     @cached_property
     def swept_metrics(self) -> list[str]:
@@ -140,15 +185,17 @@ class Kind:
         """
         swept = {chart.x for chart in self.charts if chart.x}
         is_of_sizes = not swept or any(self.parameters[name].is_size for name in swept)
-        told = [name for name, each in self.parameters.items() if name in swept or (is_of_sizes and each.is_size)]
-        return {name: self.parameters[name].default for name in told}
+        stated = [
+            name for name, parameter in self.parameters.items() if name in swept or (is_of_sizes and parameter.is_size)
+        ]
+        return {name: self.parameters[name].default for name in stated}
 
     def measured_seconds(self, params: Mapping[str, Any]) -> float:
         """Seconds of traffic that one trial asks for: the sum of the slot's products of parameters."""
         return sum(
-            prod(float(self._value(params, name)) for name in names)
+            prod(self._factor(params, factor) for factor in factors)
             for part in self._slot_parts(params)
-            for names in part.products
+            for factors in part.products
         )
 
     def slot_seconds(self, params: Mapping[str, Any]) -> float:
@@ -168,16 +215,28 @@ class Kind:
     def _is_set(self, params: Mapping[str, Any], name: str) -> bool:
         return bool(self._value(params, name) != self.parameters[name].default)
 
+    def _factor(self, params: Mapping[str, Any], factor: str | float) -> float:
+        return float(self._value(params, factor) if isinstance(factor, str) else factor)
+
     def _value(self, params: Mapping[str, Any], name: str) -> Any:
         return params[name] if name in params else self.parameters[name].default
+
+    @cached_property
+    def series_parameters(self) -> dict[str, Parameter]:
+        """Return the parameters that a series may have: a test's own, and those that results add."""
+        return {TOOL.name: TOOL, SOURCES.name: SOURCES, **self.parameters}
 
     def identity(self, params: Mapping[str, Any]) -> Params:
         """Return the parameters that tell one series from another, defaults left out."""
         return {
             name: _identity_value(parameter, params[name])
-            for name, parameter in sorted(self.parameters.items())
+            for name, parameter in sorted(self.series_parameters.items())
             if parameter.identity and name in params and params[name] != parameter.default
         }
+
+    def identities(self, params: Mapping[str, Any]) -> list[Params]:
+        """Return the identities that a test's results may have: the engine's own, and one for each tool it may use."""
+        return [self.identity(params), *(self.identity({**params, TOOL.name: tool}) for tool in self.tools)]
 
 
 @dataclass(frozen=True)
@@ -185,13 +244,23 @@ class Catalog:
     """All kinds of one catalog version."""
 
     version: int
-    kinds: dict[str, Kind]
-    metrics: dict[str, Metric]
+    # What engines measure, and what plans may have.
+    tests: dict[str, Kind]
+    test_metrics: dict[str, Metric]
     # What a flag on a result means to a reader, by the flag.
     flags: dict[str, str]
     # What limited a run, in words, by the verdict.
     limits: dict[str, str]
     document: dict[str, Any]
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """Return all that there are results of: tests, and what other systems define."""
+        return own_kinds.kinds_beside(self.tests)
+
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        return own_kinds.metrics_beside(self.test_metrics)
 
 
 @cache
@@ -213,8 +282,8 @@ def parsed(document: dict[str, Any]) -> Catalog:
     kinds = {name: _kind(name, entry, document, metrics) for name, entry in document["kinds"].items()}
     return Catalog(
         version=document["version"],
-        kinds=kinds,
-        metrics=metrics,
+        tests=kinds,
+        test_metrics=metrics,
         flags=document["flags"],
         limits=document["limits"],
         document=document,
@@ -228,18 +297,26 @@ def _kind(name: str, entry: dict[str, Any], document: dict[str, Any], metrics: d
         label=entry["label"],
         summary=entry["summary"],
         protocol=entry["protocol"],
+        roles=entry["roles"],
         exclusivity=entry["exclusivity"],
         parameters={
             key: _parameter(key, document["parameters"][key], overrides.get(key, {})) for key in entry["parameters"]
         },
-        metrics={key: metrics[key] for key in entry["metrics"]},
+        metrics={key: _metric(key, metrics[key], entry, document) for key in entry["metrics"]},
         headline=entry["headline"],
         live=entry["live"],
         charts=[Chart(**chart) for chart in entry["charts"]],
         slot=_slot_part(entry["slot"]),
         slot_when={key: _slot_part(part) for key, part in entry["slot"].get("when", {}).items()},
         exclusive_when=entry.get("exclusive_when", ""),
+        tools=entry.get("tools", []),
     )
+
+
+def _metric(key: str, metric: Metric, entry: dict[str, Any], document: dict[str, Any]) -> Metric:
+    """Return a metric by the label that the kind has for it: of one host alone nothing is the source's."""
+    label = entry.get("metric_labels", {}).get(key)
+    return Metric(key=key, **document["metrics"][key] | {"label": label}) if label else metric
 
 
 def _slot_part(entry: dict[str, Any]) -> SlotPart:

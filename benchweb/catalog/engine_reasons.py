@@ -4,6 +4,7 @@ What no pattern knows, as of newer engines, stays a text.
 """
 
 import re
+from collections.abc import Mapping
 from functools import cache, lru_cache
 
 from benchweb.catalog.messages.engine_sentences import MESSAGES
@@ -35,8 +36,8 @@ def _reason(text: str) -> str:
         if match := pattern.fullmatch(text):
             return Reason(code, **{name: _reason(value) for name, value in match.groupdict().items()})
     for joint in _JOINTS:
-        before, found, after = text.partition(joint)
-        if not found:
+        before, separator, after = text.partition(joint)
+        if not separator:
             continue
         parts = [_reason(before + joint.rstrip() if joint == ". " else before), _reason(after)]
         if any(isinstance(part, Reason) for part in parts):
@@ -46,8 +47,12 @@ def _reason(text: str) -> str:
 
 @cache
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
-    """Return the patterns by code, those first that say most themselves."""
-    by_length = sorted(MESSAGES.items(), key=lambda item: -len(_PLACEHOLDER.sub("", item[1])))
+    return sentence_patterns(MESSAGES)
+
+
+def sentence_patterns(messages: Mapping[str, str]) -> list[tuple[str, re.Pattern[str]]]:
+    """Return the patterns of sentences by code, those first that say most themselves."""
+    by_length = sorted(messages.items(), key=lambda item: -len(_PLACEHOLDER.sub("", item[1])))
     return [(code, _pattern(text)) for code, text in by_length]
 
 

@@ -10,6 +10,11 @@ from benchweb.catalog.document import Metric
 BYTES_PER_SAR_KILOBYTE = 1024
 # wrk prints "Transfer/sec" by its binary units (units.c: scale 1024, "K", "M", "G"), with a B behind.
 BYTES_PER_WRK_MEGABYTE = 1024 * 1024
+# mbw counts a megabyte as 2^20 bytes and says MiB (mbw.c); STREAM as 10^6 (stream.c: `1.0E-06 * bytes`).
+BYTES_PER_MBW_MEBIBYTE = 1024 * 1024
+STREAM_MEGABYTES = 1e-6
+# fio 3's "KiB/s", and the KB/s of its 2.x, are 1,024 bytes.
+BYTES_PER_FIO_KIBIBYTE = 1024
 # A transaction of one small message each way is a packet there and a packet back.
 PACKETS_PER_TRANSACTION = 2
 _RECEIVED = "_rx_"
@@ -43,14 +48,14 @@ def equivalents(metric: Metric) -> list[Equivalent]:
     if metric.unit == "ratio":
         return _of_loss() if metric.key.endswith(_LOSS) else []
     if metric.unit == "B/s":
-        return _of_interface(metric) if "nic_" in metric.key else _of_transfer()
+        return _of_bytes(metric)
     makers = {"transactions/s": _of_transactions, "bit/s": _of_bits, "pkt/s": _of_packets}
     return makers[metric.unit]() if metric.unit in makers else []
 
 
 def equivalent_named(metric: Metric, key: str) -> Equivalent | None:
     """Return the way of a metric that a query string names; None for none."""
-    return next((each for each in equivalents(metric) if each.key == key), None)
+    return next((equivalent for equivalent in equivalents(metric) if equivalent.key == key), None)
 
 
 def _of_transactions() -> list[Equivalent]:
@@ -111,6 +116,27 @@ def _of_interface(metric: Metric) -> list[Equivalent]:
     label = _("sar's rxkB/s") if _RECEIVED in f"_{metric.key}" else _("sar's txkB/s")
     note = _("sar's kB is 1,024 bytes; whole frames, counted over the host's own window, which may be a little longer")
     return [Equivalent("sar", label, "kB/s", 1 / BYTES_PER_SAR_KILOBYTE, note)]
+
+
+def _of_bytes(metric: Metric) -> list[Equivalent]:
+    if "nic_" in metric.key:
+        return _of_interface(metric)
+    if "memory_" in metric.key or "core_" in metric.key:
+        return _of_memory()
+    return _of_transfer() if "received_" in metric.key else _of_disk()
+
+
+def _of_memory() -> list[Equivalent]:
+    mbw, stream = _("mbw counts what was copied once"), _("STREAM counts what was read and what was written")
+    return [
+        Equivalent("mbw", _("mbw's MiB/s"), "MiB/s", 1 / BYTES_PER_MBW_MEBIBYTE, mbw),
+        Equivalent("stream", _("STREAM's MB/s"), "MB/s", STREAM_MEGABYTES, stream),
+    ]
+
+
+def _of_disk() -> list[Equivalent]:
+    note = _("fio's KiB, which its versions before 3 write as KB, is 1,024 bytes")
+    return [Equivalent("fio", _("fio's KiB/s"), "KiB/s", 1 / BYTES_PER_FIO_KIBIBYTE, note)]
 
 
 def _of_transfer() -> list[Equivalent]:

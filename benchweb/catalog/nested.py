@@ -41,11 +41,11 @@ def storable_json(text: str) -> Any:
     """Read JSON that people sent; ValueError for whatever a database can't store or a recursion can't walk."""
     if text.count("{") + text.count("[") > _MOST_BRACKETS:
         raise ValueError(_("nested too deep"))
-    found = json.loads(text, parse_constant=_refused, parse_float=_finite)
+    value = json.loads(text, parse_constant=_refused, parse_float=_finite)
     # A half surrogate can't be encoded, which is a ValueError too.
-    if _NUL.search(json.dumps(found, ensure_ascii=False).encode()):
+    if _NUL.search(json.dumps(value, ensure_ascii=False).encode()):
         raise ValueError(_("a NUL character"))
-    return found
+    return value
 
 
 def _refused(constant: str) -> NoReturn:

@@ -27,10 +27,10 @@ class Reason(str):
 
     def __new__(cls, code: str, /, **params: Any) -> "Reason":
         """Make a reason of texts, numbers and other reasons; raise KeyError for an unknown code."""
-        kept = {name: _storable(value) for name, value in params.items()}
-        text = kept["joint"].join(kept["parts"]) if code == JOINED else MESSAGES[code].format(**kept)
+        storable = {name: _storable(value) for name, value in params.items()}
+        text = storable["joint"].join(storable["parts"]) if code == JOINED else MESSAGES[code].format(**storable)
         reason = super().__new__(cls, text)
-        reason.code, reason.params = code, kept
+        reason.code, reason.params = code, storable
         return reason
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -44,7 +44,7 @@ def _made(code: str, params: dict[str, Any]) -> Reason:
 
 def joined(parts: Iterable[str], joint: str = " ") -> str:
     """Put reasons and other texts in a row; nothing for none, the part itself for a single one."""
-    present = [each for part in parts if part for each in _parts_of(part, joint)]
+    present = [sub_reason for part in parts if part for sub_reason in _parts_of(part, joint)]
     if not present:
         return ""
     return present[0] if len(present) == 1 else Reason(JOINED, parts=present, joint=joint)
@@ -106,7 +106,7 @@ def reason_items(field: str, reason: str) -> dict[str, Any]:
 def _storable(value: Any) -> Any:
     if value is None or isinstance(value, Reason | bool | int | float):
         return value
-    return [_storable(each) for each in value] if isinstance(value, list) else storable_text(str(value))
+    return [_storable(item) for item in value] if isinstance(value, list) else storable_text(str(value))
 
 
 def _as_json(value: Any) -> Any:
@@ -114,9 +114,9 @@ def _as_json(value: Any) -> Any:
         case Reason():
             return reason_data(value)
         case dict():
-            return {name: _as_json(each) for name, each in value.items()}
+            return {name: _as_json(item) for name, item in value.items()}
         case list():
-            return [_as_json(each) for each in value]
+            return [_as_json(item) for item in value]
         case _:
             return value
 
@@ -131,5 +131,5 @@ def _parsed(data: Any, depth: int) -> Reason:
 
 def _parameter(value: Any, depth: int) -> Any:
     if isinstance(value, list):
-        return [_parameter(each, depth) for each in value]
+        return [_parameter(item, depth) for item in value]
     return _parsed(value, depth) if isinstance(value, dict) else value

@@ -50,7 +50,7 @@ def reason_text(reason: str) -> str:
     """Say a reason in the reader's language; of a text that is none what is marked for translation as a whole."""
     if get_language() in (None, "en"):
         return str(reason)
-    return _said(reason) if isinstance(reason, Reason) else translated(reason)
+    return _translated_text(reason) if isinstance(reason, Reason) else translated(reason)
 
 
 def sentence_space() -> str:
@@ -58,19 +58,19 @@ def sentence_space() -> str:
     return pgettext("between sentences", ". ")[1:]
 
 
-def _said(reason: str) -> str:
+def _translated_text(reason: str) -> str:
     if not isinstance(reason, Reason):
         return reason
-    said = {name: _parameter(value) for name, value in reason.params.items()}
+    translated_params = {name: _parameter(value) for name, value in reason.params.items()}
     if reason.code == JOINED:
-        return _joint(said["joint"], said["parts"][0]).join(said["parts"])
-    return _BETWEEN_CHARACTERS.sub("", gettext(MESSAGES[reason.code]).format(**said))
+        return _joint(translated_params["joint"], translated_params["parts"][0]).join(translated_params["parts"])
+    return _BETWEEN_CHARACTERS.sub("", gettext(MESSAGES[reason.code]).format(**translated_params))
 
 
 def _parameter(value: Any) -> Any:
     if isinstance(value, list):
-        return [_said(each) for each in value]
-    return _said(value) if isinstance(value, str) else value
+        return [_translated_text(item) for item in value]
+    return _translated_text(value) if isinstance(value, str) else value
 
 
 def _joint(joint: str, before: str) -> str:

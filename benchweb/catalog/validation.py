@@ -44,7 +44,7 @@ def _test(parameter: Parameter, value: Any) -> Params | None:
     """Check a test within a test; the fields of its faults are paths such as load.params.flows."""
     if is_none(value):
         return None
-    name, kinds = parameter.name, catalog().kinds
+    name, kinds = parameter.name, catalog().tests
     if not isinstance(value, Mapping) or not {"kind"} <= set(value) <= {"kind", "params"}:
         example = '{"kind": "tcp_stream", "params": {"flows": 4}}'
         raise ParameterError(
@@ -72,7 +72,8 @@ def _test(parameter: Parameter, value: Any) -> Params | None:
 
 def _runs_for_a_time(kind: Kind) -> bool:
     """Say whether another test can start and end a kind: the engine's own rule."""
-    return "duration_seconds" in kind.parameters and not any(each.is_test for each in kind.parameters.values())
+    is_timed = "duration_seconds" in kind.parameters and not kind.is_of_one_host
+    return is_timed and not any(parameter.is_test for parameter in kind.parameters.values())
 
 
 def _unknown(kind: Kind, name: str) -> str:
@@ -87,27 +88,27 @@ def _unknown(kind: Kind, name: str) -> str:
 
 def _explain(parameter: Parameter, value: Any, error: ValidationError) -> str:
     schema, unit = parameter.schema, f" {parameter.unit}" if parameter.unit else ""
-    shown = repr(value)[:80]
+    written = repr(value)[:80]
     match error.validator:
         case "minimum" | "maximum":
             bounds = _("from {least} to {most}{unit}").format(
                 least=f"{schema['minimum']:,}", most=f"{schema['maximum']:,}", unit=unit
             )
             return _("{parameter} is {shown}, but must be {bounds}.").format(
-                parameter=parameter.name, shown=shown, bounds=bounds
+                parameter=parameter.name, shown=written, bounds=bounds
             )
         case "enum":
             return _("{parameter} is {shown}, but must be one of {values}.").format(
-                parameter=parameter.name, shown=shown, values=", ".join(map(str, schema["enum"]))
+                parameter=parameter.name, shown=written, values=", ".join(map(str, schema["enum"]))
             )
         case "type":
             return _("{parameter} is {shown}, but must be of type {type}{unit}.").format(
                 parameter=parameter.name,
-                shown=shown,
+                shown=written,
                 type=schema["type"],
                 unit=_(", in {unit}").format(unit=parameter.unit) if unit else "",
             )
         case _:
             return _("{parameter} is {shown}: {help}").format(
-                parameter=parameter.name, shown=shown, help=parameter.help
+                parameter=parameter.name, shown=written, help=parameter.help
             )

@@ -4,7 +4,17 @@ One module per room that gives reasons. A code is part of the REST API: it keeps
 rows of years ago bear it.
 """
 
-from benchweb.catalog.messages import engine_sentences, engines, hosts, notifications, results, runs, schedules, words
+from benchweb.catalog.messages import (
+    engine_sentences,
+    engines,
+    hosts,
+    notifications,
+    results,
+    runs,
+    schedules,
+    tool_sentences,
+    words,
+)
 
 MESSAGES: dict[str, str] = {
     **runs.MESSAGES,
@@ -14,5 +24,6 @@ MESSAGES: dict[str, str] = {
     **results.MESSAGES,
     **notifications.MESSAGES,
     **engine_sentences.MESSAGES,
+    **tool_sentences.MESSAGES,
     **words.MESSAGES,
 }

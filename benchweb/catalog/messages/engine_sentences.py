@@ -27,6 +27,43 @@ MESSAGES = {
     ),
     "says_mtu_of_source": "the MTU is {bytes} bytes at {interface} of the source",
     "says_mtu_of_sink": "the MTU is {bytes} bytes at {interface} of the sink",
+    # Why a host alone could not be measured.
+    "host_no_disk_allowed": (
+        "this engine may measure no disk in {directory}: its operator allowed none; "
+        "start it with --disk-dir {directory} to allow it"
+    ),
+    "host_other_disk_allowed": (
+        "this engine may measure no disk in {directory}: its operator allowed {directories}; "
+        "start it with --disk-dir {directory} to allow it"
+    ),
+    "host_no_fio": "fio isn't installed on this host; install it (apt install fio), or set method to native",
+    "host_old_fio": "{program} is fio {version}; 3.1 or newer is needed, or set method to native",
+    "host_device_held": (
+        "the device {device} can't be used: it is mounted, or a volume, swap or another program holds it"
+    ),
+    "host_device_refused": "the device {device} can't be used: {why}",
+    "host_no_disk": (
+        "{directory} is on {filesystem}, which is no disk; name another folder, or start the engine with "
+        "--disk-dir {directory},any-filesystem"
+    ),
+    "host_file_too_large": "a file of {asked} MiB is asked for; in {directory} {most} MiB are allowed",
+    "host_no_space": (
+        "a file of {asked} MiB needs {needed} MiB free in {directory}, and there are {free}; ask for a smaller file"
+    ),
+    "host_layout_slow": ("{done} of the test file's {size} MiB were written in {seconds} s; ask for a smaller file"),
+    "host_no_direct": (
+        "no test file can be made in {directory}: {why}; {filesystem} knows no direct access: set direct to false"
+    ),
+    "host_no_test_file": "no test file can be made in {directory}: {why}",
+    "host_block_not_direct": "block_size_bytes is {bytes}; with direct it is a multiple of {bytes_2}",
+    "host_file_too_small": "the file is smaller than a block of each job; make it larger",
+    "host_too_deep": ("{asked} operations in flight are asked for; without fio the engine has {most} at most"),
+    "host_operation_failed": "{bytes} bytes at {offset} could not be {done}: {why}",
+    "host_fio_without_result": "fio ended without a result ({status}): {why}",
+    "host_fio_error": "fio ended with an error of its job: {why}",
+    "host_fio_idle": "fio did no operation within the test's time",
+    "host_cpu_missing": ("cpus names CPU {number}, which this host doesn't have, or the engine may not use"),
+    "host_too_few_cores": "{asked} cores are asked for, and there are {number} to choose from",
     # What limited a test.
     "limit_sending_thread": (
         f"The sending thread was awake {{awake}} of its time, {{part}} of it on a CPU: {_AT_ONE_END}"

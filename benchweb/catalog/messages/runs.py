@@ -27,6 +27,8 @@ MESSAGES = {
     "queued": "{position} in the queue of {resource}",
     "waiting_for_run": "waiting for {resource}: run {run} until {until}",
     "waiting_for_late_run": "waiting for {resource}: run {run}, which takes longer than planned",
+    "together_over": "the runs that it started together with are over",
+    "between_rounds": "waits for its next round, while the campaign's other pairs have theirs",
     "trying_again": "trying again at {again_at} UTC after {tried}: {reason}",
     "attempt": "the {attempt} of {total} attempts",
     "worker_broke_off": "a worker broke off: {name}: {error}",
