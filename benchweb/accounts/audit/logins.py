@@ -1,0 +1,53 @@
+"""Log-ins, log-outs, wrong passwords and refusals in the audit log."""
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.dispatch import receiver
+from django.http import HttpRequest
+from django.utils import timezone
+
+from benchweb.accounts.addresses import client_address
+from benchweb.accounts.audit.actors import Actor, actor_of
+from benchweb.accounts.audit.models import AuditEntry
+
+_LONGEST_NAME = 150
+_LONGEST_WORDS = 200
+_NO_NUL = str.maketrans({"\0": "\N{REPLACEMENT CHARACTER}"})
+
+
+def refusal_add(actor: Actor, *, what: str) -> None:
+    """Note that somebody was refused `what`: a request's method and path, and why."""
+    _add(AuditEntry.Action.REFUSED, actor, object_name=what.translate(_NO_NUL)[:_LONGEST_WORDS])
+
+
+def _add(action: str, actor: Actor, *, object_name: str = "") -> None:
+    AuditEntry.objects.create(
+        at=timezone.now(),
+        action=action,
+        via=actor.via,
+        user_id=actor.user_id,
+        user_name=actor.user_name[:_LONGEST_NAME],
+        token_id=actor.token_id,
+        address=actor.address,
+        object_name=object_name,
+    )
+
+
+@receiver(user_logged_in, dispatch_uid="audit")
+def _logged_in(*, request: HttpRequest, user: User, **_: Any) -> None:
+    _add(AuditEntry.Action.LOGGED_IN, actor_of(request, user))
+
+
+@receiver(user_logged_out, dispatch_uid="audit")
+def _logged_out(*, request: HttpRequest, user: User | None, **_: Any) -> None:
+    if user is not None:
+        _add(AuditEntry.Action.LOGGED_OUT, actor_of(request, user))
+
+
+@receiver(user_login_failed, dispatch_uid="audit")
+def _login_failed(*, credentials: dict[str, Any], request: HttpRequest | None = None, **_: Any) -> None:
+    name = str(credentials.get("username") or credentials.get("proxy_user", "")).translate(_NO_NUL)
+    address = client_address(request) if request else ""
+    _add(AuditEntry.Action.LOGIN_FAILED, Actor("page", None, name, None, address))

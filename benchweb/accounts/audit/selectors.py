@@ -1,0 +1,35 @@
+"""Read the audit log."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import QuerySet
+
+from benchweb.accounts.audit.models import AuditEntry
+
+
+@dataclass(frozen=True)
+class AuditFilter:
+    """Which entries are wanted; what is empty leaves nothing out. `last` is the first moment that isn't wanted."""
+
+    user: str = ""
+    action: str = ""
+    via: str = ""
+    table: str = ""
+    object_id: int | None = None
+    first: datetime | None = None
+    last: datetime | None = None
+
+
+def audit_entries(wanted: AuditFilter) -> "QuerySet[AuditEntry, AuditEntry]":
+    """Return the entries that match."""
+    conditions = {
+        "user_name": wanted.user,
+        "action": wanted.action,
+        "via": wanted.via,
+        "table": wanted.table,
+        "object_id": wanted.object_id,
+        "at__gte": wanted.first,
+        "at__lt": wanted.last,
+    }
+    return AuditEntry.objects.filter(**{name: value for name, value in conditions.items() if value not in ("", None)})

@@ -1,0 +1,64 @@
+"""The audit log: a list that filters in the URL, and the same as CSV."""
+
+import csv
+import json
+from collections.abc import Iterator
+
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.utils.translation import gettext_noop
+from django.views.decorators.http import require_GET
+
+from benchweb.accounts.audit.models import AuditEntry
+from benchweb.accounts.audit.selectors import audit_entries
+from benchweb.accounts.permissions import Permission
+from benchweb.accounts.roles.needs import needs
+from benchweb.charts.export import Line, cell
+from benchweb.common.downloads import download
+from benchweb.web.audit.page import FILTERS, audit_row, object_choices, read_filter
+from benchweb.web.shared.lists import Column, list_page, listing
+from benchweb.web.shared.zones import reader_zone
+
+COLUMNS = [
+    Column(gettext_noop("When")),
+    Column(gettext_noop("Who")),
+    Column(gettext_noop("What")),
+    Column(gettext_noop("Before and after")),
+]
+_EXPORTED = ("id", "at", "action", "via", "user_name", "user_id", "token_id", "address")
+_EXPORTED_OBJECT = ("table", "object_id", "object_name")
+_MOST_COUNTED = 1_000
+
+
+@needs(Permission.ADMIN)
+@require_GET
+def audit_log(request: HttpRequest) -> HttpResponse:
+    """List who did what, the newest first."""
+    wanted = read_filter(request.GET, reader_zone(request))
+    page = listing(
+        request, audit_entries(wanted), columns=COLUMNS, sort="-pk", filters=FILTERS, most_counted=_MOST_COUNTED
+    )
+    context = {
+        "page": page,
+        "rows": [audit_row(entry) for entry in page.rows],
+        "actions": AuditEntry.Action.choices,
+        "vias": AuditEntry.Via.choices,
+        "objects": object_choices(),
+        "query": request.GET.urlencode(),
+    }
+    return list_page(request, "audit/audit.html", context)
+
+
+@needs(Permission.ADMIN)
+@require_GET
+def audit_csv(request: HttpRequest) -> StreamingHttpResponse:
+    """Send all entries that match, the oldest first."""
+    entries = audit_entries(read_filter(request.GET, reader_zone(request))).order_by("pk")
+    return download(request, _lines(entries.iterator()), media_type="text/csv", file_name="audit.csv")
+
+
+def _lines(entries: Iterator[AuditEntry]) -> Iterator[str]:
+    writer = csv.writer(Line())
+    yield writer.writerow([*_EXPORTED, *_EXPORTED_OBJECT, "changes"])
+    for entry in entries:
+        values = [getattr(entry, name) for name in (*_EXPORTED, *_EXPORTED_OBJECT)]
+        yield writer.writerow([cell(value) for value in (*values, json.dumps(entry.changes, ensure_ascii=False))])
