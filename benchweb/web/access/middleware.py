@@ -1,0 +1,40 @@
+"""Nobody reaches a view without what it needs; a view that says nothing is reached by nobody."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.utils.deprecation import MiddlewareMixin
+
+from benchweb.accounts.permissions import access_of
+from benchweb.accounts.roles.needs import Needs, needs_of
+
+_log = logging.getLogger(__name__)
+
+
+class PermissionMiddleware(MiddlewareMixin):
+    """Send strangers to log in, and refuse those whose role doesn't allow it."""
+
+    def process_view(
+        self, request: HttpRequest, view: Callable[..., Any], arguments: Sequence[Any], named: Mapping[str, Any]
+    ) -> HttpResponse | None:
+        """Let a request through to its view, or answer it."""
+        stated = needs_of(view)
+        if stated is None:
+            _log.error("%s names no permission: nobody is let in", request.path)
+            raise PermissionDenied
+        if not isinstance(stated, Needs):
+            return None
+        if not request.user.is_authenticated:
+            return _to_log_in(request, stated)
+        stated.demand(access_of(request.user), request.method or "", named)
+        return None
+
+
+def _to_log_in(request: HttpRequest, stated: Needs) -> HttpResponse:
+    if stated.redirects:
+        return redirect_to_login(request.get_full_path())
+    return HttpResponse("Log in first.", status=403, content_type="text/plain; charset=utf-8")
