@@ -2,7 +2,7 @@
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
@@ -22,12 +22,16 @@ class SavedViewError(ValueError):
         self.message = message
 
 
+def is_own_path(path: str) -> bool:
+    """Tell whether an address leads to a page of this dashboard."""
+    return path.startswith("/") and url_has_allowed_host_and_scheme(path, allowed_hosts=None)
+
+
 @transaction.atomic
 def view_save(*, user: User, name: str, path: str) -> SavedView:
     """Save a view at the end of the user's list; the same address again takes the new name."""
     name = _named(name)
-    is_here = path.startswith("/") and url_has_allowed_host_and_scheme(path, allowed_hosts=None)
-    if not is_here or len(path) > LONGEST_PATH:
+    if not is_own_path(path) or len(path) > LONGEST_PATH:
         raise SavedViewError(_("Only a page of this dashboard can be saved as a view."))
     # Two that save at once must not both be the hundredth, nor share a position.
     User.objects.select_for_update().get(pk=user.pk)
@@ -49,10 +53,21 @@ def view_rename(*, user: User, view_id: int, name: str) -> bool:
     return bool(SavedView.objects.filter(user=user, pk=view_id).update(name=_named(name)))
 
 
-def view_remove(*, user: User, view_id: int) -> bool:
-    """Remove a view; False when the user has none such."""
+def view_offer(*, user: User, view_id: int, is_team: bool) -> bool:
+    """Offer a view to everybody, or keep it to oneself again; False when the user has none such."""
+    return bool(SavedView.objects.filter(user=user, pk=view_id).update(is_team=is_team))
+
+
+def team_views(user: User) -> "QuerySet[SavedView, SavedView]":
+    """Return the views that others offer, by name."""
+    return SavedView.objects.filter(is_team=True).exclude(user=user).select_related("user").order_by("name", "pk")
+
+
+def view_remove(*, user: User, view_id: int) -> SavedView | None:
+    """Remove a view and return it as it was; None when the user has none such."""
+    view = SavedView.objects.filter(user=user, pk=view_id).first()
     removed, _ = SavedView.objects.filter(user=user, pk=view_id).delete()
-    return bool(removed)
+    return view if removed else None
 
 
 @transaction.atomic

@@ -2,40 +2,102 @@
 
 import hashlib
 import secrets
-from datetime import timedelta
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from benchweb.accounts.addresses import is_in_networks
 from benchweb.accounts.demo_account import is_shut
 from benchweb.accounts.models import ApiToken
+from benchweb.accounts.permissions import Permission, grants_of, hand_grants, limit_access
 from benchweb.common.names import stored_name
 
 PREFIX = "bw_"
 # A token's last use is written at most once a minute: reading the API must not become a write load.
 LAST_USE_STEP = timedelta(minutes=1)
+# What each scope allows at most; "metrics" nothing of the API.
+_PERMISSIONS = {permission.value: permission for permission in Permission}
 
 
-def token_create(*, user: User, name: str, secret: str = "") -> tuple[ApiToken, str]:
+class TokenRefused(Exception):
+    """A token that is known but not good now, or not from there; the text says which."""
+
+    def __init__(self, token: ApiToken, message: str) -> None:
+        super().__init__(message)
+        self.token = token
+
+
+@dataclass(frozen=True)
+class TokenLimits:
+    """What a token allows, until when, from which networks, and in which environments it may change something."""
+
+    scope: str = ApiToken.Scope.ADMIN
+    expires_at: datetime | None = None
+    networks: Sequence[str] = ()
+    environment_ids: Sequence[int] = ()
+
+
+def token_create(*, user: User, name: str, secret: str = "", limits: TokenLimits | None = None) -> tuple[ApiToken, str]:
     """Make a token of 256 random bits; return the row and the secret, which is never shown again."""
-    secret = secret or PREFIX + secrets.token_urlsafe(32)
-    token = ApiToken.objects.create(user=user, name=stored_name(name), prefix=secret[:8], digest=token_digest(secret))
+    secret, limits = secret or PREFIX + secrets.token_urlsafe(32), limits or TokenLimits()
+    token = ApiToken.objects.create(
+        user=user,
+        name=stored_name(name),
+        prefix=secret[:8],
+        digest=token_digest(secret),
+        scope=limits.scope,
+        expires_at=limits.expires_at,
+        networks=list(limits.networks),
+        environment_ids=list(limits.environment_ids),
+    )
     return token, secret
 
 
-def token_user(*, secret: str) -> User | None:
-    """Return the active user of a token that isn't revoked, else None; the demo's only while the demo is on."""
+def token_user(*, secret: str, address: str = "") -> User | None:
+    """Return the user of a token that is good, else None."""
+    try:
+        token = token_in_use(secret=secret, address=address)
+    except TokenRefused:
+        return None
+    return token.user if token else None
+
+
+def token_in_use(*, secret: str, address: str = "") -> ApiToken | None:
+    """Return a token with its active user and their roles, as far as it allows them; None for an unknown one.
+
+    The demo's is good while the demo is on. Raise TokenRefused for one that has expired or isn't meant for `address`.
+    """
     token = (
         ApiToken.objects.select_related("user")
         .filter(digest=token_digest(secret), revoked_at=None, user__is_active=True)
+        .annotate(grants_held=grants_of("user_id"))
         .first()
     )
     if token is None or is_shut(token.user):
         return None
     now = timezone.now()
+    _check(token, address, now)
+    hand_grants(token, to=token.user)
+    limit_access(token.user, _PERMISSIONS.get(token.scope), token.environment_ids)
     if token.last_used_at is None or now - token.last_used_at > LAST_USE_STEP:
-        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
-    return token.user
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now, last_used_address=address)
+    return token
+
+
+def _check(token: ApiToken, address: str, now: datetime) -> None:
+    if token.expires_at is not None and token.expires_at <= now:
+        when = f"{token.expires_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+        raise TokenRefused(token, f"The bearer token expired at {when}: make a new one on your account page.")
+    if token.networks and not is_in_networks(address, token.networks):
+        raise TokenRefused(token, f"The bearer token is not valid from {address}: it is bound to other networks.")
+
+
+def tokens_revoke(*, user: User) -> int:
+    """Revoke all tokens of a user; return how many."""
+    return ApiToken.objects.filter(user=user, revoked_at=None).update(revoked_at=timezone.now())
 
 
 def token_revoke(*, user: User, token_id: int) -> bool:

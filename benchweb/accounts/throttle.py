@@ -31,8 +31,12 @@ USER_ATTEMPTS = 100
 # Of each further address, once a user has had so many attempts.
 LATER_ATTEMPTS = 2
 TOKEN_ATTEMPTS = 60
+# Codes of second factors, of a user whose password is known: of a million codes three are right at a time.
+FACTOR_ATTEMPTS = 10
+# Links asked for by mail: from one address, and to one mailbox.
+ASKED_MAILS, MAILS_TO_ONE = 10, 3
 _KNOWN_SECONDS = 30 * 86_400
-_LONGEST_SHOWN = 150
+_LONGEST_PRINTED = 150
 # While the shared counters are away, each process counts for itself, and asks for them again after this time.
 _LOCAL_SECONDS = 5.0
 _log = logging.getLogger(__name__)
@@ -51,9 +55,8 @@ class Attempt:
 
     @property
     def who(self) -> str:
-        """Return the user as counted: of bounded length, without characters that a cache's key can't hold."""
-        name = unicodedata.normalize("NFKC", self.user).strip().casefold()
-        return hashlib.sha256(name.encode(errors="replace")).hexdigest()[:32]
+        """Return the user as counted."""
+        return _counted(self.user)
 
     @property
     def where(self) -> str:
@@ -73,7 +76,7 @@ def begin_login(user: str, address: str) -> Attempt:
     if _may_try(attempt):
         return attempt
     if _count(f"told:{attempt.where}") == 1:
-        _log.warning("further log-ins from %s are refused, at first as %s: too many failed", address, shown(user))
+        _log.warning("further log-ins from %s are refused, at first as %s: too many failed", address, printable(user))
     return replace(attempt, retry_after_seconds=seconds_left())
 
 
@@ -96,7 +99,7 @@ def login_unchecked(attempt: Attempt) -> None:
 
 def login_failed(attempt: Attempt) -> None:
     """Log a wrong password, with who and from where."""
-    _log.warning("log-in failed as %s from %s", shown(attempt.user), attempt.address)
+    _log.warning("log-in failed as %s from %s", printable(attempt.user), attempt.address)
 
 
 def token_failed(address: str) -> int:
@@ -111,14 +114,45 @@ def token_failed(address: str) -> int:
     return seconds_left()
 
 
+def begin_factor(user: str) -> int:
+    """Count a code of a user, from wherever; return for how many seconds further ones are refused, 0 for not yet."""
+    return seconds_left() if _count(f"factor:{_counted(user)}") > FACTOR_ATTEMPTS else 0
+
+
+def factor_succeeded(user: str) -> None:
+    """Forget the codes of a user before this one."""
+    _with_cache(lambda cache: cache.delete(_key(f"factor:{_counted(user)}")))
+
+
+def mail_refused(address: str) -> int:
+    """Count a link asked for by mail; return for how many seconds this address gets no more, 0 for not yet."""
+    return seconds_left() if _count(f"mail:{address_group(address)}") > ASKED_MAILS else 0
+
+
+def is_mailbox_full(email: str) -> bool:
+    """Count a mail to somebody, and tell whether they had enough of them."""
+    return _count(f"mailbox:{_counted(email)}") > MAILS_TO_ONE
+
+
+def is_first_in_window(what: str) -> bool:
+    """Tell whether this is the first time in the present window that something happens."""
+    return _count(f"first:{what}") == 1
+
+
 def seconds_left() -> int:
     """Return how long the present window lasts, at least a second."""
     return WINDOW_SECONDS - int(time.time()) % WINDOW_SECONDS
 
 
-def shown(text: str) -> str:
+def printable(text: str) -> str:
     """Write a text that a stranger chose as one line of a log."""
-    return ascii(text[:_LONGEST_SHOWN])
+    return ascii(text[:_LONGEST_PRINTED])
+
+
+def _counted(text: str) -> str:
+    """Return a name as counted: of bounded length, without characters that a cache's key can't hold."""
+    name = unicodedata.normalize("NFKC", text).strip().casefold()
+    return hashlib.sha256(name.encode(errors="replace")).hexdigest()[:32]
 
 
 def _may_try(attempt: Attempt) -> bool:

@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
-from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
+from benchweb.accounts.models import UserSession
 from tests.factories import make_user
 
 
@@ -34,9 +34,9 @@ def test_a_session_opens_the_pages_for_its_user(visitor: tuple[Client, User]) ->
 
 def test_a_session_that_is_over_deleted_or_made_up_opens_nothing(visitor: tuple[Client, User]) -> None:
     client, _user = visitor
-    Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
+    UserSession.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
     assert not is_in(client)
-    Session.objects.all().delete()
+    UserSession.objects.all().delete()
     assert not is_in(client)
     for key in ("x" * 32, "' OR true --", "\x01", "a\0b"):
         client.cookies["sessionid"] = key

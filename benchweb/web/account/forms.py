@@ -1,12 +1,34 @@
-"""The form of API tokens."""
+"""The forms of the account and of API tokens."""
 
+from datetime import timedelta
+from ipaddress import ip_network
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib.auth.forms import PasswordChangeForm
+from django.contrib.auth.models import User
+from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from benchweb.accounts.models import ApiToken, Preferences
+from benchweb.accounts.services import TokenLimits
+from benchweb.hosts.models import Environment
 from benchweb.web.shared.forms import PageForm, text_field
+from benchweb.web.shared.zones import zone_named, zone_names
+
+_MOST_NETWORKS = 50
+_DAYS = (7, 30, 90, 365)
+
+
+def _lifetimes() -> list[tuple[str, str]]:
+    days = [(str(each), ngettext("{days} day", "{days} days", each).format(days=each)) for each in _DAYS]
+    return [*days, ("0", gettext("never (until revoked)"))]
 
 
 class TokenForm(PageForm):
-    """What a token is for."""
+    """What a token is for, and what it is limited to."""
 
     name = text_field(
         _("What is it for?"),
@@ -15,3 +37,133 @@ class TokenForm(PageForm):
         help_text=_("A name that reminds you which script uses it."),
         placeholder=_("nightly export"),
     )
+    scope = forms.ChoiceField(
+        label=_("It may"),
+        choices=ApiToken.Scope.choices,
+        initial=ApiToken.Scope.RUN,
+        help_text=_("Never more than you may yourself."),
+    )
+    lasts = forms.ChoiceField(label=_("Expires after"), choices=_lifetimes, initial="365")
+    environments = forms.ModelMultipleChoiceField(
+        label=_("Changes only in"),
+        required=False,
+        queryset=Environment.objects.filter(archived_at=None),
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("None ticked: wherever you may."),
+    )
+    networks = text_field(
+        _("Valid from"),
+        max_length=1_000,
+        help_text=_("Addresses and networks, with commas between. If empty, from anywhere."),
+        placeholder="192.0.2.0/24",
+    )
+
+    def clean_networks(self) -> list[str]:
+        """Return the networks as PostgreSQL and Python write them."""
+        words = self.cleaned_data["networks"].replace(",", " ").split()
+        if len(words) > _MOST_NETWORKS:
+            raise forms.ValidationError(_("At most {most} networks.").format(most=_MOST_NETWORKS))
+        networks = []
+        for word in words:
+            try:
+                networks.append(str(ip_network(word, strict=False)))
+            except ValueError:
+                text = _("{word} is neither an address nor a network, such as 192.0.2.0/24.")
+                raise forms.ValidationError(text.format(word=word)) from None
+        return networks
+
+    @property
+    def limits(self) -> TokenLimits:
+        """Return what the token is limited to."""
+        values = self.cleaned_data
+        days = int(values["lasts"])
+        return TokenLimits(
+            scope=values["scope"],
+            expires_at=timezone.now() + timedelta(days=days) if days else None,
+            networks=values["networks"],
+            environment_ids=[environment.pk for environment in values["environments"]],
+        )
+
+
+class PreferencesForm(PageForm):
+    """How a user wants the pages; what is empty follows the browser."""
+
+    time_zone = text_field(
+        _("Time zone"),
+        help_text=_("Such as Asia/Shanghai. If empty, the browser's."),
+        max_length=64,
+        list="zones",
+        placeholder=_("as the browser"),
+    )
+    language = forms.ChoiceField(
+        label=_("Language"), required=False, choices=[("", _("As the browser")), *settings.LANGUAGES]
+    )
+    theme = forms.ChoiceField(
+        label=_("Theme"), required=False, choices=[("", _("As the system")), *Preferences.Theme.choices]
+    )
+
+    @classmethod
+    def of(cls, preferences: Preferences) -> "PreferencesForm":
+        """Return the form as it is stored."""
+        return cls(
+            initial={
+                "time_zone": preferences.time_zone,
+                "language": preferences.language,
+                "theme": preferences.theme,
+            }
+        )
+
+    @staticmethod
+    def suggestions() -> dict[str, list[str]]:
+        """Return what its fields suggest."""
+        return {"zones": zone_names()}
+
+    def clean_time_zone(self) -> str:
+        """Refuse a name that no zone has."""
+        name: str = self.cleaned_data["time_zone"]
+        if name and zone_named(name) is None:
+            raise forms.ValidationError(_("There is no time zone of this name: choose one of the suggestions."))
+        return name
+
+
+class PasswordForm(PasswordChangeForm):
+    """Django's, with widgets as the style sheet knows them, and the offer to revoke what the old one may have made."""
+
+    revoke_tokens = forms.BooleanField(
+        label=_("Revoke my API tokens too"),
+        required=False,
+        help_text=_("If somebody else may know the old password. Scripts need new tokens then."),
+        widget=forms.CheckboxInput(attrs={"class": "form-check-input"}),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **({"label_suffix": ""} | kwargs))
+        for field in self.fields.values():
+            field.widget.attrs.setdefault("class", "form-control")
+
+
+class MailAddressForm(PageForm):
+    """Where links to a new password are mailed to; empty for nowhere."""
+
+    email = forms.EmailField(
+        label=_("Mail address"),
+        required=False,
+        max_length=254,
+        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
+    )
+    old_password = forms.CharField(
+        label=_("Your password"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._user = user
+
+    def clean_old_password(self) -> str:
+        """Refuse a wrong password."""
+        password: str = self.cleaned_data["old_password"]
+        if not self._user.check_password(password):
+            raise forms.ValidationError(_("This password is wrong."))
+        return password

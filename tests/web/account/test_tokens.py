@@ -3,12 +3,12 @@
 from django.contrib.auth.models import User
 from django.test import Client
 
-from benchweb.accounts.models import ApiToken
+from benchweb.accounts.models import ApiToken, Grant, Role
 from benchweb.accounts.services import token_create, token_user
 
 
 def test_a_secret_is_shown_once_and_works(signed_in: Client, ada: User) -> None:
-    response = signed_in.post("/tokens", {"name": "nightly export"})
+    response = signed_in.post("/tokens", {"name": "nightly export", "scope": "run", "lasts": "0"})
     secret = response.context["secret"]
     assert token_user(secret=secret) == ada
     assert f"Authorization: Bearer {secret}" in response.context["example"]
@@ -32,7 +32,8 @@ def test_a_token_is_revoked_after_asking(signed_in: Client, ada: User) -> None:
     assert "Revoked: nightly" in signed_in.get("/tokens").content.decode()
 
 
-def test_somebody_elses_token_is_neither_listed_nor_revoked(signed_in: Client) -> None:
+def test_somebody_elses_token_is_neither_listed_nor_revoked(signed_in: Client, ada: User) -> None:
+    Grant.objects.create(user=ada, role=Role.EDITOR)
     charles = User.objects.create_user("charles")
     token, secret = token_create(user=charles, name="difference")
     assert "difference" not in signed_in.get("/tokens").content.decode()

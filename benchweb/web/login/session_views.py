@@ -1,8 +1,10 @@
 """Log in and out."""
 
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
+from allauth.account.utils import perform_login
+from django.conf import settings
 from django.contrib.auth import views
 from django.contrib.auth.forms import AuthenticationForm
 from django.http import HttpRequest, HttpResponse
@@ -11,14 +13,17 @@ from django.utils.translation import gettext, ngettext
 from benchweb.accounts import throttle
 from benchweb.accounts.addresses import client_address
 from benchweb.accounts.hashing import HashingBusyError
+from benchweb.accounts.login.directory import DirectoryUnavailable
+from benchweb.accounts.login.password_reset import can_mail
 
 _BUSY_SECONDS = 2
+_DIRECTORY_SECONDS = 60
 
 
 class Login(views.LoginView):
     """The log-in page; someone already logged in goes on to where they wanted."""
 
-    template_name = "account/login.html"
+    template_name = "login/login.html"
     redirect_authenticated_user = True
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -31,18 +36,21 @@ class Login(views.LoginView):
         """Check the password, unless too many were wrong: then it isn't even looked at."""
         self.attempt = throttle.begin_login(request.POST.get("username", ""), client_address(request))
         if seconds := self.attempt.retry_after_seconds:
-            return self._refused(HTTPStatus.TOO_MANY_REQUESTS, seconds, _too_many(seconds))
+            return self._refused(HTTPStatus.TOO_MANY_REQUESTS, seconds, too_many(seconds))
         try:
             return super().post(request, *args, **kwargs)
         except HashingBusyError:
             throttle.login_unchecked(self.attempt)
-            busy = gettext("Too many log-ins at the moment. Try again in a few seconds.")
-            return self._refused(HTTPStatus.SERVICE_UNAVAILABLE, _BUSY_SECONDS, busy)
+            return self._refused(HTTPStatus.SERVICE_UNAVAILABLE, _BUSY_SECONDS, busy())
+        except DirectoryUnavailable:
+            throttle.login_unchecked(self.attempt)
+            away = gettext("The directory that knows the passwords can't be reached. Try again in a minute.")
+            return self._refused(HTTPStatus.SERVICE_UNAVAILABLE, _DIRECTORY_SECONDS, away)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        """Log in."""
+        """Log in, or ask for the second factor first."""
         throttle.login_succeeded(self.attempt)
-        return super().form_valid(form)
+        return cast(HttpResponse, perform_login(self.request, form.get_user(), redirect_url=self.get_success_url()))
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         """Show the form again; who tried it, and from where, is logged."""
@@ -51,7 +59,11 @@ class Login(views.LoginView):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Keep the shell's bar off a page for someone not yet inside."""
-        return super().get_context_data(**kwargs) | {"bare": True}
+        return super().get_context_data(**kwargs) | {
+            "bare": True,
+            "mails_passwords": can_mail(),
+            "provider": settings.OIDC_NAME if settings.OIDC_URL else "",
+        }
 
     def _refused(self, status: HTTPStatus, seconds: int, text: str) -> HttpResponse:
         # An unbound form: a bound one would check the password.
@@ -67,7 +79,13 @@ class Logout(views.LogoutView):
     """Log out by POST, so that no link or image can."""
 
 
-def _too_many(seconds: int) -> str:
+def busy() -> str:
+    """Say that passwords can't be hashed at the moment."""
+    return gettext("Too many log-ins at the moment. Try again in a few seconds.")
+
+
+def too_many(seconds: int) -> str:
+    """Say when a password may be tried again."""
     minutes = -(-seconds // 60)
     return ngettext(
         "Too many failed log-ins. Try again in %(minutes)d minute.",

@@ -1,0 +1,1 @@
+"""Ways in beside name and password, and what leads to them."""

@@ -1,0 +1,66 @@
+"""A new password by mail: the page hands an address to a worker, which mails a link to each account that has it.
+
+The page never looks an address up, so neither its answer nor the time it takes says whether there is an account.
+"""
+
+import logging
+from urllib.parse import urljoin
+
+from django.conf import settings
+from django.contrib.auth.forms import PasswordResetForm
+from django.contrib.auth.models import User
+from django.contrib.auth.tokens import default_token_generator
+from django.core.mail import EmailMessage
+from django.urls import reverse
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+
+from benchweb.accounts.demo_account import is_shut
+from benchweb.common.celery_client import send
+
+TASK = "workers.tasks.mail_password_reset"
+_log = logging.getLogger(__name__)
+
+
+def can_mail() -> bool:
+    """Tell whether links can be mailed: a mail server is set, and the address that links begin with.
+
+    The address that a request names is never used: whoever sends it chooses it.
+    """
+    return bool(settings.EMAIL_HOST and settings.PUBLIC_URL)
+
+
+def reset_request(*, email: str, language: str) -> bool:
+    """Have links mailed to the accounts with an address; False when the broker can't take it."""
+    return send(TASK, email, language)
+
+
+def reset_mail(email: str, language: str) -> None:
+    """Mail a link to each active account that has this address and a password."""
+    if not can_mail():
+        return
+    with override(language):
+        for user in PasswordResetForm().get_users(email):
+            if not is_shut(user):
+                _mail_reset(user)
+
+
+def mail_link(*, to: str, subject: str, text: str, path: str, ending: str) -> None:
+    """Mail a text around a link to one of our pages; OSError when the server doesn't take it."""
+    body = f"{text}\n\n{urljoin(settings.PUBLIC_URL, path)}\n\n{ending}\n"
+    EmailMessage(subject=subject, body=body, to=[to]).send()
+
+
+def _mail_reset(user: User) -> None:
+    name = user.get_username()
+    text = _("Somebody, probably you, requested a new password for the account {name}. Set it on this page:")
+    ending = _("The link works once, within an hour. If you did not request it, ignore this mail.")
+    uid, token = urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)
+    path = reverse("web:new_password", args=[uid, token])
+    subject = _("New password for benchweb")
+    try:
+        mail_link(to=user.email, subject=subject, text=text.format(name=name), path=path, ending=ending)
+    except OSError as error:
+        _log.warning("the link for a new password of %s could not be mailed: %s", ascii(name), error)

@@ -1,0 +1,52 @@
+"""Users whom a proxy in front of us has logged in: it names them in a header, which only named proxies may send."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.backends import BaseBackend
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+
+from benchweb.accounts.addresses import is_within
+from benchweb.accounts.login.groups import groups_apply
+from benchweb.accounts.login.users import mail_address_apply, may_log_in, user_vouched_for
+from benchweb.accounts.permissions import with_grants
+from benchweb.common.loopback import parsed_address
+
+
+def named_user(request: HttpRequest) -> str:
+    """Return whom the proxy names; "" without such a proxy. What anybody else sends isn't looked at.
+
+    It is the connection's own peer that counts: X-Forwarded-For would be believed from more than these.
+    """
+    peer = parsed_address(request.META.get("REMOTE_ADDR", ""))
+    if not settings.LOGIN_PROXY_HEADER or peer is None or not is_within(peer, settings.LOGIN_PROXIES):
+        return ""
+    return request.headers.get(settings.LOGIN_PROXY_HEADER, "").strip()
+
+
+class ProxyBackend(BaseBackend):
+    """Log in whom a proxy names."""
+
+    def authenticate(self, request: HttpRequest | None, proxy_user: str = "", **_: Any) -> User | None:
+        """Return the account of that name, with the mail address and the role that the proxy says."""
+        if request is None or not proxy_user:
+            return None
+        user = user_vouched_for(name=proxy_user)
+        if user is not None:
+            mail_address_apply(user=user, email=_header(request, settings.LOGIN_PROXY_MAIL_HEADER))
+            if settings.LOGIN_PROXY_GROUPS_HEADER:
+                groups = _header(request, settings.LOGIN_PROXY_GROUPS_HEADER).split(",")
+                groups_apply(user=user, groups=[group.strip() for group in groups])
+        return user
+
+    def get_user(self, user_id: int) -> User | None:
+        """Return the user of a session while the account is active and the header is set; their roles come along."""
+        if not settings.LOGIN_PROXY_HEADER:
+            return None
+        user = with_grants(User.objects.filter(pk=user_id)).first()
+        return user if user is not None and may_log_in(user) else None
+
+
+def _header(request: HttpRequest, name: str) -> str:
+    return request.headers.get(name, "").strip() if name else ""

@@ -1,0 +1,71 @@
+"""Accounts of people whom somebody else vouches for: made at their first log-in, kept as they are said to be."""
+
+import logging
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+
+from benchweb.accounts.demo_account import is_shut
+
+_LONGEST_NAME = 150
+_log = logging.getLogger(__name__)
+
+
+def user_vouched_for(*, name: str) -> User | None:
+    """Return the active account of a name, made now where the settings allow; None when it may not log in.
+
+    An account with a password of its own belongs to whoever has that, unless the settings say that names are one.
+    """
+    # Looked up again: another request of the same person may have made it since.
+    user = _of_name(name) or user_made(name=name) or _of_name(name)
+    if user is None or not may_log_in(user):
+        return None
+    if user.has_usable_password() and not settings.TRUST_NAMES:
+        _log.warning("%s is not let in: the account has a password of its own, see BENCHWEB_TRUST_NAMES", ascii(name))
+        return None
+    return user
+
+
+def user_made(*, name: str) -> User | None:
+    """Make an account without a password; None where the settings or the name don't allow it."""
+    if not settings.CREATE_USERS or not is_possible_name(name):
+        return None
+    try:
+        with transaction.atomic():
+            return User.objects.create_user(name)
+    except IntegrityError:
+        return None
+
+
+def _of_name(name: str) -> User | None:
+    return User.objects.filter(username=name).first()
+
+
+def may_log_in(user: User) -> bool:
+    """Tell whether an account is active, and not the demo's while the demo is off."""
+    return user.is_active and not is_shut(user)
+
+
+def mail_address_apply(*, user: User, email: str) -> None:
+    """Store a mail address that differs from the stored one; what is none is left out."""
+    if email == user.email:
+        return
+    try:
+        validate_email(email)
+    except ValidationError:
+        return
+    user.email = email
+    user.save(update_fields=["email"])
+
+
+def is_possible_name(name: str) -> bool:
+    """Tell whether an account can have this name."""
+    try:
+        UnicodeUsernameValidator()(name)
+    except ValidationError:
+        return False
+    return len(name) <= _LONGEST_NAME

@@ -1,0 +1,188 @@
+"""Who may do what: the one place that decides; pages, API and templates ask it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.postgres.expressions import ArraySubquery
+from django.core.exceptions import PermissionDenied
+from django.db.models import OuterRef, Q, QuerySet
+from django.db.models.functions import JSONObject
+
+from benchweb.accounts.models import Grant, Role
+
+# Where a user's grants lie once they were read: what with_grants adds to a row.
+_GRANTS = "grants_held"
+# Where what a token allows lies on its user: what limit_access adds.
+_LIMIT = "token_limit"
+_ORDER = tuple(Role)
+
+
+class Permission(StrEnum):
+    """What a page or a call needs; each has a lowest role that has it."""
+
+    # See, compare, export; one's own views, preferences, sessions and tokens.
+    READ = "read"
+    # Launch, cancel, schedule, annotate, acknowledge, share, report, import.
+    RUN = "run"
+    # Hosts, endpoints, environments, pairs, plans, and what alerts are judged by.
+    WRITE = "write"
+    # Users, teams, channels and settings.
+    ADMIN = "admin"
+
+    @property
+    def role(self) -> Role:
+        """Return the lowest role that has it."""
+        return _LOWEST[self]
+
+
+_LOWEST = {
+    Permission.READ: Role.VIEWER,
+    Permission.RUN: Role.OPERATOR,
+    Permission.WRITE: Role.EDITOR,
+    Permission.ADMIN: Role.ADMIN,
+}
+
+
+class Refused(PermissionDenied):
+    """Somebody may not do what they asked for; `environment_id` when it is for want of a role in that one."""
+
+    def __init__(self, permission: Permission, environment_id: int | None = None) -> None:
+        super().__init__(f"This needs the role {permission.role.value}.")
+        self.permission = permission
+        self.environment_id = environment_id
+
+
+@dataclass(frozen=True)
+class Access:
+    """What one user may do: a role everywhere, and higher ones in some environments; nothing without a role."""
+
+    everywhere: Role | None
+    by_environment: Mapping[int, Role] = field(default_factory=dict)
+
+    def may(self, permission: Permission) -> bool:
+        """Tell whether the user has it everywhere."""
+        return _allows(self.everywhere, permission)
+
+    def may_in(self, permission: Permission, environment_id: int) -> bool:
+        """Tell whether the user has it in an environment."""
+        return self.may(permission) or _allows(self.by_environment.get(environment_id), permission)
+
+    def may_somewhere(self, permission: Permission) -> bool:
+        """Tell whether the user has it in any environment: enough to see a form, never to send it."""
+        return self.may(permission) or any(_allows(role, permission) for role in self.by_environment.values())
+
+    def demand(self, permission: Permission, environment_ids: Iterable[int | None]) -> None:
+        """Raise Refused unless the user has it in all of these environments.
+
+        What concerns none of them, or any (None), needs it everywhere. Who has it everywhere costs no query.
+        """
+        if self.may(permission):
+            return
+        wanted = set(environment_ids) or {None}
+        refused = [number for number in wanted if number is None or not self.may_in(permission, number)]
+        if refused:
+            raise Refused(permission, min((number for number in refused if number is not None), default=None))
+
+
+NOBODY = Access(None)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a token allows at most: a role, with more than reading only in these environments, if there are any."""
+
+    role: Role | None
+    environment_ids: frozenset[int]
+
+    def applied(self, access: Access) -> Access:
+        """Return what is left of a user's own access."""
+        if not self.environment_ids:
+            return Access(
+                _lower(access.everywhere, self.role),
+                {number: role for number, own in access.by_environment.items() if (role := _lower(own, self.role))},
+            )
+        within = {
+            number: role
+            for number in self.environment_ids
+            if (role := _lower(highest([access.everywhere, access.by_environment.get(number)]), self.role))
+        }
+        return Access(_lower(access.everywhere, _lower(self.role, Role.VIEWER)), within)
+
+
+def access_of(user: User | AnonymousUser | None) -> Access:
+    """Return what a user may do; one query, none for a row of with_grants.
+
+    A role of their own goes before the default one; what teams and environments give only adds to it.
+    """
+    if user is None or not user.is_active:
+        return NOBODY
+    grants = getattr(user, _GRANTS, None)
+    if grants is None:
+        grants = with_grants(User.objects.filter(pk=user.pk)).values_list(_GRANTS, flat=True).first() or []
+    access = _access(user, grants)
+    limit: Limit | None = getattr(user, _LIMIT, None)
+    return limit.applied(access) if limit else access
+
+
+def limit_access(user: User, permission: Permission | None, environment_ids: Sequence[int]) -> None:
+    """Let a user, as a token brings them, have no more than a permission; changes in these environments, if any."""
+    setattr(user, _LIMIT, Limit(permission.role if permission else None, frozenset(environment_ids)))
+
+
+def with_grants(users: "QuerySet[User]") -> "QuerySet[User]":
+    """Add to rows of users what access_of needs, so that it asks for nothing more."""
+    return users.annotate(**{_GRANTS: grants_of("pk")})
+
+
+def grants_of(user_id: str) -> ArraySubquery:
+    """Return the grants, their own and their teams', of the user whose id is in this column of a query."""
+    held = Grant.objects.filter(Q(user=OuterRef(user_id)) | Q(team__members=OuterRef(user_id)))
+    row = JSONObject(role="role", environment="environment_id", team="team_id")
+    return ArraySubquery(held.order_by("pk").values(row=row))
+
+
+def hand_grants(row: object, *, to: User) -> None:
+    """Give a user the grants that another row was read with, as `grants_held`."""
+    setattr(to, _GRANTS, getattr(row, _GRANTS))
+
+
+def users_who_may(permission: Permission) -> list[User]:
+    """Return the active users who have a permission everywhere, by name."""
+    users = with_grants(User.objects.filter(is_active=True)).order_by("username")
+    return [user for user in users if access_of(user).may(permission)]
+
+
+def highest(roles: Iterable[Role | None]) -> Role | None:
+    """Return the role that allows the most; None of none."""
+    return max((role for role in roles if role is not None), key=_ORDER.index, default=None)
+
+
+def _lower(one: Role | None, other: Role | None) -> Role | None:
+    return None if one is None or other is None else min(one, other, key=_ORDER.index)
+
+
+def _access(user: User, grants: list[dict[str, Any]]) -> Access:
+    by_environment: dict[int, Role] = {}
+    own, of_teams = None, []
+    for grant in grants:
+        role, environment = Role(grant["role"]), grant["environment"]
+        if environment is not None:
+            by_environment[environment] = highest([role, by_environment.get(environment)]) or role
+        elif grant["team"] is None:
+            own = role
+        else:
+            of_teams.append(role)
+    return Access(highest([own or default_role(user), *of_teams]), by_environment)
+
+
+def default_role(user: User) -> Role:
+    """Return the role that a user has who was given none; who was made at the console is the first admin."""
+    return Role.ADMIN if user.is_superuser else Role(settings.DEFAULT_ROLE)
+
+
+def _allows(role: Role | None, permission: Permission) -> bool:
+    return role is not None and _ORDER.index(role) >= _ORDER.index(permission.role)

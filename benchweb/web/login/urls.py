@@ -1,0 +1,17 @@
+"""Addresses: log in and out, a forgotten password."""
+
+from django.urls import path
+
+from benchweb.accounts.roles.needs import open_to_all
+from benchweb.web.login import provider_views, reset_views, session_views
+
+_for_strangers = open_to_all("who is not logged in yet logs in here, or proves by a mailed link who they are")
+_new_password = _for_strangers(reset_views.NewPassword.as_view())
+
+urlpatterns = [
+    path("login", _for_strangers(session_views.Login.as_view()), name="login"),
+    path("logout", open_to_all("it only ends the own session")(session_views.Logout.as_view()), name="logout"),
+    path("login/provider", _for_strangers(provider_views.provider_login), name="provider_login"),
+    path("login/forgotten", _for_strangers(reset_views.password_forgotten), name="password_forgotten"),
+    path("login/new-password/<str:uidb64>/<str:token>", _new_password, name="new_password"),
+]

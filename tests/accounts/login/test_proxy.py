@@ -1,0 +1,170 @@
+"""A proxy names the user in a header: believed from named proxies only, and for as long as it says so."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from pytest_django import Settings
+
+from benchweb.accounts.audit.models import AuditEntry
+from benchweb.accounts.models import Grant, Role, UserSession
+from benchweb.accounts.permissions import access_of
+from benchweb.checks import settings_are_usable
+from tests.factories import make_user
+
+pytestmark = pytest.mark.django_db
+PROXY = "10.0.0.5"
+
+
+@pytest.fixture(autouse=True)
+def behind_a_proxy(settings: Settings) -> None:
+    settings.LOGIN_PROXY_HEADER = "X-Forwarded-User"
+    settings.LOGIN_PROXIES = [PROXY]
+
+
+def request(client: Client, user: str | None = "ada", *, peer: str = PROXY, **headers: str) -> int:
+    names = {} if user is None else {"X-Forwarded-User": user}
+    return client.get("/hosts", headers=names | headers, REMOTE_ADDR=peer).status_code
+
+
+def test_whom_the_proxy_names_is_in_and_has_an_account_from_then_on() -> None:
+    client = Client()
+    assert request(client) == 200
+    ada = User.objects.get()
+    assert (ada.username, ada.is_superuser, ada.has_usable_password()) == ("ada", False, False)
+    assert UserSession.objects.get().user == ada
+    assert UserSession.objects.get().address == PROXY
+    assert request(client) == 200
+    assert AuditEntry.objects.filter(action="logged_in", user_name="ada").count() == 1
+
+
+@pytest.mark.parametrize("peer", ["10.0.0.6", "127.0.0.1", "192.0.2.1", ""])
+def test_nobody_else_is_believed(peer: str, settings: Settings) -> None:
+    # Not even those whose X-Forwarded-For is.
+    settings.TRUSTED_PROXIES = ["127.0.0.0/8", "10.0.0.0/8"]
+    assert request(Client(), peer=peer) == 302
+    assert request(Client(), peer=peer, x_forwarded_for=PROXY) == 302
+    assert not User.objects.exists()
+
+
+def test_without_the_setting_no_header_is_looked_at(settings: Settings) -> None:
+    client = Client()
+    assert request(client) == 200
+    settings.LOGIN_PROXY_HEADER = ""
+    assert request(client) == 302
+
+
+def test_a_session_ends_when_the_proxy_names_nobody_or_somebody_else() -> None:
+    client = Client()
+    request(client, "ada")
+    assert request(client, None) == 302
+    request(client, "ada")
+    key = client.session.session_key
+    assert request(client, "bob") == 200
+    assert client.session.session_key != key
+    assert UserSession.objects.get(session_key=client.session.session_key).user == User.objects.get(username="bob")
+    assert not UserSession.objects.filter(session_key=key).exists()
+
+
+def test_a_session_stolen_from_behind_the_proxy_opens_nothing_past_it() -> None:
+    client = Client()
+    request(client)
+    assert request(client, "ada", peer="192.0.2.1") == 302
+
+
+def test_a_key_given_before_is_not_the_key_of_the_session() -> None:
+    client = Client()
+    client.get("/login", REMOTE_ADDR="192.0.2.1")
+    client.cookies["sessionid"] = planted = "p" * 32
+    assert request(client) == 200
+    assert client.cookies["sessionid"].value != planted
+
+
+@pytest.mark.parametrize("name", ["a,b", "ada, root", "x" * 151, "a b", "<script>"])
+def test_a_name_that_no_account_can_have_is_nobody(name: str) -> None:
+    assert request(Client(), name) == 302
+    assert not User.objects.exists()
+
+
+def test_who_is_inactive_or_the_demo_is_not_let_in(settings: Settings) -> None:
+    settings.DEMO = False
+    for name in ("demo", "gone"):
+        make_user(name, "a password")
+    User.objects.filter(username="gone").update(is_active=False)
+    assert [request(Client(), name) for name in ("demo", "gone")] == [302, 302]
+
+
+def test_an_account_that_is_deactivated_is_out_at_once() -> None:
+    client = Client()
+    request(client)
+    User.objects.update(is_active=False)
+    assert request(client) == 302
+
+
+def test_where_accounts_are_not_made_only_known_people_are_let_in(settings: Settings) -> None:
+    settings.CREATE_USERS = False
+    assert request(Client()) == 302
+    assert not User.objects.exists()
+    User.objects.create_user("ada")
+    assert request(Client()) == 200
+
+
+def test_an_account_with_a_password_is_its_owners_unless_names_are_trusted(settings: Settings) -> None:
+    make_user("ada", "a password")
+    assert request(Client()) == 302
+    settings.TRUST_NAMES = True
+    assert request(Client()) == 200
+
+
+def test_programs_get_no_session_by_the_header() -> None:
+    answer = Client().get("/api/v1/hosts", headers={"X-Forwarded-User": "ada"}, REMOTE_ADDR=PROXY)
+    assert answer.status_code == 401
+    assert not User.objects.exists()
+
+
+def test_mail_address_and_role_come_with_the_log_in(settings: Settings) -> None:
+    settings.LOGIN_PROXY_MAIL_HEADER = "X-Forwarded-Email"
+    settings.LOGIN_PROXY_GROUPS_HEADER = "X-Forwarded-Groups"
+    settings.GROUP_ROLES = {"netops": "operator", "lab leads": "admin"}
+    request(Client(), x_forwarded_email="ada@example.org", x_forwarded_groups="staff, netops,lab leads")
+    ada = User.objects.get()
+    assert (ada.email, access_of(ada).everywhere) == ("ada@example.org", Role.ADMIN)
+    request(Client(), x_forwarded_email="no address", x_forwarded_groups="netops")
+    ada = User.objects.get()
+    assert (ada.email, access_of(ada).everywhere) == ("ada@example.org", Role.OPERATOR)
+    request(Client(), x_forwarded_groups="")
+    assert not Grant.objects.exists()
+
+
+def test_without_a_mapping_roles_are_the_dashboards_own(settings: Settings) -> None:
+    settings.LOGIN_PROXY_GROUPS_HEADER = "X-Forwarded-Groups"
+    ada = make_user("ada", "a password")
+    Grant.objects.create(user=ada, role=Role.EDITOR)
+    request(Client(), x_forwarded_groups="netops")
+    assert Grant.objects.get().role == Role.EDITOR
+
+
+def test_log_out_leads_to_where_the_proxy_ends_its_own_session(settings: Settings) -> None:
+    settings.LOGOUT_REDIRECT_URL = "/oauth2/sign_out"
+    client = Client()
+    request(client)
+    answer = client.post("/logout", headers={"X-Forwarded-User": "ada"}, REMOTE_ADDR=PROXY)
+    assert answer["Location"] == "/oauth2/sign_out"
+
+
+@pytest.mark.parametrize(
+    ("values", "identifier"),
+    [
+        ({"LOGIN_PROXIES": []}, "benchweb.E022"),
+        ({"LOGIN_PROXIES": ["0.0.0.0/0"]}, "benchweb.E021"),
+        ({"LOGIN_PROXIES": ["proxy.example.org"]}, "benchweb.E021"),
+        ({"GROUP_ROLES": {"netops": "king"}}, "benchweb.E020"),
+        ({"GROUP_ROLES": {"": "admin"}}, "benchweb.E020"),
+    ],
+)
+def test_a_setting_that_lets_in_too_many_stops_the_start(
+    settings: Settings, values: dict[str, object], identifier: str
+) -> None:
+    assert settings_are_usable() == []
+    for name, value in values.items():
+        setattr(settings, name, value)
+    assert [found.id for found in settings_are_usable()] == [identifier]
