@@ -107,8 +107,8 @@ class Chain:
 
     def stage(self, number: int) -> str:
         """Say how far the pair's alert has come."""
-        found = self.rig.rows(_STAGE, [self.schedules[number]])
-        return str(found[0][0]) if found else "not launched"
+        rows = self.rig.rows(_STAGE, [self.schedules[number]])
+        return str(rows[0][0]) if rows else "not launched"
 
     def kill(self) -> None:
         """Kill -9 the worker, and start the next."""

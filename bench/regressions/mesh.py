@@ -15,7 +15,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,27 +25,60 @@ from typing import NamedTuple
 from bench.faults.clocks import Clock
 from bench.regressions import mesh_story
 from bench.regressions.mesh_network import LINK_MBIT, Mesh, inside, mesh
-from bench.regressions.mesh_story import Story
+from bench.regressions.mesh_story import Expected, Story
 from bench.rig.rig import Rig
 from bench.truth.ground.topology import namespace
 from tests.notifications.receivers import HttpReceiver, MailServer
 
-SLOTS, SHAPED_SLOTS = 40, 26
 SHARE = 0.6
 # Counted from 0: a host's, whose uplink is shaped.
 SHAPED_HOST = 2
-STEPS = [{"kind": "tcp_stream", "params": {"duration_seconds": 1.0, "warmup_seconds": 0.1}}]
 SECRET = "whsec_" + "A" * 44  # pragma: allowlist secret
 # What a slot may take with its runs, re-runs, judging and messages.
 SLOT_LIMIT_SECONDS = 150.0
-Action = Callable[[Mesh], None]
-# Before which slot what happens to the mesh.
-FAULTS: Mapping[int, tuple[str, Action]] = {
-    13: ("uplink shaped", lambda mesh: mesh.shape_uplink(SHAPED_HOST, SHARE * LINK_MBIT)),
-    16: ("uplink as before", lambda mesh: mesh.shape_uplink(SHAPED_HOST, LINK_MBIT)),
-    20: ("direct link shaped", lambda mesh: mesh.shape_direct(SHARE * LINK_MBIT)),
-    22: ("direct link as before", lambda mesh: mesh.shape_direct(LINK_MBIT)),
-}
+Action = tuple[str, Callable[[Mesh], None]]
+_UPLINK_SHAPED: Action = ("uplink shaped", lambda mesh: mesh.shape_uplink(SHAPED_HOST, SHARE * LINK_MBIT))
+_UPLINK_BACK: Action = ("uplink as before", lambda mesh: mesh.shape_uplink(SHAPED_HOST, LINK_MBIT))
+_DIRECT_SHAPED: Action = ("direct link shaped", lambda mesh: mesh.shape_direct(SHARE * LINK_MBIT))
+_DIRECT_BACK: Action = ("direct link as before", lambda mesh: mesh.shape_direct(LINK_MBIT))
+_SHAPED = "shaped-{}".format
+
+
+@dataclass(frozen=True)
+class Course:
+    """How many slots there are, in which of them the shaped mesh has runs too, and what happens to it before which."""
+
+    slots: int
+    shaped_slots: int
+    actions: Mapping[int, Action]
+    expected: Sequence[Expected]
+    seconds: float
+    control_hosts: int
+    # So many slots end with their runs: what they show is judged while the next are measured.
+    unjudged_slots: int = 0
+
+
+LONG = Course(
+    slots=40,
+    shaped_slots=26,
+    actions={13: _UPLINK_SHAPED, 16: _UPLINK_BACK, 20: _DIRECT_SHAPED, 22: _DIRECT_BACK},
+    expected=(
+        Expected("host", 13, 19, (_SHAPED(3),), (_SHAPED(1), _SHAPED(2), _SHAPED(4))),
+        Expected("pair", 20, 25, (_SHAPED(1), _SHAPED(2)), (_SHAPED(3), _SHAPED(4))),
+    ),
+    seconds=1.0,
+    control_hosts=3,
+)
+# Of three to four minutes, for the tests.
+SHORT = Course(
+    slots=17,
+    shaped_slots=17,
+    actions={13: _UPLINK_SHAPED, 14: _UPLINK_BACK},
+    expected=(Expected("host", 13, 17, (_SHAPED(3),), (_SHAPED(1), _SHAPED(2), _SHAPED(4))),),
+    seconds=0.8,
+    control_hosts=2,
+    unjudged_slots=11,
+)
 _SETTLED = """
     SELECT (SELECT count(*) FROM schedules_slot WHERE state IN ('pending', 'running')),
       (SELECT count(*) FROM runs_run WHERE state IN ('pending', 'running')),
@@ -71,6 +104,7 @@ class Proof:
     """A rig with two meshes and two receivers, slot after slot."""
 
     is_moved: bool
+    course: Course = LONG
     stack: ExitStack = field(default_factory=ExitStack)
 
     def __enter__(self) -> "Proof":
@@ -84,10 +118,10 @@ class Proof:
     def __exit__(self, *error: object) -> None:
         self.stack.close()
 
-    def run(self, slots: int = SLOTS, print_line: Callable[[str], None] = print) -> Story:
+    def run(self, print_line: Callable[[str], None] = print) -> Story:
         """Have all slots; return what became of them."""
-        for number in range(1, slots + 1):
-            name, action = FAULTS.get(number, ("", None))
+        for number in range(1, self.course.slots + 1):
+            name, action = self.course.actions.get(number, ("", None))
             if action is not None:
                 action(self.shaped)
             began = time.monotonic()
@@ -112,8 +146,9 @@ class Proof:
         self.clock = Clock(folder)
         self.rig.environment |= self.clock.environment
         self.stack.enter_context(self.rig)
+        hosts = self.course.control_hosts
         self.shaped = mesh(self.stack, folder, controller, name="shaped", network="10.88.0", hosts=4)
-        control = mesh(self.stack, folder, controller, name="control", network="10.89.0", hosts=3)
+        control = mesh(self.stack, folder, controller, name="control", network="10.89.0", hosts=hosts)
         self._make_rows(self.shaped, control)
         self.rig.start("worker", prefix=controller.words())
         self.rig.start("beat")
@@ -121,8 +156,10 @@ class Proof:
     def _make_rows(self, *meshes: Mesh) -> None:
         wanted = {
             "meshes": [{"name": each.name, "engines": each.rows} for each in meshes],
-            "slots": {self.shaped.name: SHAPED_SLOTS},
-            "steps": STEPS,
+            "slots": {self.shaped.name: self.course.shaped_slots},
+            "steps": [
+                {"kind": "tcp_stream", "params": {"duration_seconds": self.course.seconds, "warmup_seconds": 0.1}}
+            ],
             "repetitions": 1,
             "webhook": {"url": self.receiver.url, "secret": SECRET},
             "mail": "team@example.org",
@@ -136,11 +173,17 @@ class Proof:
         if self.is_moved and seconds > 1:
             self.clock.step(int(seconds))
         counted = "SELECT count(*) FROM schedules_slot GROUP BY schedule_id ORDER BY 1"
-        wanted = sorted([(number,), (min(number, SHAPED_SLOTS),)])
+        wanted = sorted([(number,), (min(number, self.course.shaped_slots),)])
         self._await(lambda: self.rig.rows(counted) == wanted, f"slot {number}")
 
     def _await_settled(self, number: int) -> None:
-        self._await(lambda: not any(self._unsettled()), f"the end of slot {number}")
+        is_judged = number > self.course.unjudged_slots
+
+        def is_settled() -> bool:
+            left = self._unsettled()
+            return not any(left if is_judged else (left.slots, left.runs))
+
+        self._await(is_settled, f"the end of slot {number}")
 
     def _unsettled(self) -> Unsettled:
         return Unsettled(*self.rig.rows(_SETTLED)[0])
@@ -157,13 +200,13 @@ class Proof:
 def main() -> int:
     """Have the slots, print, and judge."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--moved-clock", action="store_true", help="about 8 minutes")
+    parser.add_argument("--moved-clock", action="store_true", help="about 10 minutes")
     arguments = parser.parse_args()
     began = time.monotonic()
     with Proof(arguments.moved_clock) as proof:
         story = proof.run(print_line=lambda line: print(line, flush=True))
     print("\n".join(story.lines))
-    faults = mesh_story.faults(story)
+    faults = mesh_story.faults(story, LONG.expected)
     print(f"{time.monotonic() - began:.0f} s", *faults or ["All as it must be."], sep="\n")
     return int(bool(faults))
 

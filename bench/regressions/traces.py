@@ -49,9 +49,13 @@ def main() -> None:
     with Pool(arguments.processes) as pool:
         counts = pool.map(judged, files, chunksize=1)
     print("| method | traces | labels | finds | precision | recall | F1 |\n|---|---|---|---|---|---|---|")
-    for file, each in zip(files, counts, strict=True) if arguments.each else ():
-        print_row(file.name.removesuffix(".json.gz"), "1", each)
-    pooled = (sum(each[0] for each in counts), sum(each[1] for each in counts), sum(each[2] for each in counts))
+    for file, own_counts in zip(files, counts, strict=True) if arguments.each else ():
+        print_row(file.name.removesuffix(".json.gz"), "1", own_counts)
+    pooled = (
+        sum(own_counts[0] for own_counts in counts),
+        sum(own_counts[1] for own_counts in counts),
+        sum(own_counts[2] for own_counts in counts),
+    )
     print_row("find_changes, defaults", str(len(files)), pooled)
     for name, precision, recall, f1 in OTHERS:
         print(f"| {name} | other 25 | 539 | | {precision:.2f} | {recall:.2f} | {f1:.2f} |")
@@ -64,16 +68,16 @@ def judged(file: Path) -> Counts:
     """Return how many labels a trace has, how many changes are found, and how many of them hit a label."""
     trace = json.loads(gzip.decompress(file.read_bytes()))
     values = [value if value is not None and value > 0 else None for value in trace["values"]]
-    found = [change.index for change in find_changes(values)]
+    changes = [change.index for change in find_changes(values)]
     labels = trace["annotations"]["1"]
-    return len(labels), len(found), hits(found, labels)
+    return len(labels), len(changes), hits(changes, labels)
 
 
-def hits(found: Sequence[int], labels: Sequence[int]) -> int:
+def hits(changes: Sequence[int], labels: Sequence[int]) -> int:
     """Return how many finds have a label of their own at most TOLERANCE values away."""
     free = list(labels)
     count = 0
-    for index in found:
+    for index in changes:
         near = next((label for label in free if abs(label - index) <= TOLERANCE), None)
         if near is not None:
             free.remove(near)
@@ -83,8 +87,8 @@ def hits(found: Sequence[int], labels: Sequence[int]) -> int:
 
 def scores(counts: Counts) -> tuple[float, float, float]:
     """Return precision, recall and F1."""
-    labels, found, hit = counts
-    return hit / max(1, found), hit / max(1, labels), 2 * hit / max(1, found + labels)
+    labels, detected, hit = counts
+    return hit / max(1, detected), hit / max(1, labels), 2 * hit / max(1, detected + labels)
 
 
 def print_row(name: str, traces: str, counts: Counts) -> None:

@@ -68,21 +68,23 @@ def detectable_changes(plan_id: int, most: int) -> tuple[list[Detectable], int]:
     latest = Run.objects.filter(plan_version__plan=plan_id, has_figures=True).order_by("-pk").values("pk")
     measured = RunFigure.objects.filter(run__in=latest[:_LATEST_RUNS]).values("series")
     ends = ("pair__source__host", "pair__sink__host", "pair__environment")
-    found = list(Series.objects.filter(headlines, pk__in=measured).select_related(*ends).order_by("pk")[:MOST_COUNTED])
-    shown = {series.pk: series for series in found[:most]}
-    known = histories(shown)
-    boundaries, spreads = _boundaries(shown), _spreads(known)
-    return [_detectable(shown[each.series_id], each, boundaries, spreads) for each in known], len(found)
+    candidates = list(
+        Series.objects.filter(headlines, pk__in=measured).select_related(*ends).order_by("pk")[:MOST_COUNTED]
+    )
+    listed = {series.pk: series for series in candidates[:most]}
+    known = histories(listed)
+    boundaries, spreads = _boundaries(listed), _spreads(known)
+    return [_detectable(listed[history.series_id], history, boundaries, spreads) for history in known], len(candidates)
 
 
 def _boundaries(series_ids: Collection[int]) -> Mapping[int, set[int]]:
     """Return the runs with which levels begin, by series, as alerts know them."""
-    found: dict[int, set[int]] = defaultdict(set)
+    boundaries: dict[int, set[int]] = defaultdict(set)
     for part in AlertSeries.objects.filter(series__in=series_ids).only(
         "series_id", "first_bad_run_id", "recovered_run_id"
     ):
-        found[part.series_id] |= {part.first_bad_run_id, part.recovered_run_id or 0}
-    return found
+        boundaries[part.series_id] |= {part.first_bad_run_id, part.recovered_run_id or 0}
+    return boundaries
 
 
 def _spreads(known: Sequence[History]) -> Mapping[tuple[int, int], float | None]:
@@ -102,11 +104,11 @@ def _detectable(
     values = [run.median for run in runs]
     repetitions = round(median(run.n for run in runs))
     ratio = smallest_detectable_change(values, floor=history.floor_ratio)
-    found = Detectable(series, len(history.runs), repetitions, ratio, history.floor_ratio, None)
-    if ratio is None or found.is_at_floor:
-        return found
-    each = [spreads.get((series.pk, run.run_id)) for run in runs]
-    needed = repetitions_to_halve(values, each, repetitions=repetitions)
+    detectable = Detectable(series, len(history.runs), repetitions, ratio, history.floor_ratio, None)
+    if ratio is None or detectable.is_at_floor:
+        return detectable
+    spreads_of_runs = [spreads.get((series.pk, run.run_id)) for run in runs]
+    needed = repetitions_to_halve(values, spreads_of_runs, repetitions=repetitions)
     return Detectable(series, len(history.runs), repetitions, ratio, history.floor_ratio, needed)
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from benchweb.annotations.selectors import AnnotationRow, annotations_between
-from benchweb.hosts.facts.changes import differences
+from benchweb.hosts.facts.differences import differences
+from benchweb.hosts.facts.interfaces import used_by
 from benchweb.hosts.models import Pair
 from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.results.selectors import facts_of_runs
@@ -57,10 +58,10 @@ def _facts(parts: Sequence[AlertSeries]) -> list[ChangedFacts]:
         if before is None or after is None:
             continue
         pair = part.first_bad_run.pair
-        for host, old, new in zip((pair.source.host, pair.sink.host), before, after, strict=True):
-            words = tuple(differences(old, new))
+        for end, old, new in zip((pair.source, pair.sink), before, after, strict=True):
+            words = tuple(differences(old, new, used_by(end)))
             if words:
-                found.setdefault(host.pk, ChangedFacts(host.pk, host.name, words))
+                found.setdefault(end.host_id, ChangedFacts(end.host_id, end.host.name, words))
     return list(found.values())
 
 

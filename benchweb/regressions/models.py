@@ -15,7 +15,7 @@ from benchweb.schedules.models import Schedule
 
 
 class Threshold(Archivable):
-    """A limit that a metric's median of a run must keep, whatever is usual; it is archived rather than changed."""
+    """A limit that a metric's median of a run must keep, whatever is usual; what it is of never changes."""
 
     class Relation(models.TextChoices):
         ABOVE = "above", _("above")
@@ -28,10 +28,14 @@ class Threshold(Archivable):
     # In the metric's unit; of a baseline a share of its run's figure.
     limit = models.FloatField()
     severity = models.CharField(max_length=20)
+    # Of one test, by its identity parameters; empty for all of the kind.
+    identity_digest = models.CharField(max_length=64, blank=True, default="", db_default="")
     # Of one of these, or of all runs.
     environment = models.ForeignKey(Environment, null=True, on_delete=models.PROTECT, related_name="+")
     pair = models.ForeignKey(Pair, null=True, on_delete=models.PROTECT, related_name="+")
     plan = models.ForeignKey(Plan, null=True, on_delete=models.PROTECT, related_name="+")
+    # Since it was created or restored: what it reported before is reported again.
+    in_force_since = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
 
     class Meta:
@@ -46,7 +50,7 @@ class Alert(models.Model):
 
     class Kind(models.TextChoices):
         CHANGE = "change", _("change")
-        ABSENCE = "absence", _("absence")
+        ABSENCE = "absence", _("missing results")
         THRESHOLD = "threshold", _("threshold")
 
     class State(models.TextChoices):
@@ -57,7 +61,7 @@ class Alert(models.Model):
         # The new level is the baseline from now on.
         EXPECTED = "expected", _("expected")
         # It was noise: the floor of its series is raised.
-        INVALID = "invalid", _("invalid")
+        INVALID = "invalid", _("noise")
         FIXED = "fixed", _("fixed")
         RECOVERED = "recovered", _("recovered")
         # Its series are another alert's now.
@@ -173,6 +177,9 @@ class AlertSeries(models.Model):
     difference_ratio = models.FloatField(null=True)
     interval_low_ratio = models.FloatField(null=True)
     interval_high_ratio = models.FloatField(null=True)
+    # Of two modes whose shares changed: how many of the runs were at the lower one. None where levels changed.
+    mode_share_before = models.FloatField(null=True)
+    mode_share_after = models.FloatField(null=True)
     # None for a suspect, of which no test can tell yet.
     p = models.FloatField(null=True)
     last_good_run = models.ForeignKey(Run, null=True, on_delete=models.PROTECT, related_name="+")
@@ -191,9 +198,9 @@ class AlertSeries(models.Model):
         return self.p is not None or self.rerun_id is not None
 
     @property
-    def was_chance(self) -> bool:
-        """Tell whether one run stood out, and nothing that came after."""
-        return self.recovered_run_id is not None and not self.is_confirmed
+    def was_unannounced(self) -> bool:
+        """Tell whether it was over before people were told of its alert."""
+        return self.recovered_run_id is not None and self.alert.opened_at is None
 
 
 class AlertTransition(models.Model):
@@ -235,10 +242,14 @@ class Baseline(models.Model):
     plan = models.ForeignKey(Plan, on_delete=models.PROTECT, related_name="+")
     pinned_at = models.DateTimeField()
     pinned_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    # Then the one that was pinned before it holds again.
+    archived_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["-id"]
-        indexes = [models.Index(fields=["pair", "plan", "-id"], name="baseline_latest")]
+        indexes = [
+            models.Index(fields=["pair", "plan", "-id"], condition=Q(archived_at=None), name="baseline_in_force"),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -250,6 +261,33 @@ class SeriesNoise(models.Model):
     series = models.OneToOneField(Series, primary_key=True, on_delete=models.CASCADE, related_name="noise")
     floor_ratio = models.FloatField()
     taught_at = models.DateTimeField()
+
+
+class Sensitivity(models.Model):
+    """From what on changes are told of a plan, environment, metric or kind, or of all four's combination."""
+
+    plan = models.ForeignKey(Plan, null=True, on_delete=models.CASCADE, related_name="+")
+    environment = models.ForeignKey(Environment, null=True, on_delete=models.CASCADE, related_name="+")
+    # Empty: of all.
+    kind = models.CharField(max_length=40, blank=True)
+    metric = models.CharField(max_length=60, blank=True)
+    # A smaller relative change is not told; None: as usual.
+    floor_ratio = models.FloatField(null=True)
+    # A run that lies further off than so many times the noise is a suspect; None: as usual.
+    noise_times = models.FloatField(null=True)
+    # Then nothing is judged by it.
+    archived_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["plan", "environment", "kind", "metric"],
+                condition=Q(archived_at=None),
+                nulls_distinct=False,
+                name="sensitivity_once_in_use",
+            )
+        ]
 
 
 class RunJudgement(models.Model):

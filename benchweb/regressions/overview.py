@@ -1,16 +1,14 @@
-"""What an overview tells of alerts: the worst that are open, how many there are, and the night in numbers."""
+"""What an overview tells of alerts: the new ones and those that go on, worst first, and how many there are."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import Any
 
-from django.db.models import Case, F, OuterRef, Q, Subquery, Value, When
+from django.db.models import Case, Count, F, Min, OuterRef, Q, Subquery, Value, When
 from django.db.models.fields.json import KT
 from django.db.models.functions import Abs, JSONObject
-from django.utils import timezone
 
-from benchweb.common.rows import fetch, literals
 from benchweb.regressions.handling.snoozes import is_snoozed
 from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.regressions.selectors import named_alerts
@@ -24,31 +22,6 @@ DONE_STATES = (
     Alert.State.MERGED,
 )
 _SUSPECT_STATES = (Alert.State.SUSPECT, Alert.State.CONFIRMING)
-_DAY = timedelta(days=1)
-
-# As snoozes.is_snoozed has it.
-_AWAKE = "coalesce(snoozed_until <= statement_timestamp(), snoozed_rank IS NULL)"
-# What is missing from the night so far: a slot of later is not due.
-_NUMBERS = f"""
-WITH begun AS (
-  SELECT kind FROM regressions_alert
-  WHERE night = %(night)s AND opened_at IS NOT NULL AND state NOT IN ({literals((*DONE_STATES, "recovered"))})
-    AND {_AWAKE}
-), slot AS (
-  SELECT state FROM schedules_slot WHERE at >= %(begins)s AND at < least(%(ends)s, statement_timestamp())
-)
-SELECT (SELECT count(*) FROM slot) AS slots, (SELECT count(*) FROM slot WHERE state = 'finished') AS complete_slots,
-  (SELECT count(*) FROM begun WHERE kind <> 'absence') AS changed,
-  (SELECT count(*) FROM begun WHERE kind = 'absence') AS missing,
-  (SELECT count(*) FROM regressions_alert
-    WHERE state = 'recovered' AND opened_at IS NOT NULL AND ended_at >= %(begins)s AND ended_at < %(ends)s
-  ) AS recovered,
-  (SELECT count(*) FROM regressions_alert WHERE state IN ({literals(_SUSPECT_STATES)})) AS suspects,
-  (SELECT coalesce(jsonb_object_agg(coalesce(environment_id, 0), open), '{{}}') FROM (
-    SELECT environment_id, count(*) AS open FROM regressions_alert
-    WHERE state = 'open' AND {_AWAKE} GROUP BY environment_id
-  ) each) AS by_environment
-"""  # noqa: S608  (states of our own)
 
 
 @dataclass(frozen=True)
@@ -61,63 +34,78 @@ class AlertLine:
     medians: list[float]
 
 
-class _Numbers(NamedTuple):
-    slots: int
-    complete_slots: int
-    changed: int
+@dataclass(frozen=True)
+class EnvironmentAlerts:
+    """An environment's alerts: how many are new, tell of changes, of missing results; and since when the first is."""
+
+    new: int
+    worse: int
     missing: int
-    recovered: int
-    suspects: int
-    by_environment: dict[str, int]
+    since: datetime
 
 
 @dataclass(frozen=True)
 class AlertsNow:
-    """The worst open alerts, how many there are, and what the latest night gave; of a snoozed one nothing is told."""
+    """The worst alerts, new and ongoing, and how many there are of each; of a snoozed one nothing is told."""
 
-    worst: Sequence[Alert]
+    new: Sequence[Alert]
+    ongoing: Sequence[Alert]
     lines: Mapping[int, AlertLine]
     # By environment; 0 is that of alerts without one.
-    open_by_environment: Mapping[int, int]
+    by_environment: Mapping[int, EnvironmentAlerts]
+    new_count: int
+    ongoing_count: int
+    recovered_count: int
     suspects: int
-    night: date
-    slots: int
-    complete_slots: int
-    changed: int
-    missing: int
-    recovered: int
-
-    @property
-    def open(self) -> int:
-        return sum(self.open_by_environment.values())
-
-    @property
-    def is_quiet(self) -> bool:
-        """Tell whether all slots so far are complete and nothing of the night is left to look at."""
-        return self.slots > 0 and self.slots == self.complete_slots and not self.changed and not self.missing
 
 
-def alerts_now(most: int) -> AlertsNow:
-    """Return the `most` worst open alerts, and the night that ends today at noon, UTC, in numbers; two queries."""
-    now = timezone.now()
-    night = now.astimezone(UTC).date()
-    ends = datetime.combine(night, time(12), UTC)
-    numbers = fetch(_Numbers, _NUMBERS, {"night": night, "begins": ends - _DAY, "ends": ends})[0]
+def alerts_now(since: datetime, *, most_new: int, most_ongoing: int) -> AlertsNow:
+    """Return the worst alerts that opened since then, and those before that go on; two queries."""
+    is_live = Q(state__in=(Alert.State.OPEN, Alert.State.ACKNOWLEDGED)) & ~is_snoozed()
+    # What somebody acknowledged is not new, whenever it began.
+    is_new = Q(state=Alert.State.OPEN, opened_at__gte=since)
+    counts = _counts(is_live, is_new, since)
+    live = Alert.objects.filter(is_live).order_by("-rank", "-pk")
+    new, ongoing = live.filter(is_new).values("pk")[:most_new], live.exclude(is_new).values("pk")[:most_ongoing]
     named = named_alerts().annotate(named_kind=KT("params__kind"), named_metric=KT("params__metric"))
-    found = named.filter(~is_snoozed(), state=Alert.State.OPEN).annotate(line=_line_of_outer())
-    worst = list(found.order_by("-rank", "-pk")[:most])
+    listed = named.filter(Q(pk__in=new) | Q(pk__in=ongoing)).annotate(line=_line_of_outer())
+    totals = {name: sum(each[name] for each in counts) for name in ("new", "live", "recovered", "suspects")}
+    worst = list(listed.order_by("-rank", "-pk")) if totals["live"] else []
     return AlertsNow(
-        worst=worst,
+        new=[alert for alert in worst if _opened_since(alert, since)],
+        ongoing=[alert for alert in worst if not _opened_since(alert, since)],
         lines={alert.pk: _line(line) for alert in worst if (line := alert.line)},
-        open_by_environment={int(key): count for key, count in numbers.by_environment.items()},
-        suspects=numbers.suspects,
-        night=night,
-        slots=numbers.slots,
-        complete_slots=numbers.complete_slots,
-        changed=numbers.changed,
-        missing=numbers.missing,
-        recovered=numbers.recovered,
+        by_environment={each["environment"] or 0: _of_environment(each) for each in counts if each["live"]},
+        new_count=totals["new"],
+        ongoing_count=totals["live"] - totals["new"],
+        recovered_count=totals["recovered"],
+        suspects=totals["suspects"],
     )
+
+
+def _counts(is_live: Q, is_new: Q, since: datetime) -> Sequence[Mapping[str, Any]]:
+    """Count the alerts of each environment, None among them; one query of the few that any number tells of."""
+    is_suspect, is_missing = Q(state__in=_SUSPECT_STATES), Q(kind=Alert.Kind.ABSENCE)
+    has_recovered = Q(state=Alert.State.RECOVERED, opened_at__isnull=False, ended_at__gte=since)
+    alerts = Alert.objects.filter(is_live | is_suspect | has_recovered).order_by()
+    counted = alerts.values("environment").annotate(
+        new=Count("pk", filter=is_live & is_new),
+        live=Count("pk", filter=is_live),
+        worse=Count("pk", filter=is_live & ~is_missing),
+        missing=Count("pk", filter=is_live & is_missing),
+        since=Min("begun_at", filter=is_live),
+        recovered=Count("pk", filter=has_recovered),
+        suspects=Count("pk", filter=is_suspect),
+    )
+    return [dict(each) for each in counted]
+
+
+def _opened_since(alert: Alert, since: datetime) -> bool:
+    return alert.state == Alert.State.OPEN and alert.opened_at is not None and alert.opened_at >= since
+
+
+def _of_environment(counts: Mapping[str, Any]) -> EnvironmentAlerts:
+    return EnvironmentAlerts(**{name: counts[name] for name in ("new", "worse", "missing", "since")})
 
 
 def _line_of_outer() -> Subquery:
@@ -131,6 +119,6 @@ def _line_of_outer() -> Subquery:
     return Subquery(parts.values(line=JSONObject(metric="series__metric", before="before", **recent))[:1])
 
 
-def _line(found: dict[str, Any]) -> AlertLine:
-    ats = [datetime.fromisoformat(at) for at in found["ats"]]
-    return AlertLine(found["metric"], found["before"], ats, found["medians"])
+def _line(row: dict[str, Any]) -> AlertLine:
+    ats = [datetime.fromisoformat(at) for at in row["ats"]]
+    return AlertLine(row["metric"], row["before"], ats, row["medians"])

@@ -1,13 +1,14 @@
 """Read alerts, the changes of a series, and what a night gave."""
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 from statistics import median
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Case, Count, F, Q, QuerySet, Value, When
+from django.db.models.functions import Abs, Coalesce
 
 from benchweb.regressions.handling.snoozes import is_snoozed
 from benchweb.regressions.judging.findings import changes_of
@@ -22,6 +23,8 @@ from benchweb.statistics.changes import LEAST_RUNS, Change, smallest_detectable_
 _MOST_SERIES = 500
 # One has a cause of its own: a night of more is a night without a network.
 MOST_ALERTS = 500
+# No result is older; a day before the calendar's first has no beginning.
+FIRST_NIGHT = date(2000, 1, 1)
 # What nobody has dealt with: it is measured again, or went by itself.
 _UNTOUCHED = (Alert.State.SUSPECT, Alert.State.CONFIRMING, Alert.State.RECOVERED)
 
@@ -74,6 +77,11 @@ def named_alerts() -> "QuerySet[Alert, Alert]":
     return Alert.objects.select_related("environment", "host", "endpoint__host", "plan", "schedule", "assignee", *pairs)
 
 
+def open_count() -> int:
+    """Return how many alerts are open and not snoozed."""
+    return Alert.objects.filter(~is_snoozed(), state=Alert.State.OPEN).count()
+
+
 def alerts() -> "QuerySet[Alert, Alert]":
     """Return alerts with all that names them, and how many series each has."""
     return named_alerts().annotate(series_count=Count("series"))
@@ -81,15 +89,24 @@ def alerts() -> "QuerySet[Alert, Alert]":
 
 def alerts_matching(filters: AlertFilters) -> "QuerySet[Alert, Alert]":
     """Return the alerts that match; the caller orders and slices."""
-    found = alerts().filter(state__in=filters.states)
+    matching = alerts().filter(state__in=filters.states)
     named = {name: getattr(filters, name) for name in ("environment", "kind", "night", "severity", "plan")}
-    found = found.filter(**{name: value for name, value in named.items() if value not in (None, "")})
+    matching = matching.filter(**{name: value for name, value in named.items() if value not in (None, "")})
     if filters.snoozed is not None:
-        found = found.filter(is_snoozed() if filters.snoozed else ~is_snoozed())
+        matching = matching.filter(is_snoozed() if filters.snoozed else ~is_snoozed())
     if filters.host is not None:
         of_pair = Q(pair__source__host=filters.host) | Q(pair__sink__host=filters.host)
-        found = found.filter(Q(host=filters.host) | Q(endpoint__host=filters.host) | of_pair)
-    return found
+        matching = matching.filter(Q(host=filters.host) | Q(endpoint__host=filters.host) | of_pair)
+    return matching
+
+
+def parts_named_first(alert: Alert) -> "QuerySet[AlertSeries, AlertSeries]":
+    """Return an alert's series: those of the metric that names it first, the most changed first among each."""
+    is_named = Q(series__kind=alert.params.get("kind", ""), series__metric=alert.params.get("metric", ""))
+    ends = ("series__pair__source__host", "series__pair__sink__host")
+    return alert.series.select_related(*ends).order_by(
+        Case(When(is_named, then=Value(0)), default=Value(1)), Abs(F("difference_ratio")).desc(nulls_last=True), "pk"
+    )
 
 
 def series_changes(series_id: int) -> SeriesChanges | None:
@@ -97,12 +114,12 @@ def series_changes(series_id: int) -> SeriesChanges | None:
     history = next(iter(histories([series_id])), None)
     if history is None:
         return None
-    found = changes_of(history)
-    since = found[-1].index if found else 0
+    changes = changes_of(history)
+    since = changes[-1].index if changes else 0
     return SeriesChanges(
         runs=len(history.runs),
         is_learning=len(history.runs) < LEAST_RUNS,
-        changes=[(change, history.runs[change.index]) for change in found],
+        changes=[(change, history.runs[change.index]) for change in changes],
         smallest_detectable_change_ratio=_detectable(history, since),
     )
 
@@ -116,13 +133,15 @@ def night_of_date(night: date) -> Night:
     runs = Run.objects.filter(started_at__gte=begins, started_at__lt=ends)
     # What later runs confirmed is told as an alert, and what somebody took is known.
     unconfirmed = alerts().filter(night=night, opened_at=None, state__in=_UNTOUCHED).exclude(unconfirmed_code="")
-    told = alerts().exclude(opened_at=None).order_by("-size_ratio", "pk")
+    opened = alerts().exclude(opened_at=None).order_by("-size_ratio", "pk")
     ids = list(RunFigure.objects.filter(**in_night).values_list("series", flat=True).distinct()[:_MOST_SERIES])
     ratios = _present_ratios(ids)
     return Night(
         night=night,
-        begun=list(told.filter(night=night)[:MOST_ALERTS]),
-        recovered=list(told.filter(state=Alert.State.RECOVERED, ended_at__gte=begins, ended_at__lt=ends)[:MOST_ALERTS]),
+        begun=list(opened.filter(night=night)[:MOST_ALERTS]),
+        recovered=list(
+            opened.filter(state=Alert.State.RECOVERED, ended_at__gte=begins, ended_at__lt=ends)[:MOST_ALERTS]
+        ),
         unconfirmed=list(unconfirmed.order_by("-size_ratio", "pk")[:MOST_ALERTS]),
         slots=slots.count(),
         complete_slots=slots.filter(state=State.FINISHED).count(),
@@ -141,8 +160,8 @@ def _present_ratios(series_ids: Collection[int]) -> list[float]:
     parts = AlertSeries.objects.filter(series__in=series_ids, threshold=None)
     for part in parts.only("series_id", "first_bad_run_id", "recovered_run_id"):
         boundaries[part.series_id] |= {part.first_bad_run_id, part.recovered_run_id or 0}
-    found = (_present(history, boundaries[history.series_id]) for history in histories(series_ids))
-    return [ratio for ratio in found if ratio is not None]
+    ratios = (_present(history, boundaries[history.series_id]) for history in histories(series_ids))
+    return [ratio for ratio in ratios if ratio is not None]
 
 
 def _present(history: History, boundaries: Collection[int]) -> float | None:
@@ -157,3 +176,14 @@ def _present(history: History, boundaries: Collection[int]) -> float | None:
 
 def _detectable(history: History, since: int) -> float | None:
     return smallest_detectable_change(history.values, floor=history.floor_ratio, since=since)
+
+
+def environments_of_alert(*, alert_id: int, **_: object) -> Iterable[int | None]:
+    """Return the environment of the alert that an address names, read when it matters; None of several."""
+    return environments_of_alerts([alert_id])
+
+
+def environments_of_alerts(alert_ids: Collection[int]) -> Iterable[int | None]:
+    """Return the environments of alerts, read when it matters; None of those about several."""
+    environment = Coalesce("environment_id", "pair__environment_id")
+    return Alert.objects.filter(pk__in=alert_ids).values_list(environment, flat=True).distinct()

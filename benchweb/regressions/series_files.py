@@ -59,7 +59,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 def _of_csv(text: str, column: str | None) -> list[float | None]:
     first_line = text.splitlines()[0]
-    delimiter = next((each for each in _DELIMITERS if each in first_line), ",")
+    delimiter = next((candidate for candidate in _DELIMITERS if candidate in first_line), ",")
     try:
         rows = [(number, row) for number, row in enumerate(csv.reader(text.splitlines(), delimiter=delimiter), start=1)]
     except csv.Error as error:
@@ -67,11 +67,11 @@ def _of_csv(text: str, column: str | None) -> list[float | None]:
     first = [cell.strip() for cell in rows[0][1]] or [""]
     is_text = [cell.lower() not in _MISSING for cell in first]
     has_head = any(is_text) and not any(_is_number(cell) for cell in first)
-    place = _place(column, first, has_head)
-    return [_of_cell(row, place, number) for number, row in rows[1 if has_head else 0 :] if row or len(first) == 1]
+    index = _column_index(column, first, has_head)
+    return [_of_cell(row, index, number) for number, row in rows[1 if has_head else 0 :] if row or len(first) == 1]
 
 
-def _place(column: str | None, first: list[str], has_head: bool) -> int:
+def _column_index(column: str | None, first: list[str], has_head: bool) -> int:
     if column is None:
         if len(first) > 1:
             raise SeriesFileError(f"There are {len(first)} columns: name one by --column, {_choices(first, has_head)}.")
@@ -88,13 +88,13 @@ def _choices(first: list[str], has_head: bool) -> str:
     return f"{', '.join(first)} or {numbers}" if has_head else numbers
 
 
-def _of_cell(row: list[str], place: int, line: int) -> float | None:
-    cell = row[place].strip() if place < len(row) else ""
+def _of_cell(row: list[str], index: int, line: int) -> float | None:
+    cell = row[index].strip() if index < len(row) else ""
     if cell.lower() in _MISSING:
         return None
     if not _is_number(cell):
         raise SeriesFileError(
-            f"Line {line}, column {place + 1}: '{cell[:40]}' is not a finite number: leave it empty if missing."
+            f"Line {line}, column {index + 1}: '{cell[:40]}' is not a finite number: leave it empty if missing."
         )
     return float(cell)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -10,13 +9,12 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from benchweb.regressions.models import LIVE_STATES, Alert, AlertTransition, SeriesNoise
+from benchweb.regressions.handling.noise import teach_noise
+from benchweb.regressions.models import LIVE_STATES, Alert, AlertTransition
 from benchweb.regressions.signals import alert_changed
 
 State = Alert.State
 MOST_CHARACTERS = 2_000
-# A series whose noise was taught is still judged: a change of half its level is never noise.
-LARGEST_FLOOR_RATIO = 0.5
 _FROM: Mapping[str, tuple[str, ...]] = {
     State.SUSPECT: (State.CONFIRMING,),
     State.CONFIRMING: (State.SUSPECT,),
@@ -40,7 +38,7 @@ class AlertError(ValueError):
         self.message = message
 
 
-def found(alert: Alert) -> Alert:
+def begin(alert: Alert) -> Alert:
     """Save a new alert with the first row of its history."""
     alert.created_at = timezone.now()
     if alert.state == State.OPEN:
@@ -63,12 +61,12 @@ def move(
         setattr(alert, name, value)
     alert.state = to
     alert.ended_at = None if to in LIVE_STATES else now
-    if to == State.OPEN and alert.opened_at is None:
+    # Whoever acknowledged it knows of it, and waits for its recovery.
+    if to in (State.OPEN, State.ACKNOWLEDGED) and alert.opened_at is None:
         alert.opened_at = now
     alert.save()
-    if to == State.INVALID:
-        _teach_noise(alert, now)
-    record(alert, AlertTransition.Action.MOVED, before, by, comment)
+    params = {"taught": teach_noise(alert, now)} if to == State.INVALID else None
+    record(alert, AlertTransition.Action.MOVED, before, by, comment, params=params)
     return True
 
 
@@ -106,6 +104,8 @@ def remark(*, alert_id: int, comment: str, by: User | None, ticket_url: str | No
         raise AlertError("comment", _("A comment has at least one character."))
     if ticket_url and not ticket_url.startswith(("http://", "https://")):
         raise AlertError("ticket_url", _("A ticket's address begins with http:// or https://."))
+    if ticket_url and not ticket_url.isprintable():
+        raise AlertError("ticket_url", _("A ticket's address has no blanks at its ends and no control characters."))
     params = {} if ticket_url is None else {"ticket_url": ticket_url}
     with change(alert_id, even_ended=True) as alert:
         alert.ticket_url = alert.ticket_url if ticket_url is None else ticket_url
@@ -126,17 +126,16 @@ def change(alert_id: int, *, even_ended: bool = False) -> Iterator[Alert]:
 def check_live(alert: Alert, field: str = "") -> None:
     """Raise AlertError where an alert has ended."""
     if alert.state not in LIVE_STATES:
-        raise AlertError(
-            field, _("Alert {alert_id} is {state}: it has ended.").format(alert_id=alert.pk, state=alert.state)
-        )
+        refusal = _("Alert {alert_id} has ended: {state}.")
+        raise AlertError(field, refusal.format(alert_id=alert.pk, state=alert.get_state_display()))
 
 
 @transaction.atomic
 def _moved_by(alert_id: int, to: State, by: User | None, comment: str) -> None:
     if not move(alert_id, to, by=by, comment=comment):
-        state = Alert.objects.values_list("state", flat=True).get(pk=alert_id)
-        refusal = _("Alert {alert_id} is {state}: it can't become {wanted}.")
-        raise AlertError("", refusal.format(alert_id=alert_id, state=state, wanted=to.value))
+        state = State(Alert.objects.values_list("state", flat=True).get(pk=alert_id))
+        refusal = _("Alert {alert_id}: the state can't change from {state} to {wanted}.")
+        raise AlertError("", refusal.format(alert_id=alert_id, state=state.label, wanted=to.label))
 
 
 def record(
@@ -171,13 +170,3 @@ def _check(comment: str) -> None:
         raise AlertError("comment", _("A comment has at most {most:,} characters.").format(most=MOST_CHARACTERS))
     if "\0" in comment:
         raise AlertError("comment", _("A comment can't hold the NUL character."))
-
-
-def _teach_noise(alert: Alert, now: datetime) -> None:
-    """Raise the floor of an alert's series to the changes that were called noise."""
-    for part in alert.series.filter(threshold=None).exclude(difference_ratio=None):
-        floor = min(abs(part.difference_ratio or 0.0), LARGEST_FLOOR_RATIO)
-        noise, _is_new = SeriesNoise.objects.get_or_create(
-            series_id=part.series_id, defaults={"floor_ratio": floor, "taught_at": now}
-        )
-        SeriesNoise.objects.filter(pk=noise.pk, floor_ratio__lt=floor).update(floor_ratio=floor, taught_at=now)

@@ -8,15 +8,10 @@ from enum import StrEnum
 from statistics import median
 from typing import NamedTuple
 
-from django.contrib.auth.models import User
-from django.utils import timezone
-from django.utils.translation import gettext as _
-
 from benchweb.common.rows import fetch
-from benchweb.regressions.judging.watched import FLOOR_RATIO, is_worse, least_difference, watched_metric
-from benchweb.regressions.models import Baseline
-from benchweb.regressions.transitions import AlertError
-from benchweb.runs.models import OPEN_STATES, Run
+from benchweb.regressions.judging.sensitivity import Sensitivity, sensitivities
+from benchweb.regressions.judging.watched import is_worse, least_difference, watched_metric
+from benchweb.runs.models import Run
 from benchweb.statistics.comparison import Difference, Verdict, difference, verdicts
 
 # A run is compared with the runs of at most so long before, and so many of each measure.
@@ -99,41 +94,20 @@ def verdict_beside_history(run: Run) -> RunVerdict:
     return _verdict(_of_run(run), _medians(run, "pair.id = %(which)s", run.pair_id))
 
 
-def pinned_baseline(run: Run) -> Baseline | None:
-    """Return the baseline that was pinned last for a run's pair and plan."""
-    pinned = Baseline.objects.filter(pair=run.pair_id, plan=run.plan_version.plan_id).select_related("run")
-    return pinned.order_by("-pk").first()
-
-
-def baseline_pin(*, run: Run, name: str, by: User | None) -> Baseline:
-    """Pin a final run as the baseline of its pair and plan."""
-    if run.state in OPEN_STATES:
-        raise AlertError("run", _("A run that has not ended is no baseline yet."))
-    return Baseline.objects.create(
-        name=name,
-        run=run,
-        environment_id=run.pair.environment_id,
-        pair_id=run.pair_id,
-        plan_id=run.plan_version.plan_id,
-        pinned_at=timezone.now(),
-        pinned_by=by,
-    )
-
-
 def _of_run(run: Run) -> list[_Measure]:
     return fetch(_Measure, _OF_RUN, {"run": run.pk})
 
 
 def _medians(run: Run, of: str, which: int) -> list[_Measure]:
     until = run.started_at or run.created_at
-    watched = [each for each in _of_run(run) if watched_metric(each.kind, each.metric)]
+    watched = [measure for measure in _of_run(run) if watched_metric(measure.kind, measure.metric)]
     values = {
         "which": which,
         "run": run.pk,
         "since": until - _BEFORE,
         "until": until,
-        "kinds": sorted({each.kind for each in watched}),
-        "metrics": sorted({each.metric for each in watched}),
+        "kinds": sorted({measure.kind for measure in watched}),
+        "metrics": sorted({measure.metric for measure in watched}),
         "most": _MOST_VALUES,
     }
     return fetch(_Measure, _MEDIANS.format(of=of), values)
@@ -141,47 +115,54 @@ def _medians(run: Run, of: str, which: int) -> list[_Measure]:
 
 def _verdict(measured: Sequence[_Measure], baseline: Sequence[_Measure]) -> RunVerdict:
     before: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    for each in baseline:
-        before[each[:3]] = each.values
-    common = [each for each in measured if watched_metric(each.kind, each.metric) and before[each[:3]]]
-    differences = [difference(before[each[:3]], each.values) for each in common]
+    for measure in baseline:
+        before[measure[:3]] = measure.values
+    common = [measure for measure in measured if watched_metric(measure.kind, measure.metric) and before[measure[:3]]]
+    differences = [difference(before[measure[:3]], measure.values) for measure in common]
     compared = [
-        Compared(each.series_id, each.kind, each.metric, found, verdict, _is_bad(each, found))
-        for each, found, verdict in zip(common, differences, verdicts(differences), strict=True)
+        Compared(measure.series_id, measure.kind, measure.metric, gap, verdict, _is_bad(measure, gap))
+        for measure, gap, verdict in zip(common, differences, verdicts(differences), strict=True)
     ]
-    different = [each for each in compared if each.verdict == Verdict.DIFFERENT and _is_large(each)]
-    shown = [
+    surely = [change for change in compared if change.verdict == Verdict.DIFFERENT]
+    known = sensitivities({change.series_id for change in surely})
+    different = [
+        change for change in surely if _is_large(change, known.get(change.series_id, Sensitivity()).floor_ratio)
+    ]
+    detectable = [
         share
-        for found in differences
-        if found.least_shift_shown is not None and (share := found.share(found.least_shift_shown)) is not None
+        for gap in differences
+        if gap.least_shift_shown is not None and (share := gap.share(gap.least_shift_shown)) is not None
     ]
     return RunVerdict(
         outcome=_outcome(compared, different),
-        changes=sorted(different, key=lambda each: (not each.is_worse, -abs(each.difference.ratio or 0.0))),
+        changes=sorted(different, key=lambda change: (not change.is_worse, -abs(change.difference.ratio or 0.0))),
         compared=len(compared),
-        smallest_detectable_change_ratio=median(shown) if shown else None,
+        smallest_detectable_change_ratio=median(detectable) if detectable else None,
     )
 
 
 def _outcome(compared: Sequence[Compared], different: Sequence[Compared]) -> Outcome:
     if not compared:
         return Outcome.NO_DATA
-    if any(each.is_worse for each in different):
+    if any(change.is_worse for change in different):
         return Outcome.REGRESSION
     # What may be worse, or can't be told at all, is no pass.
-    if any(each.verdict == Verdict.TOO_FEW or (each.verdict == Verdict.PERHAPS and each.is_worse) for each in compared):
+    if any(
+        change.verdict == Verdict.TOO_FEW or (change.verdict == Verdict.PERHAPS and change.is_worse)
+        for change in compared
+    ):
         return Outcome.INCONCLUSIVE
     return Outcome.PASS
 
 
-def _is_bad(measure: _Measure, found: Difference) -> bool:
+def _is_bad(measure: _Measure, difference: Difference) -> bool:
     metric = watched_metric(measure.kind, measure.metric)
-    level = found.baseline_median
-    return metric is not None and found.difference != 0 and is_worse(metric, level, level + found.difference)
+    level = difference.baseline_median
+    return metric is not None and difference.difference != 0 and is_worse(metric, level, level + difference.difference)
 
 
-def _is_large(each: Compared) -> bool:
-    metric = watched_metric(each.kind, each.metric)
+def _is_large(compared: Compared, floor_ratio: float) -> bool:
+    metric = watched_metric(compared.kind, compared.metric)
     least = least_difference(metric) if metric else 0.0
-    ratio = each.difference.ratio
-    return abs(each.difference.difference) >= least and (ratio is None or abs(ratio) >= FLOOR_RATIO)
+    ratio = compared.difference.ratio
+    return abs(compared.difference.difference) >= least and (ratio is None or abs(ratio) >= floor_ratio)

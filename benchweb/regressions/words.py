@@ -8,8 +8,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from benchweb.catalog import catalog
-from benchweb.common.formatting import quantity
-from benchweb.regressions.models import Alert, AlertTransition
+from benchweb.common.formatting import quantity, setting
+from benchweb.regressions.models import UNTRIAGED_STATES, Alert, AlertTransition
 
 _UNCONFIRMED = {
     "no_schedule": gettext_lazy("Not measured again: no schedule launched its run."),
@@ -19,6 +19,23 @@ _UNCONFIRMED = {
     "budget_spent": gettext_lazy("Not measured again: the schedule's time for re-runs is spent for today."),
     "refused": gettext_lazy("Not measured again: the re-run could not be launched."),
     "rerun_failed": gettext_lazy("Measured again without a result."),
+}
+
+
+_DETECTED = {
+    Alert.State.SUSPECT.value: gettext_lazy("detected: one run stands out"),
+    Alert.State.OPEN.value: gettext_lazy("detected and opened"),
+}
+_MOVED = {
+    Alert.State.SUSPECT.value: gettext_lazy("not confirmed: measuring again gave no result"),
+    Alert.State.CONFIRMING.value: gettext_lazy("being measured again"),
+    Alert.State.OPEN.value: gettext_lazy("opened"),
+    Alert.State.ACKNOWLEDGED.value: gettext_lazy("acknowledged"),
+    Alert.State.EXPECTED.value: gettext_lazy("marked as expected"),
+    Alert.State.INVALID.value: gettext_lazy("marked as noise"),
+    Alert.State.FIXED.value: gettext_lazy("marked as fixed"),
+    Alert.State.RECOVERED.value: gettext_lazy("recovered"),
+    Alert.State.MERGED.value: gettext_lazy("merged"),
 }
 
 
@@ -58,6 +75,11 @@ def unconfirmed_reason(alert: Alert) -> str:
 def transition_text(row: AlertTransition) -> str:
     """Say what happened to an alert, without who did it and the comment."""
     params = row.params
+    if row.action == AlertTransition.Action.FOUND:
+        return str(_DETECTED.get(row.to_state, _MOVED[row.to_state]))
+    if row.action == AlertTransition.Action.MOVED:
+        is_reopened = row.to_state == Alert.State.OPEN and row.from_state not in UNTRIAGED_STATES
+        return _("reopened") if is_reopened else str(_MOVED[row.to_state])
     if row.action == AlertTransition.Action.SNOOZED:
         return _snoozed(params)
     if row.action in (AlertTransition.Action.MERGED, AlertTransition.Action.SPLIT):
@@ -71,8 +93,7 @@ def transition_text(row: AlertTransition) -> str:
     elif row.action == AlertTransition.Action.COMMENTED and "ticket_url" in params:
         url = params["ticket_url"]
         text = _("ticket {url}").format(url=url) if url else _("ticket removed")
-    state = f" · {row.get_to_state_display()}" if row.from_state != row.to_state else ""
-    return text or f"{row.get_action_display()}{state}"
+    return text or row.get_action_display()
 
 
 def _moved_series(action: str, params: Mapping[str, Any]) -> str:
@@ -120,7 +141,33 @@ def _figure(alert: Alert) -> str:
 
 def _size(alert: Alert) -> str:
     ratio = alert.params.get("ratio")
-    return _("changed") if ratio is None else signed_percent(ratio)
+    size = _("changed") if ratio is None else signed_percent(ratio)
+    details = "; ".join(text for text in (sizes_text(alert), mode_shares_text(alert)) if text)
+    return f"{size} ({details})" if details else size
+
+
+def sizes_text(alert: Alert) -> str:
+    """Say at which sizes alone it is so; empty where at all of them, or where no size is swept."""
+    sizes = alert.params.get("sizes")
+    if not sizes:
+        return ""
+    first, last = (setting(sizes[end], "B") for end in ("first", "last"))
+    if first == last:
+        return _("only at {size}").format(size=first)
+    if sizes["is_to_largest"]:
+        return _("only at {size} and above").format(size=first)
+    if sizes["is_from_smallest"]:
+        return _("only at {size} and below").format(size=last)
+    return _("only from {first} to {last}").format(first=first, last=last)
+
+
+def mode_shares_text(alert: Alert) -> str:
+    """Say how often runs are at the lower of two levels, before and after; empty where the levels changed."""
+    shares = alert.params.get("mode_shares")
+    if not shares:
+        return ""
+    before, after = (f"{share * 100:.0f}" for share in shares)
+    return _("at the lower of two levels in {after} % of runs, {before} % before").format(before=before, after=after)
 
 
 def _limit(params: Mapping[str, Any]) -> str:

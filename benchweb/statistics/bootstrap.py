@@ -53,9 +53,9 @@ def _weights(count: int) -> list[tuple[int, int, float]]:
     at_most = [0.0, *(_at_least(count, middle, index / count) for index in range(1, count + 1))]
     single = [after - before for before, after in pairwise(at_most)]
     weights = _odd(single) if count % 2 else _even(count, single)
-    kept = [each for each in weights if each[2] > _NEGLIGIBLE]
-    whole = sum(weight for *_, weight in kept)
-    return [(low, high, weight / whole) for low, high, weight in kept]
+    weighty = [weight for weight in weights if weight[2] > _NEGLIGIBLE]
+    whole = sum(weight for *_, weight in weighty)
+    return [(low, high, weight / whole) for low, high, weight in weighty]
 
 
 def _odd(single: Sequence[float]) -> list[tuple[int, int, float]]:

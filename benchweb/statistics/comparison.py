@@ -63,7 +63,7 @@ class Difference:
         return not self.is_constant and self.least_p_value <= ALPHA and self.interval is not None
 
     @property
-    def is_shown(self) -> bool:
+    def is_significant(self) -> bool:
         """Tell whether the difference counts by itself: the test finds it, and the interval leaves out 0."""
         if self.p_value > ALPHA or self.interval is None:
             return False
@@ -83,8 +83,8 @@ def verdicts(differences: Sequence[Difference]) -> list[Verdict]:
     expected to be chance, and when nothing differs at all, the whole family stays silent in at least 95 of 100 cases.
     What could not be called different whatever its order, equal or too few values, doesn't count (Tarone 1990).
     """
-    adjusted = iter(adjusted_p_values([each.p_value for each in differences if each.can_tell]))
-    return [_verdict(each, next(adjusted) if each.can_tell else 1.0) for each in differences]
+    adjusted = iter(adjusted_p_values([difference.p_value for difference in differences if difference.can_tell]))
+    return [_verdict(difference, next(adjusted) if difference.can_tell else 1.0) for difference in differences]
 
 
 def adjusted_p_values(p_values: Sequence[float]) -> list[float]:
@@ -127,11 +127,11 @@ def _difference(baseline: tuple[float, ...], other: tuple[float, ...]) -> Differ
     )
 
 
-def _verdict(found: Difference, adjusted_p_value: float) -> Verdict:
-    if found.is_constant:
+def _verdict(difference: Difference, adjusted_p_value: float) -> Verdict:
+    if difference.is_constant:
         return Verdict.SAME
-    if not found.can_tell:
+    if not difference.can_tell:
         return Verdict.TOO_FEW
-    if not found.is_shown:
+    if not difference.is_significant:
         return Verdict.NONE_SHOWN
     return Verdict.DIFFERENT if adjusted_p_value <= ALPHA else Verdict.PERHAPS

@@ -30,7 +30,7 @@ class Deviation:
         return self.n_before < LEAST_BEFORE
 
     @property
-    def is_shown(self) -> bool:
+    def is_significant(self) -> bool:
         """Tell whether the night stands out from the noise of enough others."""
         return not self.is_learning and self.score is not None and abs(self.score) > NOISE_TIMES
 

@@ -24,13 +24,13 @@ def quick_median_difference_interval(
 
 def _median_error(values: Sequence[float]) -> float:
     ordered = sorted(values)
-    place, errors = _order_statistic(len(ordered))
-    return (ordered[-place] - ordered[place - 1]) / (2 * errors)
+    rank, errors = _order_statistic(len(ordered))
+    return (ordered[-rank] - ordered[rank - 1]) / (2 * errors)
 
 
 @lru_cache(maxsize=1024)
 def _order_statistic(count: int) -> tuple[int, float]:
     """Return which value from both ends to take, and how many standard errors from the median they are expected."""
-    place = max(1, round((count + 1) / 2 - sqrt(count)))
-    outside = sum(comb(count, below) for below in range(place)) / 2**count
-    return place, max(_NORMAL.inv_cdf(1 - min(0.4, outside)), 0.1)
+    rank = max(1, round((count + 1) / 2 - sqrt(count)))
+    outside = sum(comb(count, below) for below in range(rank)) / 2**count
+    return rank, max(_NORMAL.inv_cdf(1 - min(0.4, outside)), 0.1)

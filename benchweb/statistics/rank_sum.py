@@ -53,8 +53,8 @@ def critical_count(first_count: int, second_count: int, level: float) -> int:
         # Downwards from the middle, where the p-value is 1.
         counts = range(first_count * second_count // 2, -1, -1)
         offset = small * (small + 1)
-        found = (u for u in counts if _approximate(2 * u + offset, small, sizes) <= level)
-        return next(found, -1)
+        critical = (u for u in counts if _approximate(2 * u + offset, small, sizes) <= level)
+        return next(critical, -1)
     below = _cumulative(sizes, small)[small * (small + 1) :: 2]
     return bisect_left(below, True, key=lambda ways: 2 * ways > level * comb(len(sizes), small)) - 1
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from benchweb.hosts.models import Endpoint
 from benchweb.regressions import transitions
-from benchweb.regressions.absence.checks import missing_found
+from benchweb.regressions.absence.checks import check_absences
 from benchweb.regressions.judging.judge import judge_run
 from benchweb.regressions.models import Alert
 from benchweb.results.run_summaries import write_figures
@@ -31,27 +31,27 @@ def slot(schedule: Schedule, at: datetime, state: str) -> None:
 def test_slots_without_results_are_one_alert_that_ends_with_the_next_complete_one(now: datetime) -> None:
     schedule = make_schedule()
     slot(schedule, now - timedelta(hours=5), "finished")
-    assert missing_found() == 0
+    assert check_absences() == 0
     slot(schedule, now - timedelta(hours=4), "nonstart")
     slot(schedule, now - timedelta(hours=3), "failed")
-    assert missing_found() == 1
+    assert check_absences() == 1
     slot(schedule, now - timedelta(hours=2), "missed")
-    assert missing_found() == 0
+    assert check_absences() == 0
     alert = Alert.objects.get()
     assert (alert.kind, alert.code, alert.state) == ("absence", "slot", State.OPEN)
     assert alert.params == {"slots": 3, "reason": "no engine answers"}
     slot(schedule, now - timedelta(hours=1), "finished")
-    assert missing_found() == 0
+    assert check_absences() == 0
     assert Alert.objects.get().state == State.RECOVERED
 
 
 def test_an_acknowledged_absence_stays_acknowledged_while_it_lasts(now: datetime) -> None:
     schedule = make_schedule()
     slot(schedule, now - timedelta(hours=4), "nonstart")
-    assert missing_found() == 1
+    assert check_absences() == 1
     transitions.expect(alert_id=Alert.objects.get().pk, by=None)
     slot(schedule, now - timedelta(hours=3), "nonstart")
-    assert missing_found() == 0
+    assert check_absences() == 0
     assert Alert.objects.get().state == State.EXPECTED
 
 
@@ -59,16 +59,16 @@ def test_skipped_and_cancelled_slots_are_nobodys_fault(now: datetime) -> None:
     schedule = make_schedule()
     slot(schedule, now - timedelta(hours=4), "skipped")
     slot(schedule, now - timedelta(hours=3), "cancelled")
-    assert missing_found() == 0
+    assert check_absences() == 0
 
 
 def test_a_schedule_whose_time_passed_is_late_until_it_is_claimed(now: datetime) -> None:
     schedule = make_schedule()
     Schedule.objects.filter(pk=schedule.pk).update(next_at=now - timedelta(minutes=11))
-    assert missing_found() == 1
-    assert missing_found() == 0
+    assert check_absences() == 1
+    assert check_absences() == 0
     Schedule.objects.filter(pk=schedule.pk).update(next_at=now + timedelta(hours=1))
-    missing_found()
+    check_absences()
     alert = Alert.objects.get()
     assert (alert.code, alert.state, alert.schedule) == ("late", State.RECOVERED, schedule)
 
@@ -77,14 +77,14 @@ def test_an_endpoint_in_use_that_is_silent_for_long_is_told_until_it_answers(now
     pair = make_pair()
     ends = Endpoint.objects.filter(pk=pair.source_id)
     ends.update(unreachable_since=now - timedelta(minutes=14), status_reason="no route to host")
-    assert missing_found() == 0
+    assert check_absences() == 0
     ends.update(unreachable_since=now - timedelta(minutes=16))
-    assert missing_found() == 1
-    assert missing_found() == 0
+    assert check_absences() == 1
+    assert check_absences() == 0
     alert = Alert.objects.get()
     assert (alert.code, alert.host, alert.severity) == ("unreachable", pair.source.host, "critical")
     ends.update(unreachable_since=None)
-    missing_found()
+    check_absences()
     assert Alert.objects.get().state == State.RECOVERED
 
 

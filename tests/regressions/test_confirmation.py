@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from benchweb.hosts.models import Pair
 from benchweb.hosts.services import pair_create
-from benchweb.regressions.judging import queue
+from benchweb.regressions.judging import judgements
 from benchweb.regressions.judging.judge import judge_run
 from benchweb.regressions.models import Alert, RunJudgement
 from benchweb.regressions.selectors import night_of_date
@@ -150,13 +150,38 @@ def test_a_rerun_that_gives_nothing_leaves_a_suspect_that_says_so(mesh: list[Pai
     assert (alert.state, alert.unconfirmed_code) == (State.SUSPECT, "rerun_failed")
 
 
-def test_a_second_suspect_of_a_night_beyond_the_budget_says_so(mesh: list[Pair]) -> None:
+@pytest.mark.parametrize(
+    ("percent", "second"),
+    [
+        (5, (State.SUSPECT, "budget_spent", 0)),
+        (57, (State.SUSPECT, "budget_spent", 0)),
+        (58, (State.CONFIRMING, "", 4)),
+    ],
+)
+def test_a_second_suspect_of_a_night_is_measured_again_where_the_share_allows_it(
+    mesh: list[Pair], percent: int, second: tuple[str, str, int]
+) -> None:
     apart = [pair_create(source=make_endpoint(), sink=make_endpoint(), environment=mesh[0].environment)]
     quiet(apart)
     campaign = slot_of([*mesh, *apart], seconds=60)
+    Schedule.objects.filter(slots__campaign=campaign).update(rerun_percent=percent)
+    # Of seven minutes the second would take four, with its controls; what the first takes is beyond the share.
     end(campaign, {mesh[0]: 0.7, apart[0]: 0.7}, LAST)
-    first, second = Alert.objects.order_by("pk")
-    assert (first.state, second.state, second.unconfirmed_code) == (State.CONFIRMING, State.SUSPECT, "budget_spent")
+    earlier, later = Alert.objects.order_by("pk")
+    assert (earlier.state, earlier.unconfirmed_code) == (State.CONFIRMING, "")
+    reruns = later.confirmation.runs.count() if later.confirmation else 0
+    assert (later.state, later.unconfirmed_code, reruns) == second
+
+
+def test_what_is_always_measured_again_takes_nothing_from_the_share_of_the_next(mesh: list[Pair]) -> None:
+    apart = [pair_create(source=make_endpoint(), sink=make_endpoint(), environment=mesh[0].environment) for _ in "123"]
+    quiet(apart)
+    campaign = slot_of([*mesh, *apart], seconds=60)
+    Schedule.objects.filter(slots__campaign=campaign).update(rerun_percent=20)
+    outlier, *falls = judged_in_turn(campaign, apart)
+    end(campaign, {outlier: 0.9, **dict.fromkeys(falls, 0.7)}, LAST)
+    states = [(alert.severity, alert.state) for alert in Alert.objects.order_by("pk")]
+    assert states == [("warning", State.CONFIRMING), *[("critical", State.CONFIRMING)] * 2]
 
 
 def test_a_small_outlier_does_not_keep_a_large_fall_from_being_measured_again(mesh: list[Pair]) -> None:
@@ -200,6 +225,38 @@ def test_an_outlier_in_an_alert_does_not_hold_up_its_recovery(mesh: list[Pair]) 
     assert (alert.state, alert.series.count()) == (State.RECOVERED, 2)
 
 
+def test_a_fall_beside_an_outlier_is_measured_again_once_the_outlier_is_gone(mesh: list[Pair]) -> None:
+    campaign = slot_of(mesh)
+    outlier, fall = judged_in_turn(campaign, [mesh[0], mesh[1]])
+    end(campaign, {outlier: 0.9, fall: 0.7}, LAST)
+    alert = Alert.objects.get()
+    assert (alert.state, alert.series.count()) == (State.CONFIRMING, 2)
+    first = alert.confirmation
+    assert first is not None
+    end(first, {fall: 0.7}, LAST + 1)
+    alert.refresh_from_db()
+    second = alert.confirmation
+    assert second is not None and second != first
+    assert (alert.state, alert.pair, alert.host) == (State.CONFIRMING, fall, None)
+    assert [part.rerun.pair for part in alert.series.filter(recovered_run=None) if part.rerun] == [fall]
+    end(second, {fall: 0.7}, LAST + 2)
+    alert.refresh_from_db()
+    assert (alert.state, alert.verdict, alert.pair, alert.severity) == (State.OPEN, "pair", fall, "critical")
+    assert Alert.objects.count() == 1
+
+
+def test_a_recovery_has_the_title_that_people_were_told_of(mesh: list[Pair]) -> None:
+    host = mesh[0].source.host
+    bad = [pair for pair in mesh if host in (pair.source.host, pair.sink.host)]
+    alert = confirmed(mesh, dict.fromkeys(bad, 0.7), dict.fromkeys(bad, 0.7))
+    title = alert_title(alert)
+    assert alert.params["series"] == 4
+    for number in range(LAST + 2, LAST + 5):
+        judged(mesh, [1.0], first=number)
+    alert.refresh_from_db()
+    assert (alert.state, alert.verdict, alert_title(alert)) == (State.RECOVERED, "host", title)
+
+
 def test_a_schedule_without_time_for_reruns_says_so_on_the_alert_and_in_its_night(mesh: list[Pair]) -> None:
     campaign = slot_of(mesh)
     Schedule.objects.filter(slots__campaign=campaign).update(rerun_percent=0)
@@ -211,29 +268,29 @@ def test_a_schedule_without_time_for_reruns_says_so_on_the_alert_and_in_its_nigh
 
 def test_the_tick_gives_runs_that_ended_to_workers_once(monkeypatch: pytest.MonkeyPatch, mesh: list[Pair]) -> None:
     sent: list[list[int]] = []
-    monkeypatch.setattr(queue, "send_on_commit", lambda task, ids: sent.append(ids))
+    monkeypatch.setattr(judgements, "send_on_commit", lambda task, ids: sent.append(ids))
     campaign = slot_of(mesh[:2])
     ids = list(campaign.runs.order_by("pk").values_list("pk", flat=True))
     campaign.runs.update(state="finished", started_at=timezone.now(), finished_at=timezone.now())
-    assert queue.give_waiting() == 0
+    assert judgements.give_waiting() == 0
     write_figures()
-    assert queue.give_waiting() == 2
-    assert queue.give_waiting() == 0
+    assert judgements.give_waiting() == 2
+    assert judgements.give_waiting() == 0
     assert sent == [ids]
-    assert queue.judge_all(ids) == 2
-    assert queue.judge_all(ids) == 0
+    assert judgements.judge_all(ids) == 2
+    assert judgements.judge_all(ids) == 0
 
 
 @pytest.mark.parametrize(("tries", "seconds"), [(1, 20), (2, 40), (3, 80), (8, 2560), (50, 2560)])
 def test_a_run_that_many_workers_died_with_is_given_again_ever_later(
     monkeypatch: pytest.MonkeyPatch, mesh: list[Pair], tries: int, seconds: int
 ) -> None:
-    monkeypatch.setattr(queue, "send_on_commit", lambda task, ids: None)
+    monkeypatch.setattr(judgements, "send_on_commit", lambda task, ids: None)
     campaign = slot_of(mesh[:1])
     campaign.runs.update(state="finished", started_at=timezone.now(), finished_at=timezone.now())
     write_figures()
-    assert queue.give_waiting() == 1
+    assert judgements.give_waiting() == 1
     for lacking, given in ((5, 0), (-5, 1)):
         queued_at = timezone.now() - timedelta(seconds=seconds - lacking)
         RunJudgement.objects.filter(run__campaign=campaign).update(tries=tries, queued_at=queued_at)
-        assert queue.give_waiting() == given
+        assert judgements.give_waiting() == given

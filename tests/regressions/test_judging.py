@@ -74,6 +74,18 @@ def test_a_spike_some_nights_later_is_a_suspect_of_its_own() -> None:
     assert list(Alert.objects.order_by("pk").values_list("state", flat=True)) == [State.RECOVERED] * 2
 
 
+def test_a_good_run_that_ends_a_suspect_hides_no_change_that_later_runs_show(told: list[str]) -> None:
+    pair = make_pair()
+    quiet(pair)
+    runs = judged(pair, [0.9, 1.0] + [0.9] * 6, first=20)
+    assert list(Alert.objects.order_by("pk").values_list("state", flat=True)) == [State.RECOVERED, State.OPEN]
+    part = AlertSeries.objects.get(alert__state=State.OPEN)
+    assert part.first_bad_run_id in {runs[0].pk, runs[2].pk}
+    assert told == [State.OPEN]
+    judged(pair, [0.9] * 4, first=28)
+    assert Alert.objects.count() == 2
+
+
 def test_a_change_for_the_better_alerts_nobody() -> None:
     pair = make_pair()
     quiet(pair)
@@ -109,6 +121,34 @@ def test_what_is_acknowledged_alerts_no_more_while_its_segment_lasts(told: list[
     # Nothing measured it again, but later runs did.
     alert = Alert.objects.get()
     assert (alert.unconfirmed_code, night_of_date(alert.night).unconfirmed) == ("no_schedule", [])
+
+
+@pytest.mark.parametrize("factors", [[1.0] + [0.9] * 7, [1.0, 1.0] + [0.9] * 7, [0.9, 1.0, 0.9, 0.9, 1.0] + [0.9] * 5])
+def test_a_suspect_that_was_acknowledged_alerts_no_more_after_some_good_runs(
+    told: list[str], factors: list[float]
+) -> None:
+    pair = make_pair()
+    quiet(pair, series=2)
+    judged(pair, [0.9], first=20, series=2)
+    transitions.acknowledge(alert_id=Alert.objects.get().pk, by=None)
+    judged(pair, factors, first=21, series=2)
+    assert Alert.objects.get().state == State.ACKNOWLEDGED
+    assert told == [State.ACKNOWLEDGED]
+
+
+def test_a_suspect_that_was_acknowledged_recovers_by_three_runs_which_is_told_and_a_later_fall_is_news(
+    told: list[str],
+) -> None:
+    pair = make_pair()
+    quiet(pair)
+    judged(pair, [0.9], first=20)
+    transitions.acknowledge(alert_id=Alert.objects.get().pk, by=None)
+    judged(pair, [1.0] * 2, first=21)
+    assert Alert.objects.get().state == State.ACKNOWLEDGED
+    judged(pair, [1.0], first=23)
+    assert Alert.objects.get().state == State.RECOVERED
+    judged(pair, [1.0] * 10 + [0.9] * 6, first=24)
+    assert told == [State.ACKNOWLEDGED, State.RECOVERED, State.OPEN]
 
 
 def test_an_expected_level_is_the_baseline_of_what_comes_after() -> None:

@@ -17,7 +17,7 @@ def open_once(*, code: str, key: str, begun_at: datetime, **fields: Any) -> Aler
     segment_key = f"{code}:{key}"
     if Alert.objects.filter(segment_key=segment_key).exists():
         return None
-    return transitions.found(
+    return transitions.begin(
         Alert(
             kind=Alert.Kind.ABSENCE,
             state=Alert.State.OPEN,
@@ -39,5 +39,5 @@ def end_where(alerts: Iterable[Alert], is_over: Callable[[Alert], bool]) -> None
 
 def live(code: str) -> list[Alert]:
     """Return the live alerts of a code."""
-    found = Alert.objects.filter(kind=Alert.Kind.ABSENCE, code=code, state__in=LIVE_STATES)
-    return list(found.select_related("schedule", "endpoint").order_by("pk"))
+    alerts = Alert.objects.filter(kind=Alert.Kind.ABSENCE, code=code, state__in=LIVE_STATES)
+    return list(alerts.select_related("schedule", "endpoint").order_by("pk"))

@@ -2,8 +2,9 @@
 
 import time
 
-from django.db import connection, transaction
+from django.db import transaction
 
+from benchweb.common.rows import fetch_value
 from benchweb.regressions.absence import endpoints, schedules
 
 # An arbitrary number of ours for PostgreSQL's advisory locks.
@@ -18,16 +19,13 @@ def find_missing() -> int:
     if time.monotonic() - _last[0] < _PAUSE_SECONDS:
         return 0
     _last[0] = time.monotonic()
-    return missing_found()
+    return check_absences()
 
 
 @transaction.atomic
-def missing_found() -> int:
+def check_absences() -> int:
     """Do it now."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_LOCK])
-        (is_mine,) = cursor.fetchone()
-    if not is_mine:
+    if not fetch_value("SELECT pg_try_advisory_xact_lock(%(lock)s)", {"lock": _LOCK}):
         return 0
     opened = schedules.slots_without_results() + schedules.late_schedules() + endpoints.unreachable_endpoints()
     return len(opened)

@@ -24,7 +24,7 @@ def unreachable_endpoints() -> list[Alert]:
         host__is_synthetic=False,
         unreachable_since__lt=database_now() - UNREACHABLE_AFTER,
     )
-    found = [
+    alerts = [
         open_once(
             code="unreachable",
             key=f"{endpoint.pk}:{endpoint.unreachable_since:%Y%m%dT%H%M%S}",
@@ -37,7 +37,7 @@ def unreachable_endpoints() -> list[Alert]:
         for endpoint in silent.select_related("host")
         if endpoint.unreachable_since is not None
     ]
-    return [alert for alert in found if alert]
+    return [alert for alert in alerts if alert]
 
 
 def _is_silent(alert: Alert) -> bool:

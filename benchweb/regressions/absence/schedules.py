@@ -59,7 +59,7 @@ def late_schedules() -> list[Alert]:
     now = database_now()
     end_where(live("late"), lambda alert: not _is_late(alert, now))
     late = Schedule.objects.filter(paused_at=None, archived_at=None, next_at__lt=now - UNCLAIMED_AFTER)
-    found = [
+    alerts = [
         open_once(
             code="late",
             key=f"{schedule.pk}:{schedule.next_at:%Y%m%dT%H%M%S}",
@@ -70,7 +70,7 @@ def late_schedules() -> list[Alert]:
         for schedule in late
         if schedule.next_at is not None
     ]
-    found += [
+    alerts += [
         open_once(
             code="late",
             key=f"slot:{slot.pk}",
@@ -81,7 +81,7 @@ def late_schedules() -> list[Alert]:
         )
         for slot in _unbegun(now).select_related("schedule")
     ]
-    return [alert for alert in found if alert]
+    return [alert for alert in alerts if alert]
 
 
 def _of_stretch(row: _Stretch) -> Alert | None:

@@ -33,7 +33,7 @@ def merge(*, alert_id: int, into: int, by: User | None, comment: str = "") -> No
     _check_fit(target, "into")
     if source.kind != target.kind:
         refusal = _("Alert {alert_id} is of the kind {kind}: alerts of one kind can be merged.")
-        raise AlertError("into", refusal.format(alert_id=into, kind=target.kind))
+        raise AlertError("into", refusal.format(alert_id=into, kind=target.get_kind_display()))
     AlertSeries.objects.filter(alert=source).update(alert=target)
     before, source.state, source.ended_at, source.merged_into = source.state, State.MERGED, timezone.now(), target
     source.save()
@@ -72,9 +72,9 @@ def split(*, alert_id: int, series: Collection[int], by: User | None, comment: s
     AlertSeries.objects.filter(pk__in=[part.pk for part in parts]).update(alert=new)
     record(alert, Action.SPLIT, alert.state, by, comment, params={"into": new.pk})
     record(new, Action.SPLIT, "", by, comment, params={"from": alert.pk}, announced=False)
-    for each in (alert, new):
-        _describe(each)
-        end_if_recovered(each.pk)
+    for half in (alert, new):
+        _describe(half)
+        end_if_recovered(half.pk)
     return Alert.objects.get(pk=new.pk)
 
 
@@ -91,7 +91,7 @@ def _check_fit(alert: Alert, field: str = "") -> None:
     check_live(alert, field)
     if alert.state not in _FIT:
         refusal = _("Alert {alert_id} is {state}: it can be merged or split once it is open.")
-        raise AlertError(field, refusal.format(alert_id=alert.pk, state=alert.state))
+        raise AlertError(field, refusal.format(alert_id=alert.pk, state=alert.get_state_display()))
 
 
 def _check_parts(alert: Alert, parts: Collection[AlertSeries], series: Collection[int]) -> None:

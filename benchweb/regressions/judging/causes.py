@@ -27,8 +27,8 @@ def causes_of(pair: Pair) -> frozenset[Cause]:
 
 def common_causes(pairs: Iterable[Pair]) -> frozenset[Cause]:
     """Return what all of these pairs share."""
-    found = [causes_of(pair) for pair in pairs]
-    return reduce(frozenset.intersection, found) if found else frozenset()
+    causes = [causes_of(pair) for pair in pairs]
+    return reduce(frozenset.intersection, causes) if causes else frozenset()
 
 
 def common_host(causes: Collection[Cause], known: int | None = None) -> int | None:

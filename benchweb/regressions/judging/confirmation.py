@@ -11,6 +11,7 @@ from django.utils import timezone
 from benchweb.hosts.models import Pair
 from benchweb.regressions import transitions
 from benchweb.regressions.judging.findings import comparable, is_as_before, suspect_finding
+from benchweb.regressions.judging.grouping import describe
 from benchweb.regressions.judging.histories import histories
 from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.results.models import Series
@@ -69,14 +70,29 @@ def conclude(campaign_id: int) -> bool:
     if main is None or bad is None:
         return transitions.move(alert.pk, State.SUSPECT, changes={"unconfirmed_code": "rerun_failed"})
     if not bad:
-        AlertSeries.objects.filter(alert=alert, recovered_run=None).update(recovered_run=main)
-        return transitions.move(alert.pk, State.RECOVERED, changes={"verdict": Verdict.GONE})
+        return _gone(alert, main)
     # Where several pairs fell together, they tell of their host too.
     host_id = _host_at_fault(main, runs.exclude(pk=main.pk), parts) or alert.host_id
     changes: dict[str, Any] = {"verdict": Verdict.HOST if host_id else Verdict.PAIR, "host_id": host_id}
     if host_id:
         changes["severity"] = Alert.Severity.CRITICAL
     return transitions.move(alert.pk, State.OPEN, changes=changes)
+
+
+def _gone(alert: Alert, main: Run) -> bool:
+    """End an alert that was gone when measured again; with other pairs in it, measure the next of these again."""
+    alert.series.filter(rerun=main, recovered_run=None).update(recovered_run=main)
+    left = alert.series.filter(recovered_run=None).select_related(
+        "first_bad_run__pair__source__host", "first_bad_run__pair__sink__host", "first_bad_run__plan_version"
+    )
+    following = left.first()
+    if following is None:
+        return transitions.move(alert.pk, State.RECOVERED, changes={"verdict": Verdict.GONE})
+    moved = transitions.move(alert.pk, State.SUSPECT, changes={"confirmation": None})
+    describe(alert)
+    alert.refresh_from_db()
+    confirm(alert, following.first_bad_run)
+    return moved
 
 
 def is_confirmation(run: Run) -> bool:
@@ -111,16 +127,19 @@ def _start_before(schedule: Schedule, now: datetime, seconds: float) -> datetime
 def _has_budget(alert: Alert, schedule: Schedule, now: datetime, seconds: float) -> bool:
     """Tell whether re-runs of so many seconds stay within the share; all by what runs took, not by what was planned.
 
-    The first of a day always may be, and the first critical one: a small outlier must not keep a large fall from it.
+    The first of a day always may be, and the first critical one, beyond the share: a small outlier must not keep a
+    large fall from it, nor these two the next fall.
     """
-    since = now - _BUDGET_SPAN
-    launched = Alert.objects.filter(schedule=schedule, confirmation__created_at__gte=since)
-    is_critical = alert.severity == Alert.Severity.CRITICAL
-    if not (launched.filter(severity=Alert.Severity.CRITICAL) if is_critical else launched).exists():
+    since, critical = now - _BUDGET_SPAN, Alert.Severity.CRITICAL
+    earlier = Alert.objects.filter(schedule=schedule, confirmation__created_at__gte=since).order_by("confirmation")
+    launched = list(earlier.values_list("confirmation", "severity"))
+    large = [each for each in launched if each[1] == critical]
+    if not launched or (alert.severity == critical and not large):
         return True
-    reruns = Run.objects.filter(campaign__in=launched.values("confirmation"))
+    counted = set(launched) - {*launched[:1], *large[:1]}
+    reruns = Run.objects.filter(campaign__in={confirmation for confirmation, _severity in counted})
     own = _taken_seconds(Run.objects.filter(campaign__slot__schedule=schedule, finished_at__gte=since))
-    under_way = sum(occupancy(each.plan_version_id).seconds for each in reruns.filter(state__in=OPEN_STATES))
+    under_way = sum(occupancy(rerun.plan_version_id).seconds for rerun in reruns.filter(state__in=OPEN_STATES))
     return _taken_seconds(reruns) + under_way + seconds <= schedule.rerun_percent / 100 * own
 
 
@@ -143,16 +162,16 @@ def _controls(run: Run) -> list[Pair]:
     pair = run.pair
     beside = Pair.objects.filter(runs__campaign=run.campaign_id, archived_at=None).exclude(pk=pair.pk)
     others = list(beside.select_related("source__host", "sink__host", "environment").order_by("pk"))
-    found = [each for each in others if (each.source_id, each.sink_id) == (pair.sink_id, pair.source_id)]
+    controls = [other for other in others if (other.source_id, other.sink_id) == (pair.sink_id, pair.source_id)]
     sends, receives = pair.source.host_id, pair.sink.host_id
-    found += sorted(_apart(others, sends, receives), key=lambda each: each.source.host_id != sends)[:1]
-    found += sorted(_apart(others, receives, sends), key=lambda each: each.sink.host_id != receives)[:1]
-    return found
+    controls += sorted(_apart(others, sends, receives), key=lambda pair: pair.source.host_id != sends)[:1]
+    controls += sorted(_apart(others, receives, sends), key=lambda pair: pair.sink.host_id != receives)[:1]
+    return controls
 
 
 def _apart(pairs: Sequence[Pair], host_id: int, other_id: int) -> list[Pair]:
     """Return the pairs that have the one host and not the other."""
-    return [each for each in pairs if host_id in _hosts(each) and other_id not in _hosts(each)]
+    return [pair for pair in pairs if host_id in _hosts(pair) and other_id not in _hosts(pair)]
 
 
 def _hosts(pair: Pair) -> set[int]:
@@ -163,9 +182,9 @@ def _bad_again(main: Run, parts: Mapping[int, AlertSeries]) -> bool | None:
     """Tell whether the suspect series are bad again; None where the re-run gave none of them."""
     bad = []
     for history in histories(parts):
-        place = history.places.get(main.pk)
-        if place is not None:
-            bad.append(not is_as_before(history, parts[history.series_id], history.runs[place]))
+        index = history.places.get(main.pk)
+        if index is not None:
+            bad.append(not is_as_before(history, parts[history.series_id], history.runs[index]))
     return sum(bad) >= _BAD_SHARE * len(bad) if bad else None
 
 
@@ -185,16 +204,16 @@ def _is_bad(control: Run, parts: Sequence[AlertSeries]) -> bool:
     """Tell whether the same measures of a control stand out from its own runs before."""
     wanted = {(part.series.kind, part.series.metric, part.series.identity_digest) for part in parts}
     its = Series.objects.filter(pair=control.pair_id, kind__in={kind for kind, _, _ in wanted})
-    ids = [each.pk for each in its if (each.kind, each.metric, each.identity_digest) in wanted]
+    ids = [series.pk for series in its if (series.kind, series.metric, series.identity_digest) in wanted]
     known = defaultdict(list)
     # What it shares with this alert is what is asked; what other alerts tell of is left out, or the level.
     others = AlertSeries.objects.filter(series__in=ids).exclude(alert__in={part.alert_id for part in parts})
     for part in others.order_by("-pk"):
         known[part.series_id].append(part)
-    found = [history.until(control.pk) for history in histories(ids) if control.pk in history.places]
+    until_control = [history.until(control.pk) for history in histories(ids) if control.pk in history.places]
     bad = [
         suspect_finding(history, control.pk, known[history.series_id]) is not None
-        for history in found
+        for history in until_control
         if len(comparable(history, known[history.series_id])) > 1
     ]
     return bool(bad) and sum(bad) >= _BAD_SHARE * len(bad)

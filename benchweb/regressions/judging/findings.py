@@ -2,22 +2,30 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import log
 from statistics import median
 
 from benchweb.regressions.judging.histories import History, RunValue
 from benchweb.regressions.judging.watched import is_on_log_scale, is_worse, least_difference
-from benchweb.regressions.models import AlertSeries
-from benchweb.statistics.changes import LEAST_RUNS, Change, find_changes, is_suspect
+from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
+from benchweb.statistics.changes import LEAST_RUNS, Change, ModeShares, find_changes, is_one_drift, suspicion
 from benchweb.statistics.comparison import adjusted_p_values
+from benchweb.statistics.median_interval import quick_median_difference_interval
 
+State = Alert.State
 # Where a change begins is known to so many runs; nearer ones are the same.
 NEAR_RUNS = 3
+# Where the shares of two modes change is known less exactly.
+_NEAR_RUNS_OF_MODES = 12
+# So many recoveries among the runs that are looked at are no accident.
+_RECURRENT = 2
+# The level before a drift is that of so many runs.
+_LEVEL_RUNS = 30
+# A level that is worse by at most such a share of the change that was told is the same one; soon after that one began,
+# by at most such a share, the same fall.
+_SAME_LEVEL, _SAME_FALL = 0.25, 0.5
 # Of the changes told at most such a share is expected to be chance (Benjamini and Hochberg).
 FALSE_DISCOVERY_RATE = 0.05
-# A suspect stands out by at least so much, as overviews have it.
-_SUSPECT_FLOOR_RATIO = 0.03
-# A level is told from at most so many runs before.
-_RUNS_BEFORE = 30
 
 
 @dataclass(frozen=True)
@@ -34,36 +42,35 @@ class Finding:
     interval_high_ratio: float | None
     # None for a suspect.
     p: float | None
+    mode_shares: ModeShares | None = None
 
     @property
     def is_confirmed(self) -> bool:
         return self.p is not None
 
 
-def lasting_findings(found: Sequence[History], known: Mapping[int, Sequence[AlertSeries]]) -> list[Finding]:
-    """Return the series whose latest change is for the worse, as far as so many series can't show it by chance.
+def worsened(watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]]) -> list[Finding]:
+    """Return the series whose latest change is for the worse.
 
     `known` are each series' parts in alerts, the newest first.
     """
-    latest = {
-        history.series_id: _latest_change(history, known.get(history.series_id, ()))
-        for history in found
-        if len(history.runs) >= LEAST_RUNS
-    }
-    judged = [history for history in found if history.series_id in latest]
-    worse = {
-        history.series_id: change
-        for history in judged
-        if (change := latest[history.series_id]) and is_worse(history.metric, change.before, change.after)
-    }
-    adjusted = adjusted_p_values(
-        [worse[history.series_id].p if history.series_id in worse else 1.0 for history in judged]
-    )
+    latest = ((history, _latest_change(history, known.get(history.series_id, ()))) for history in watched)
     return [
-        _of_change(history, worse[history.series_id])
-        for history, p in zip(judged, adjusted, strict=True)
-        if history.series_id in worse and p <= FALSE_DISCOVERY_RATE
+        _of_change(history, change)
+        for history, change in latest
+        if change and is_worse(history.metric, change.before, change.after)
     ]
+
+
+def beyond_chance(findings: Sequence[Finding], *, others: Sequence[float], series: int) -> list[Finding]:
+    """Return the changes that so many series of one night can't show by chance.
+
+    `others` are the p-values of what changed among the other ones of `series`; the rest showed nothing.
+    """
+    p_values = [1.0 if finding.p is None else finding.p for finding in findings]
+    quiet = series - len(p_values) - len(others)
+    adjusted = adjusted_p_values([*p_values, *others, *([1.0] * quiet)])
+    return [finding for finding, p in zip(findings, adjusted, strict=False) if p <= FALSE_DISCOVERY_RATE]
 
 
 def suspect_finding(history: History, run_id: int, known: Sequence[AlertSeries]) -> Finding | None:
@@ -73,38 +80,45 @@ def suspect_finding(history: History, run_id: int, known: Sequence[AlertSeries])
     """
     if not history.runs or history.runs[-1].run_id != run_id:
         return None
-    kept = comparable(history, known)
-    values = [run.median for run in kept]
-    if not is_suspect(
-        values,
-        floor=max(history.floor_ratio, _SUSPECT_FLOOR_RATIO),
+    runs = comparable(history, known)
+    suspected = suspicion(
+        [run.median for run in runs],
+        floor=history.sensitivity.suspect_floor_ratio,
         least=least_difference(history.metric),
+        noise_times=history.sensitivity.noise_times,
         higher_is_better=history.metric.better == "higher",
         log_scale=is_on_log_scale(history.metric),
-    ):
+    )
+    if suspected is None:
         return None
-    before = median(values[:-1][-_RUNS_BEFORE:])
-    ratio = (values[-1] - before) / abs(before) if before else None
-    return Finding(history, kept[-1], kept[-2], before, values[-1], ratio, None, None, None)
+    before, after = suspected.level, runs[-1].median
+    ratio = (after - before) / abs(before) if before else None
+    return Finding(history, runs[-1], runs[-2], before, after, ratio, None, None, None)
 
 
 def comparable(history: History, known: Sequence[AlertSeries]) -> list[RunValue]:
     """Return the runs of the present level: since its latest change, without segments that it came back from."""
-    places, first = history.places, 0
-    left_out: set[int] = set()
-    for part in known:
-        begins = places.get(part.first_bad_run_id)
-        if part.recovered_run_id is None:
-            first = max(first, begins or 0)
-        else:
-            left_out.update(range(begins or 0, places.get(part.recovered_run_id, 0)))
-    kept = [run for place, run in enumerate(history.runs) if place >= first and place not in left_out]
+    places = history.places
+    begun = [places.get(part.first_bad_run_id, 0) for part in known if part.recovered_run_id is None]
+    first = max(begun, default=0)
+    left_out = _left_out(known, places)
+    runs = [run for index, run in enumerate(history.runs) if index >= first and index not in left_out]
     change = _latest_change(history, known)
     # A change for the better makes a new level too; one whose bad segment is left out is none.
     if change and change.index not in left_out and not _has_recovered_at(change.index, known, places):
         since = max(first, change.index)
-        kept = [run for run in kept if places[run.run_id] >= since]
-    return kept
+        runs = [run for run in runs if places[run.run_id] >= since]
+    return runs
+
+
+def _left_out(known: Sequence[AlertSeries], places: Mapping[int, int]) -> set[int]:
+    """Return where the segments are that a series came back from, unless they come and go: then they are its noise."""
+    spans = [
+        range(places.get(part.first_bad_run_id, 0), recovered)
+        for part in known
+        if part.is_confirmed and (recovered := places.get(part.recovered_run_id or 0)) is not None
+    ]
+    return {index for span in spans for index in span} if len(spans) < _RECURRENT else set()
 
 
 def is_as_before(history: History, part: AlertSeries, run: RunValue) -> bool:
@@ -116,15 +130,78 @@ def is_as_before(history: History, part: AlertSeries, run: RunValue) -> bool:
 def same_segment(finding: Finding, known: Sequence[AlertSeries]) -> AlertSeries | None:
     """Return the part of an alert that tells of the finding's segment already."""
     places = finding.history.places
-    place = places[finding.first_bad.run_id]
+    index = places[finding.first_bad.run_id]
     for part in known:
+        if part.was_unannounced and finding.is_confirmed:
+            # One good run ended the suspect before anybody was told; later ones say that it was none.
+            continue
         if part.segment_key == segment_key(finding):
             return part
         other, recovered = places.get(part.first_bad_run_id), places.get(part.recovered_run_id or 0)
-        is_near = other is not None and abs(other - place) <= NEAR_RUNS
-        if is_near and (recovered is None or place < recovered):
+        are_shares = finding.mode_shares is not None and part.mode_share_before is not None
+        is_near = other is not None and abs(other - index) <= (_NEAR_RUNS_OF_MODES if are_shares else NEAR_RUNS)
+        if is_near and (recovered is None or index < recovered):
             return part
     return None
+
+
+def known_part(finding: Finding, known: Sequence[AlertSeries]) -> tuple[AlertSeries, Finding | None] | None:
+    """Return the part of an alert that tells of a finding already, or None of what is news.
+
+    With it comes how its segment looks now; None where no runs before the part are looked at.
+    """
+    part = same_segment(finding, known)
+    if part is not None:
+        return part, finding
+    history, index = finding.history, finding.history.places[finding.first_bad.run_id]
+    for part in known:
+        is_known = part.is_confirmed or part.alert.state == State.ACKNOWLEDGED
+        if part.recovered_run_id is not None or not is_known or part.alert.state not in LIVE_STATES:
+            continue
+        begun = history.places.get(part.first_bad_run_id)
+        if not begun:
+            if _is_level_known(finding, part, _SAME_LEVEL):
+                return part, None
+        elif _is_same_fall(finding, part, begun, index):
+            return part, _whole(finding, min(begun, index), max(begun, index))
+    return None
+
+
+def _is_same_fall(finding: Finding, part: AlertSeries, begun: int, index: int) -> bool:
+    """Tell whether a finding goes on with what began elsewhere: a drift is found bit by bit, and placed anew each time.
+
+    Before twelve runs nobody knows the level that a second step would begin from.
+    """
+    if abs(index - begun) < LEAST_RUNS and _is_level_known(finding, part, _SAME_FALL):
+        return True
+    history = finding.history
+    is_log = is_on_log_scale(history.metric) and min(history.values) > 0
+    values = [log(value) for value in history.values] if is_log else history.values
+    return is_one_drift(values, {begun, index})
+
+
+def _is_level_known(finding: Finding, part: AlertSeries, share: float) -> bool:
+    """Tell whether a finding's level is worse than the part's by at most a share of what the part tells of."""
+    worst = part.after + share * (part.after - part.before)
+    return not is_worse(finding.history.metric, worst, finding.after)
+
+
+def _whole(finding: Finding, first: int, last: int) -> Finding:
+    """Return a drift from its first bad run to where the latest level begins."""
+    runs, values = finding.history.runs, finding.history.values
+    before, after = values[max(0, first - _LEVEL_RUNS) : first], values[last:]
+    level, new = median(before), median(after)
+    low, high = quick_median_difference_interval(before, after)
+    return replace(
+        finding,
+        first_bad=runs[first],
+        last_good=runs[first - 1],
+        before=level,
+        after=new,
+        difference_ratio=(new - level) / abs(level) if level else None,
+        interval_low_ratio=low / abs(level) if level else None,
+        interval_high_ratio=high / abs(level) if level else None,
+    )
 
 
 def segment_key(finding: Finding) -> str:
@@ -135,14 +212,14 @@ def segment_key(finding: Finding) -> str:
 def changes_of(history: History, first: int = 0) -> list[Change]:
     """Return all changes of a series within its window, from a place on, as its alerts are judged by."""
     if first not in history.changes:
-        found = find_changes(
+        changes = find_changes(
             history.values[first:],
             floor=history.floor_ratio,
             least=least_difference(history.metric),
             log_scale=is_on_log_scale(history.metric),
             only_last_window=True,
         )
-        history.changes[first] = [replace(change, index=first + change.index) for change in found]
+        history.changes[first] = [replace(change, index=first + change.index) for change in changes]
     return history.changes[first]
 
 
@@ -150,14 +227,14 @@ def _latest_change(history: History, known: Sequence[AlertSeries]) -> Change | N
     """Return the latest change; after one that is known a next one shows sooner where the known one is left out."""
     boundaries = (history.places.get(part.recovered_run_id or part.first_bad_run_id) for part in known)
     last_start = len(history.runs) - LEAST_RUNS
-    starts = {0, *(place for place in boundaries if place is not None and place <= last_start)}
+    starts = {0, *(start for start in boundaries if start is not None and start <= last_start)}
     latest = (next(reversed(changes_of(history, start)), None) for start in sorted(starts))
     return max((change for change in latest if change), key=lambda change: change.index, default=None)
 
 
 def _has_recovered_at(index: int, known: Sequence[AlertSeries], places: Mapping[int, int]) -> bool:
     recovered = (places.get(part.recovered_run_id) for part in known if part.recovered_run_id is not None)
-    return any(place is not None and abs(place - index) <= NEAR_RUNS for place in recovered)
+    return any(end is not None and abs(end - index) <= NEAR_RUNS for end in recovered)
 
 
 def _of_change(history: History, change: Change) -> Finding:
@@ -171,4 +248,5 @@ def _of_change(history: History, change: Change) -> Finding:
         interval_low_ratio=change.interval_low_ratio,
         interval_high_ratio=change.interval_high_ratio,
         p=change.p,
+        mode_shares=change.mode_shares,
     )

@@ -3,17 +3,21 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from django.db.models import Q
+from django.db.models import OuterRef, Q, Subquery
 
+from benchweb.catalog import catalog
 from benchweb.hosts.models import Pair
 from benchweb.regressions import transitions
 from benchweb.regressions.handling.snoozes import wake_if_worse
 from benchweb.regressions.judging.causes import causes_of, common_causes, common_host, common_uplink
 from benchweb.regressions.judging.findings import NEAR_RUNS, Finding, segment_key
+from benchweb.regressions.judging.histories import histories
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
+from benchweb.results.models import RunFigure
 from benchweb.results.nightly_summaries import night_of
-from benchweb.runs.models import Run
+from benchweb.runs.models import OPEN_STATES, Run
 from benchweb.schedules.models import Schedule
 
 State = Alert.State
@@ -31,12 +35,12 @@ class _Span:
     last: datetime
 
 
-def place(findings: Sequence[Finding], *, pair: Pair, run: Run) -> list[Alert]:
-    """Give a run's new findings to the alerts of their causes, made where there are none; return these alerts."""
+def group_findings(findings: Sequence[Finding], *, pair: Pair, run: Run) -> list[Alert]:
+    """Add a run's new findings to the alerts of their causes, made where there are none; return these alerts."""
     given: dict[int, Alert] = {}
     sure: set[int] = set()
     for finding in findings:
-        alert = _alert_of(finding, pair) or transitions.found(_made(finding, pair, run))
+        alert = _alert_of(finding, pair) or transitions.begin(_made(finding, pair, run))
         _add(alert, finding)
         given[alert.pk] = alert
         if finding.is_confirmed:
@@ -52,12 +56,7 @@ def place(findings: Sequence[Finding], *, pair: Pair, run: Run) -> list[Alert]:
 def update(part: AlertSeries, finding: Finding) -> None:
     """Write what a known segment looks like now; a live alert that was only suspected opens when it is sure."""
     AlertSeries.objects.filter(pk=part.pk).update(
-        before=finding.before,
-        after=finding.after,
-        difference_ratio=finding.difference_ratio,
-        interval_low_ratio=finding.interval_low_ratio,
-        interval_high_ratio=finding.interval_high_ratio,
-        p=finding.p,
+        **_figures(finding),
         first_bad_run=finding.first_bad.run_id,
         last_good_run=finding.last_good.run_id if finding.last_good else None,
     )
@@ -70,8 +69,9 @@ def describe(alert: Alert) -> None:
     """Write what the parts of an alert have in common, and its size; its state is left as it is, a snooze may end."""
     # What measuring again showed may have been written since it was read.
     alert.refresh_from_db(fields=["host", "verdict"])
-    parts = list(alert.series.select_related("series"))
-    parts = [part for part in parts if not part.was_chance] or parts
+    parts = list(alert.series.select_related("series", "first_bad_run", "rerun").annotate(bad_since=_bad_since()))
+    chance = _chance(parts)
+    parts = [part for part in parts if part.pk not in chance] or parts
     pairs = pairs_with_hosts({part.series.pair_id for part in parts})
     worst = max(parts, key=lambda part: (abs(part.difference_ratio or 0.0), -part.pk))
     causes = common_causes(pairs)
@@ -79,7 +79,10 @@ def describe(alert: Alert) -> None:
     host_id = common_host(causes, known=alert.host_id if alert.verdict == Alert.Verdict.HOST else None)
     size = max((abs(part.difference_ratio) for part in parts if part.difference_ratio is not None), default=None)
     is_critical = (size or 0.0) >= CRITICAL_RATIO or (host_id is not None and len(pairs) > 1)
+    begun_at = _begun_at(parts) or alert.begun_at
     Alert.objects.filter(pk=alert.pk).update(
+        begun_at=begun_at,
+        night=night_of(begun_at),
         host=host_id,
         # A pair that was bad alone when measured again, and another of the same host since, are that host.
         verdict=Alert.Verdict.HOST if host_id and alert.verdict == Alert.Verdict.PAIR else alert.verdict,
@@ -91,6 +94,8 @@ def describe(alert: Alert) -> None:
             "metric": worst.series.metric,
             "identity": worst.series.identity,
             "ratio": worst.difference_ratio,
+            "mode_shares": _mode_shares(worst),
+            "sizes": _sizes(parts, worst),
             "series": len(parts),
             "pairs": len(pairs),
             "uplink": common_uplink(causes) if len(pairs) > 1 else "",
@@ -99,12 +104,80 @@ def describe(alert: Alert) -> None:
     wake_if_worse(alert.pk)
 
 
+def _bad_since() -> Subquery:
+    figures = RunFigure.objects.filter(series=OuterRef("series"), run=OuterRef("first_bad_run"))
+    return Subquery(figures.values("at")[:1])
+
+
+def _begun_at(parts: Sequence[Any]) -> datetime | None:
+    """Return when the first bad run of what is sure began, else of all; an outlier dates no later fall."""
+    sure = [part for part in parts if _is_sure(part)]
+    return min((part.bad_since for part in sure or parts if part.bad_since is not None), default=None)
+
+
+def _is_sure(part: AlertSeries) -> bool:
+    """Tell whether a test over runs since showed it, or another measurement that is over."""
+    was_measured_again = part.rerun is not None and part.rerun.state not in OPEN_STATES
+    return part.p is not None or (was_measured_again and part.rerun_id != part.recovered_run_id)
+
+
+def _mode_shares(part: AlertSeries) -> list[float] | None:
+    before, after = part.mode_share_before, part.mode_share_after
+    return None if before is None or after is None else [before, after]
+
+
+def _sizes(parts: Sequence[AlertSeries], worst: AlertSeries) -> dict[str, Any] | None:
+    """Return at which sizes alone a measure got worse, of those that the same runs measured; None where at all of them.
+
+    None too where no size is swept, or where what got worse are not neighbouring sizes.
+    """
+    kind = catalog().kinds.get(worst.series.kind)
+    swept = kind.sweeps[0].x if kind and kind.sweeps else ""
+    if kind is None or not swept or not kind.parameters[swept].is_size:
+        return None
+    same = [part for part in parts if (part.series.kind, part.series.metric) == (kind.name, worst.series.metric)]
+    runs = RunFigure.objects.filter(run__in={part.first_bad_run_id for part in same})
+    identities = runs.filter(series__kind=kind.name, series__metric=worst.series.metric).values_list(
+        "series__identity", flat=True
+    )
+    usual = kind.parameters[swept].default
+    measured = sorted({float(identity.get(swept, usual)) for identity in identities})
+    bad = sorted({float(part.series.identity.get(swept, usual)) for part in same})
+    first, last = bad[0], bad[-1]
+    if bad == measured or bad != [size for size in measured if first <= size <= last]:
+        return None
+    return {
+        "parameter": swept,
+        "first": first,
+        "last": last,
+        "is_from_smallest": first == measured[0],
+        "is_to_largest": last == measured[-1],
+    }
+
+
+def _chance(parts: Sequence[AlertSeries]) -> set[int]:
+    """Return the parts of which one run stood out, and nothing that came after, but beside what was bad again."""
+    sure = [part for part in parts if _is_sure(part)]
+    beside = {part.first_bad_run.campaign_id for part in sure}
+    doubtful = [part for part in parts if part.recovered_run_id is not None and part not in sure]
+    places = {history.series_id: history.places for history in histories({part.series_id for part in doubtful})}
+    chance = set()
+    for part in doubtful:
+        of_runs = places.get(part.series_id, {})
+        is_one = of_runs.get(part.recovered_run_id or 0, 0) - of_runs.get(part.first_bad_run_id, 0) <= 1
+        if is_one and (part.rerun_id is not None or part.first_bad_run.campaign_id not in beside):
+            chance.add(part.pk)
+    return chance
+
+
 def _alert_of(finding: Finding, pair: Pair) -> Alert | None:
     """Return the alert that the finding belongs to: of the same cause, begun in the same night or some runs apart."""
     near, night = _near(finding), _night(finding.first_bad.at)
     first, last = min(near.first, night.first), max(near.last, night.last)
     # Ended ones only where the segment is the same: what was known isn't told again.
-    is_same = Q(ended_at__gt=finding.first_bad.at, begun_at__gte=near.first, begun_at__lte=near.last)
+    is_same = Q(
+        opened_at__isnull=False, ended_at__gt=finding.first_bad.at, begun_at__gte=near.first, begun_at__lte=near.last
+    )
     candidates = Alert.objects.filter(
         Q(ended_at=None, begun_at__gte=first, begun_at__lte=last) | is_same,
         kind=Alert.Kind.CHANGE,
@@ -122,6 +195,7 @@ def _alert_of(finding: Finding, pair: Pair) -> Alert | None:
 
 def _made(finding: Finding, pair: Pair, run: Run) -> Alert:
     at = finding.first_bad.at
+    key = f"change:{pair.pk}:{finding.history.series_id}:{finding.first_bad.run_id}"
     return Alert(
         kind=Alert.Kind.CHANGE,
         state=State.SUSPECT,
@@ -132,7 +206,8 @@ def _made(finding: Finding, pair: Pair, run: Run) -> Alert:
         schedule=schedule_of(run),
         begun_at=at,
         night=night_of(at),
-        segment_key=f"change:{pair.pk}:{finding.history.series_id}:{finding.first_bad.run_id}",
+        # A suspect that nobody was told of has the first one.
+        segment_key=f"{key}:{run.pk}" if Alert.objects.filter(segment_key=key).exists() else key,
     )
 
 
@@ -142,19 +217,26 @@ def schedule_of(run: Run) -> Schedule | None:
 
 
 def _add(alert: Alert, finding: Finding) -> None:
+    key = segment_key(finding)
+    unannounced = AlertSeries.objects.filter(segment_key=key, alert__opened_at=None).exclude(recovered_run=None)
+    unannounced.update(segment_key=f"unannounced:{key}")
     AlertSeries.objects.create(
         alert=alert,
         series_id=finding.history.series_id,
-        segment_key=segment_key(finding),
-        before=finding.before,
-        after=finding.after,
-        difference_ratio=finding.difference_ratio,
-        interval_low_ratio=finding.interval_low_ratio,
-        interval_high_ratio=finding.interval_high_ratio,
-        p=finding.p,
+        segment_key=key,
+        **_figures(finding),
         last_good_run_id=finding.last_good.run_id if finding.last_good else None,
         first_bad_run_id=finding.first_bad.run_id,
     )
+
+
+def _figures(finding: Finding) -> dict[str, Any]:
+    names = ("before", "after", "difference_ratio", "interval_low_ratio", "interval_high_ratio", "p")
+    shares = finding.mode_shares
+    return {name: getattr(finding, name) for name in names} | {
+        "mode_share_before": shares.before if shares else None,
+        "mode_share_after": shares.after if shares else None,
+    }
 
 
 def _have_same_hosts(pairs: Sequence[Pair]) -> bool:
@@ -170,8 +252,8 @@ def pairs_with_hosts(ids: Iterable[int]) -> Sequence[Pair]:
 def _near(finding: Finding) -> _Span:
     """Return the times of the runs around the first bad one."""
     runs = finding.history.runs
-    place = finding.history.places[finding.first_bad.run_id]
-    return _Span(runs[max(0, place - NEAR_RUNS)].at, runs[min(len(runs) - 1, place + NEAR_RUNS)].at)
+    index = finding.history.places[finding.first_bad.run_id]
+    return _Span(runs[max(0, index - NEAR_RUNS)].at, runs[min(len(runs) - 1, index + NEAR_RUNS)].at)
 
 
 def _night(at: datetime) -> _Span:

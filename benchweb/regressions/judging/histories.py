@@ -9,21 +9,23 @@ from typing import Any, NamedTuple
 
 from benchweb.catalog import Metric
 from benchweb.common.rows import fetch
-from benchweb.regressions.judging.watched import FLOOR_RATIO, watched_metric
+from benchweb.regressions.judging.sensitivity import COLUMNS_SQL, JOINS_SQL, Sensitivity, sensitivity_of
+from benchweb.regressions.judging.watched import watched_metric
 from benchweb.statistics.changes import WINDOW, Change
 
-_SQL = """
-SELECT series.id AS series_id, series.pair_id, series.kind, series.metric, series.identity, noise.floor_ratio,
+_SQL = f"""
+SELECT series.id AS series_id, series.pair_id, series.kind, series.metric, series.identity, {COLUMNS_SQL},
   figure.run_id, figure.at, figure.median, figure.n
 FROM results_series series
-LEFT JOIN regressions_seriesnoise noise ON noise.series_id = series.id
+JOIN hosts_pair pair ON pair.id = series.pair_id
+{JOINS_SQL}
 CROSS JOIN LATERAL (
   SELECT run_id, at, median, n FROM results_runfigure WHERE series_id = series.id
   ORDER BY at DESC, run_id DESC LIMIT %(most)s
 ) figure
 WHERE series.id = ANY(%(series)s)
 ORDER BY series.id, figure.at, figure.run_id
-"""
+"""  # noqa: S608  (statements of our own)
 _OF_RUN = """
 SELECT series.id AS series_id, series.kind, series.metric
 FROM results_runfigure figure JOIN results_series series ON series.id = figure.series_id
@@ -37,7 +39,9 @@ class _Row(NamedTuple):
     kind: str
     metric: str
     identity: dict[str, Any]
+    taught_ratio: float | None
     floor_ratio: float | None
+    noise_times: float | None
     run_id: int
     at: datetime
     median: float
@@ -68,10 +72,15 @@ class History:
     kind: str
     identity: dict[str, Any]
     metric: Metric
-    floor_ratio: float
+    sensitivity: Sensitivity
     runs: list[RunValue]
     # By the place that they were looked for from: they are asked for several times.
     changes: dict[int, list[Change]] = field(default_factory=dict, compare=False)
+
+    @property
+    def floor_ratio(self) -> float:
+        """Return the smallest change that is told, as a share of the level."""
+        return self.sensitivity.floor_ratio
 
     @cached_property
     def values(self) -> list[float]:
@@ -80,14 +89,14 @@ class History:
     @cached_property
     def places(self) -> dict[int, int]:
         """Return each run's place by its id."""
-        return {run.run_id: place for place, run in enumerate(self.runs)}
+        return {run.run_id: index for index, run in enumerate(self.runs)}
 
     def until(self, run_id: int) -> "History":
         """Return the history as it was after one of its runs."""
         return replace(self, runs=self.runs[: self.places[run_id] + 1], changes={})
 
 
-def watched_series(run_id: int) -> list[int]:
+def series_of_run(run_id: int) -> list[int]:
     """Return the series to which a run gave a figure, and which are judged."""
     rows = fetch(_SeriesOfRun, _OF_RUN, {"run": run_id})
     return [row.series_id for row in rows if watched_metric(row.kind, row.metric)]
@@ -111,6 +120,6 @@ def _history(rows: Sequence[_Row]) -> History | None:
         kind=first.kind,
         identity=first.identity,
         metric=metric,
-        floor_ratio=max(FLOOR_RATIO, first.floor_ratio or 0.0),
+        sensitivity=sensitivity_of(first.taught_ratio, first.floor_ratio, first.noise_times),
         runs=[RunValue(row.run_id, row.at, row.median, row.n) for row in rows],
     )

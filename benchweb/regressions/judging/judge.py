@@ -2,17 +2,29 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, time, timedelta
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from benchweb.regressions.absence.runs import judge_receipt
 from benchweb.regressions.judging import confirmation, grouping, recovery
-from benchweb.regressions.judging.findings import Finding, lasting_findings, same_segment, suspect_finding
-from benchweb.regressions.judging.histories import History, histories, watched_series
+from benchweb.regressions.judging.findings import (
+    Finding,
+    beyond_chance,
+    known_part,
+    same_segment,
+    suspect_finding,
+    worsened,
+)
+from benchweb.regressions.judging.histories import History, histories, series_of_run
 from benchweb.regressions.judging.locks import lock_environments
+from benchweb.regressions.judging.watched import watched_series
 from benchweb.regressions.models import Alert, AlertSeries, RunJudgement
 from benchweb.regressions.thresholds.judging import judge_thresholds
+from benchweb.results.models import RunFigure, Series
+from benchweb.results.nightly_summaries import night_of
 from benchweb.runs.models import OPEN_STATES, Run
 
 
@@ -39,41 +51,61 @@ def judge_run(run_id: int) -> bool:
 def _judge(run: Run) -> None:
     judge_receipt(run)
     judge_thresholds(run)
-    found = histories(watched_series(run.pk))
-    known = _known(found)
+    watched = histories(series_of_run(run.pk))
+    known = _known(watched)
     # What was chance must not tell which host a re-run points at.
-    recovery.notice(found, known)
+    recovery.notice(watched, known)
     confirmation.conclude(run.campaign_id)
-    new = _new_of(lasting_findings(found, known), known)
+    new = _new_of(_lasting(run, watched, known), known)
     # The states that recovery goes by may have changed.
-    known = _known(found)
-    recovery.notice(found, known)
+    known = _known(watched)
+    recovery.notice(watched, known)
     is_rerun = confirmation.is_confirmation(run)
-    new += [] if is_rerun else _suspects(run, found, known, {finding.history.series_id for finding in new})
-    for alert in grouping.place(new, pair=run.pair, run=run):
+    new += [] if is_rerun else _suspects(run, watched, known, {finding.history.series_id for finding in new})
+    for alert in grouping.group_findings(new, pair=run.pair, run=run):
         if alert.state == Alert.State.SUSPECT and alert.confirmation_id is None:
             confirmation.confirm(alert, run)
+
+
+def _lasting(run: Run, watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]]) -> list[Finding]:
+    """Return the changes for the worse, of which at most a share is chance over all that the night measured."""
+    findings = worsened(watched, known)
+    if not findings:
+        return []
+    beside = _of_night(run).exclude(pk__in=[history.series_id for history in watched])
+    parts = AlertSeries.objects.filter(series__in=beside, threshold=None, recovered_run=None).exclude(p=None)
+    # Of each series the newest.
+    others = dict(parts.order_by("pk").values_list("series_id", "p"))
+    p_values = [p for p in others.values() if p is not None]
+    return beyond_chance(findings, others=p_values, series=len(watched) + beside.count())
+
+
+def _of_night(run: Run) -> "QuerySet[Series, Series]":
+    """Return the judged series that runs of the same night gave a figure to."""
+    ends = datetime.combine(night_of(run.finished_at or timezone.now()), time(12), UTC)
+    runs = Run.objects.filter(finished_at__gte=ends - timedelta(days=1), finished_at__lt=ends, has_figures=True)
+    return Series.objects.filter(watched_series(), pk__in=RunFigure.objects.filter(run__in=runs).values("series"))
 
 
 def _new_of(lasting: Sequence[Finding], known: Mapping[int, Sequence[AlertSeries]]) -> list[Finding]:
     """Write what is known already as it looks now; return the rest."""
     new = []
     for finding in lasting:
-        part = same_segment(finding, known.get(finding.history.series_id, ()))
+        part = known_part(finding, known.get(finding.history.series_id, ()))
         if part is None:
             new.append(finding)
-        else:
-            grouping.update(part, finding)
+        elif part[1] is not None:
+            grouping.update(part[0], part[1])
     return new
 
 
 def _suspects(
-    run: Run, found: Sequence[History], known: Mapping[int, Sequence[AlertSeries]], told: set[int]
+    run: Run, watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]], reported: set[int]
 ) -> list[Finding]:
     candidates = (
         suspect_finding(history, run.pk, known.get(history.series_id, ()))
-        for history in found
-        if history.series_id not in told
+        for history in watched
+        if history.series_id not in reported
     )
     return [
         finding
@@ -82,9 +114,9 @@ def _suspects(
     ]
 
 
-def _known(found: Sequence[History]) -> dict[int, list[AlertSeries]]:
+def _known(watched: Sequence[History]) -> dict[int, list[AlertSeries]]:
     """Return the series' parts in alerts, the newest first."""
-    ids = [history.series_id for history in found]
+    ids = [history.series_id for history in watched]
     known: dict[int, list[AlertSeries]] = defaultdict(list)
     for part in AlertSeries.objects.filter(series__in=ids, threshold=None).select_related("alert").order_by("-pk"):
         known[part.series_id].append(part)

@@ -3,25 +3,26 @@
 from collections.abc import Mapping, Sequence
 
 from benchweb.regressions import transitions
-from benchweb.regressions.judging.findings import is_as_before
+from benchweb.regressions.judging.findings import changes_of, is_as_before
 from benchweb.regressions.judging.grouping import describe
 from benchweb.regressions.judging.histories import History
+from benchweb.regressions.judging.watched import is_worse
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
 
 State = Alert.State
-# So many runs in a row must be as before; of what one run alone showed one is enough.
+# So many runs in a row must be as before; of what one run alone showed, and nobody acknowledged, one is enough.
 RECOVERED_RUNS = 3
 
 
-def notice(found: Sequence[History], known: Mapping[int, Sequence[AlertSeries]]) -> list[int]:
+def notice(watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]]) -> list[int]:
     """Mark the series that came back, end the alerts all of whose series did, and return these alerts' ids.
 
     An alert that goes on is described anew: what was chance doesn't tell where the fault is.
     """
     concerned: dict[int, Alert] = {}
-    for history in found:
+    for history in watched:
         for part in known.get(history.series_id, ()):
-            if _is_waited_for(part) and (run_id := _recovered_at(history, part)):
+            if is_waited_for(part) and (run_id := recovered_at(history, part)):
                 AlertSeries.objects.filter(pk=part.pk).update(recovered_run=run_id)
                 part.recovered_run_id = run_id
                 concerned[part.alert_id] = part.alert
@@ -31,21 +32,37 @@ def notice(found: Sequence[History], known: Mapping[int, Sequence[AlertSeries]])
     return ended
 
 
-def _is_waited_for(part: AlertSeries) -> bool:
+def is_waited_for(part: AlertSeries) -> bool:
     """Tell whether a series may come back by a run of its own; what is measured again is judged by that alone."""
     is_measured_again = part.alert.state == State.CONFIRMING and part.rerun_id is not None
     return part.recovered_run_id is None and part.alert.state in LIVE_STATES and not is_measured_again
 
 
-def _recovered_at(history: History, part: AlertSeries) -> int | None:
+def recovered_at(history: History, part: AlertSeries) -> int | None:
     """Return the first of the latest runs that are as before, if they are enough; else None."""
-    place = history.places.get(part.first_bad_run_id)
-    after = history.runs if place is None else history.runs[place + 1 :]
-    needed = RECOVERED_RUNS if part.is_confirmed and part.alert.state != State.SUSPECT else 1
+    index = history.places.get(part.first_bad_run_id)
+    if part.mode_share_before is not None:
+        return _better_since(history, index or 0)
+    after = history.runs if index is None else history.runs[index + 1 :]
+    needed = RECOVERED_RUNS if _is_known(part, history.runs[-1].run_id) else 1
     latest = after[-needed:]
     if len(latest) < needed or not all(is_as_before(history, part, run) for run in latest):
         return None
     return latest[0].run_id
+
+
+def _is_known(part: AlertSeries, latest_run: int) -> bool:
+    """Tell whether runs or a person confirmed it: then one good run ends it no more, unless it measured it again."""
+    if part.alert.state in (State.ACKNOWLEDGED, State.SUSPECT):
+        return part.alert.state == State.ACKNOWLEDGED
+    return part.p is not None or part.rerun_id not in (None, latest_run)
+
+
+def _better_since(history: History, first: int) -> int | None:
+    """Return the run from which on a series with two modes is better again: one run alone is always at either mode."""
+    changes = [change for change in changes_of(history, first) if change.mode_shares is not None]
+    better = (change for change in changes if not is_worse(history.metric, change.before, change.after))
+    return next((history.runs[change.index].run_id for change in better), None)
 
 
 def end_if_recovered(alert_id: int) -> bool:

@@ -1,6 +1,12 @@
 """Which series are judged: the figures that users care for, and no other."""
 
+from functools import cache, reduce
+from operator import or_
+
+from django.db.models import Q
+
 from benchweb.catalog import Kind, Metric, catalog
+from benchweb.catalog.own import PREFIX
 
 # Beside each kind's headline. CPU and counters go up and down with these, and explain them at best.
 MAIN_FIGURES = frozenset(
@@ -27,9 +33,24 @@ def watched_metric(kind_name: str, metric_key: str) -> Metric | None:
     return metric if metric_key in watched_metrics(kind) else None
 
 
+def watched_series() -> Q:
+    """Return which series are judged, as a filter of series: all of a kind that another system defined."""
+    return _watched_tests() | Q(kind__startswith=PREFIX)
+
+
+@cache
+def _watched_tests() -> Q:
+    kinds = catalog().tests.values()
+    return reduce(or_, (Q(kind=kind.name, metric__in=sorted(_judged(kind))) for kind in kinds))
+
+
+def _judged(kind: Kind) -> set[str]:
+    return {key for key in kind.metrics if watched_metric(kind.name, key)}
+
+
 def watched_metrics(kind: Kind) -> frozenset[str]:
     """Name a kind's metrics that are judged."""
-    return MAIN_FIGURES | {kind.headline}
+    return frozenset(kind.metrics) if kind.is_own else MAIN_FIGURES | {kind.headline}
 
 
 def least_difference(metric: Metric) -> float:

@@ -7,12 +7,12 @@ from django.db.models import Exists, OuterRef, Q
 
 from benchweb.catalog import catalog
 from benchweb.regressions import transitions
+from benchweb.regressions.baselines import pinned_baseline
 from benchweb.regressions.handling.snoozes import wake_if_worse
 from benchweb.regressions.judging.causes import common_causes, common_host, common_uplink
 from benchweb.regressions.judging.grouping import pairs_with_hosts, schedule_of
 from benchweb.regressions.judging.recovery import end_if_recovered
 from benchweb.regressions.models import UNTRIAGED_STATES, Alert, AlertSeries, Threshold
-from benchweb.regressions.verdicts import pinned_baseline
 from benchweb.results.models import RunFigure
 from benchweb.results.nightly_summaries import night_of
 from benchweb.runs.models import Run
@@ -44,9 +44,15 @@ def judge_thresholds(run: Run) -> None:
     newer = RunFigure.objects.filter(series=OuterRef("series"), at__gt=OuterRef("at"))
     latest = list(RunFigure.objects.filter(~Exists(newer), run=run).select_related("series"))
     for threshold in thresholds:
-        its = [each for each in latest if (each.series.kind, each.series.metric) == (threshold.kind, threshold.metric)]
+        its = [each for each in latest if _concerns(threshold, each)]
         if its:
             _judge(threshold, its, run)
+
+
+def _concerns(threshold: Threshold, figure: RunFigure) -> bool:
+    series = figure.series
+    is_its = (series.kind, series.metric) == (threshold.kind, threshold.metric)
+    return is_its and threshold.identity_digest in ("", series.identity_digest)
 
 
 def describe(alert: Alert) -> None:
@@ -79,7 +85,10 @@ def describe(alert: Alert) -> None:
 def _judge(threshold: Threshold, figures: Sequence[RunFigure], run: Run) -> None:
     limits = _limits(threshold, figures, run)
     ids = [figure.series_id for figure in figures]
-    broken = {part.series_id: part for part in threshold.parts.filter(series__in=ids, recovered_run=None)}
+    # What an archived one reported is over; restored it reports that again.
+    in_force = Q(alert__ended_at=None) | Q(alert__created_at__gte=threshold.in_force_since)
+    parts = threshold.parts.filter(in_force, series__in=ids, recovered_run=None)
+    broken = {part.series_id: part for part in parts.order_by("pk")}
     new: list[_Breach] = []
     concerned: set[int] = set()
     for figure in figures:
@@ -120,6 +129,12 @@ def _is_beyond(threshold: Threshold, figure: RunFigure, limit: float) -> bool:
 
 
 def _open(threshold: Threshold, breaches: Sequence[_Breach], run: Run) -> None:
+    """Open the alert of breaches, unless the threshold is archived by now: nothing would end it."""
+    if Threshold.objects.select_for_update().filter(pk=threshold.pk, archived_at=None).exists():
+        _open_or_add(threshold, breaches, run)
+
+
+def _open_or_add(threshold: Threshold, breaches: Sequence[_Breach], run: Run) -> None:
     """Add breaches to the open alert of the threshold, else to a new one, of which people are notified.
 
     What was acknowledged of one pair hides no other pair.
@@ -129,7 +144,7 @@ def _open(threshold: Threshold, breaches: Sequence[_Breach], run: Run) -> None:
     alert = fit.order_by("pk").first()
     is_new = alert is None
     if alert is None:
-        alert = transitions.found(_made(threshold, breaches[0], run))
+        alert = transitions.begin(_made(threshold, breaches[0], run))
     for breach in breaches:
         _add(alert, threshold, breach, run)
     describe(alert)

@@ -1,8 +1,10 @@
-"""Make and archive thresholds."""
+"""Create, change, archive and restore thresholds."""
 
 import math
 import re
 from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -10,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Metric, catalog
+from benchweb.common.formatting import quantity
 from benchweb.common.names import name_fault, stored_name
 from benchweb.hosts.models import Environment, Pair
 from benchweb.plans.models import Plan
@@ -17,7 +20,10 @@ from benchweb.regressions import transitions
 from benchweb.regressions.models import Alert, Threshold
 from benchweb.regressions.transitions import AlertError
 
-_PREFIXES = {"": 1.0, "n": 1e-9, "u": 1e-6, "µ": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "%": 0.01}
+RATIO = "ratio"
+MOST_OF_BASELINE = 10
+# As powers of ten.
+_PREFIXES = {"": 0, "n": -9, "u": -6, "µ": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "%": -2}
 _LIMIT = re.compile(r"([-+]?\d{1,20}(?:\.\d{1,20})?(?:e[-+]?\d{1,3})?)\s*([nuµmkMGT%]?)(.*)", re.ASCII)
 
 
@@ -35,23 +41,31 @@ class ThresholdValues:
     environment: Environment | None = None
     pair: Pair | None = None
     plan: Plan | None = None
+    # Of one test of the kind; empty for all of them.
+    identity_digest: str = ""
 
 
 def threshold_create(values: ThresholdValues, *, by: User | None) -> Threshold:
     """Make a threshold: runs are judged by it from now on."""
-    if fault := name_fault(values.name):
-        raise AlertError("name", fault)
     metric = metric_of(values.kind, values.metric)
     if values.relation not in Threshold.Relation:
         raise AlertError(
             "relation", _("A relation is one of {values}.").format(values=", ".join(Threshold.Relation.values))
         )
-    if values.severity not in Alert.Severity:
+    if values.relation == Threshold.Relation.BASELINE and metric.better == "neutral":
         raise AlertError(
-            "severity", _("A severity is one of {values}.").format(values=", ".join(Alert.Severity.values))
+            "relation", _("{metric} is neither better nor worse: choose above or below.").format(metric=metric.label)
         )
-    _check_limit(values, metric)
-    return Threshold.objects.create(**vars(values) | {"name": stored_name(values.name)}, created_by=by)
+    checked = _checked(values.name, values.relation, values.limit, values.severity)
+    return Threshold.objects.create(**vars(values) | checked, in_force_since=timezone.now(), created_by=by)
+
+
+def threshold_update(*, threshold: Threshold, name: str, limit: float, severity: str) -> None:
+    """Change a threshold's name, limit and severity: the next runs are judged by them.
+
+    What it is of stays: the alerts that it has would else be about something that it no longer watches.
+    """
+    Threshold.objects.filter(pk=threshold.pk).update(**_checked(name, threshold.relation, limit, severity))
 
 
 @transaction.atomic
@@ -66,37 +80,61 @@ def threshold_archive(*, threshold: Threshold, by: User | None) -> None:
 
 
 def threshold_restore(*, threshold: Threshold) -> None:
-    """Take up an archived threshold again: runs are judged by it from now on."""
-    Threshold.objects.filter(pk=threshold.pk).update(archived_at=None)
+    """Take up an archived threshold again: a limit that is still broken opens a new alert with the next run."""
+    archived = Threshold.objects.filter(pk=threshold.pk).exclude(archived_at=None)
+    archived.update(archived_at=None, in_force_since=timezone.now())
 
 
 def metric_of(kind: str, metric: str) -> Metric:
     """Return a metric of a kind; raise AlertError."""
-    found = catalog().kinds.get(kind)
-    if found is None:
+    described = catalog().kinds.get(kind)
+    if described is None:
         raise AlertError("kind", _("There is no test kind {kind}.").format(kind=kind[:60]))
-    if metric not in found.metrics:
+    if metric not in described.metrics:
         raise AlertError("metric", _("{kind} has no metric {metric}.").format(kind=kind, metric=metric[:60]))
-    return found.metrics[metric]
+    return described.metrics[metric]
 
 
 def limit_read(text: str, unit: str) -> float:
     """Return a number as people write it, such as 5 Gbit/s, 200 us or 1 %, in the unit; raise AlertError."""
     match = _LIMIT.fullmatch(text.strip())
-    if match is None or match[3].strip() not in ("", unit):
+    if unit == RATIO:
+        # Else 5 may be meant as 5 % or as five times.
+        if match is None or match[2] != "%" or match[3].strip():
+            raise AlertError("limit", _("This limit is a share: write it with %, such as 5 %."))
+    elif match is None or match[2] == "%" or match[3].strip() not in ("", unit):
         example = _("A limit is a number with a prefix and {unit}, such as 5 G or 0.2 m.").format(unit=unit or "1")
         raise AlertError("limit", example)
-    return float(match[1]) * _PREFIXES[match[2]]
+    return float(Decimal(match[1]).scaleb(_PREFIXES[match[2]]))
 
 
-def _check_limit(values: ThresholdValues, metric: Metric) -> None:
-    if not math.isfinite(values.limit):
-        raise AlertError("limit", _("A limit is a finite number."))
-    if values.relation != Threshold.Relation.BASELINE:
-        return
-    if metric.better == "neutral":
+def limit_text(limit: float, unit: str) -> str:
+    """Return a limit as people write it, which reads as the same number: 800 Mbit/s, 200 µs, 1 %."""
+    short = str(quantity(limit, unit))
+    try:
+        is_exact = limit_read(short, unit) == limit
+    except AlertError:
+        # Thousands apart, a word's prefix or a binary one: no number as people type it.
+        is_exact = False
+    if is_exact:
+        return short
+    return f"{limit * 100:.12g} %" if unit == RATIO else f"{limit:.15g} {unit}".rstrip()
+
+
+def limit_unit(relation: str, metric: Metric) -> str:
+    """Return the unit of a limit: the metric's, or a share of the baseline."""
+    return RATIO if relation == Threshold.Relation.BASELINE else metric.unit
+
+
+def _checked(name: str, relation: str, limit: float, severity: str) -> dict[str, Any]:
+    if fault := name_fault(name):
+        raise AlertError("name", fault)
+    if severity not in Alert.Severity:
         raise AlertError(
-            "relation", _("{metric} is neither better nor worse: choose above or below.").format(metric=metric.label)
+            "severity", _("A severity is one of {values}.").format(values=", ".join(Alert.Severity.values))
         )
-    if not 0 < values.limit <= 10:
+    if not math.isfinite(limit):
+        raise AlertError("limit", _("A limit is a finite number."))
+    if relation == Threshold.Relation.BASELINE and not 0 < limit <= MOST_OF_BASELINE:
         raise AlertError("limit", _("A share of the baseline is above 0 and at most 1,000 %."))
+    return {"name": stored_name(name), "limit": limit, "severity": severity}

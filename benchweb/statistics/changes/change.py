@@ -26,3 +26,14 @@ class Change:
     p: float
     # Whether the level went there bit by bit, from `index` on, rather than at once.
     is_drift: bool = False
+    # Of a series with two modes, where the shares of these changed: then `before` and `after` are the levels that the
+    # shares come to.
+    mode_shares: "ModeShares | None" = None
+
+
+@dataclass(frozen=True)
+class ModeShares:
+    """Which share of the values was at the lower of two levels, before a change and after it."""
+
+    before: float
+    after: float

@@ -1,10 +1,13 @@
 """Drift: a level that went from one to another bit by bit."""
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from math import log
 from statistics import median
+
+from benchweb.statistics.changes.noise import noise_of_steps, without_spikes
 
 # A way between two levels that is shorter is a step.
 _SHORTEST_WAY = 8
@@ -32,6 +35,17 @@ class Slope:
         return [*before, *way, *(value - high for value in values[self.end : self.last])]
 
 
+def is_one_drift(values: Sequence[float], boundaries: Collection[int]) -> bool:
+    """Tell whether steps between a series' values are one drift in the same direction, whatever spikes there are."""
+    noise = noise_of_steps(values)
+    smooth = without_spikes(values, noise)
+    steps = sorted({bisect_left(smooth, boundary) for boundary in boundaries})
+    if any(after - before < _LEAST_AT_END for before, after in pairwise([0, *steps, len(smooth)])):
+        return False
+    segments = drifts([values[index] for index in smooth], steps, noise)
+    return len(segments) == 1 and segments[0][1] is not None
+
+
 def drifts(values: Sequence[float], boundaries: Sequence[int], noise: float) -> list[tuple[list[int], Slope | None]]:
     """Return the boundaries, those of one drift together with its slope.
 
@@ -41,12 +55,12 @@ def drifts(values: Sequence[float], boundaries: Sequence[int], noise: float) -> 
     ends = [0, *boundaries, len(values)]
     levels = [median(values[start:end]) for start, end in pairwise(ends)]
     is_up = dict(zip(boundaries, (high > low for low, high in pairwise(levels)), strict=True))
-    found: list[tuple[list[int], Slope | None]] = []
+    groups: list[tuple[list[int], Slope | None]] = []
     for _, group in groupby(boundaries, key=is_up.__getitem__):
         steps = list(group)
         slope = _slope(values, [ends[ends.index(steps[0]) - 1], *steps, ends[ends.index(steps[-1]) + 1]], noise)
-        found.extend([(steps, slope)] if slope else [([step], None) for step in steps])
-    return found
+        groups.extend([(steps, slope)] if slope else [([step], None) for step in steps])
+    return groups
 
 
 def _slope(values: Sequence[float], ends: Sequence[int], noise: float) -> Slope | None:

@@ -30,7 +30,7 @@ def entropy_changes(values: Sequence[float], price: float, shortest: int) -> lis
         if end >= 2 * shortest:
             beginnings.append(end - shortest)
         if gone := pruned.get(end):
-            beginnings = [each for each in beginnings if each not in gone]
+            beginnings = [candidate for candidate in beginnings if candidate not in gone]
         row = below[end]
         costs = [
             best[start] + weight * sum(map(entropies[end - start], map(sub, row, below[start]))) for start in beginnings
@@ -63,6 +63,9 @@ def _counts_below(values: Sequence[float]) -> tuple[list[list[int]], float]:
     row = [0] * len(quantiles)
     rows = [row]
     for value in values:
-        row = [so_far + 2 * (value < each) + (value == each) for so_far, each in zip(row, quantiles, strict=True)]
+        row = [
+            so_far + 2 * (value < quantile) + (value == quantile)
+            for so_far, quantile in zip(row, quantiles, strict=True)
+        ]
         rows.append(row)
     return rows, 2 * scale / wanted

@@ -42,13 +42,13 @@ def least_errors(count: int) -> float:
 
 def lasting(values: Sequence[float], boundaries: Sequence[int], bounds: Bounds) -> list[Jump]:
     """Return the boundaries that hold, the least sure taken away one by one: its segments become one."""
-    kept = list(boundaries)
-    while kept:
-        jumps = _judged(values, kept, bounds)
+    retained = list(boundaries)
+    while retained:
+        jumps = _judged(values, retained, bounds)
         failed = [jump for jump in jumps if not jump.holds]
         if not failed:
             return jumps
-        kept.remove(max(failed, key=lambda jump: jump.p).index)
+        retained.remove(max(failed, key=lambda jump: jump.p).index)
     return []
 
 

@@ -15,10 +15,12 @@ _LEAST_SHARE = 0.15
 # and the values go to and fro so often, beside what a coin would do: else they are levels, with changes between.
 _LEAST_SWITCHING = 0.6
 # Of fewer values nobody can tell modes from levels.
-_LEAST_TO_LEARN = 20
+LEAST_TO_LEARN = 20
 # The shares of a mode differ by so many of their standard errors, by all splits and nights that are looked at.
 _SHARE_ERRORS = 4.5
 _LEAST_ON_A_SIDE = 8
+# The quantile of the normal distribution for an interval of 95 %.
+_NORMAL_95 = 1.96
 
 
 @dataclass(frozen=True)
@@ -28,9 +30,13 @@ class Modes:
     low: float
     high: float
 
+    def nearest(self, value: float) -> float:
+        """Return the level that a value lies nearer to."""
+        return self.low if abs(value - self.low) <= abs(value - self.high) else self.high
+
     def distances(self, values: Sequence[float]) -> list[float]:
         """Return how far each value lies from the nearer mode: what a new level shows by."""
-        return [min(abs(value - self.low), abs(value - self.high)) for value in values]
+        return [abs(value - self.nearest(value)) for value in values]
 
     def is_high(self, values: Sequence[float]) -> list[bool]:
         """Tell for each value whether it belongs to the higher mode."""
@@ -42,6 +48,13 @@ def two_modes(values: Sequence[float]) -> Modes | None:
     """Return the two modes of the first two thirds, before what may have changed since, or of all; None for others."""
     older = values[: len(values) * 2 // 3]
     return _modes(older) or _modes(values)
+
+
+def share_difference_interval(before: Sequence[bool], after: Sequence[bool]) -> tuple[float, float]:
+    """Return the 95 % interval of the difference between two shares, after less before, by Agresti and Caffo (2000)."""
+    (low, low_error), (high, high_error) = _share(before), _share(after)
+    half = _NORMAL_95 * sqrt(low_error**2 + high_error**2)
+    return high - low - half, high - low + half
 
 
 def share_change(is_high: Sequence[bool]) -> int | None:
@@ -61,8 +74,15 @@ def share_change(is_high: Sequence[bool]) -> int | None:
     return best if best is not None and errors[best] >= _SHARE_ERRORS else None
 
 
+def _share(is_high: Sequence[bool]) -> tuple[float, float]:
+    """Return a share with one more success and one more failure, and its standard error."""
+    count = len(is_high) + 2
+    share = (sum(is_high) + 1) / count
+    return share, sqrt(share * (1 - share) / count)
+
+
 def _modes(values: Sequence[float]) -> Modes | None:
-    if len(values) < _LEAST_TO_LEARN:
+    if len(values) < LEAST_TO_LEARN:
         return None
     ordered = sorted(values)
     split = _widest_gap(ordered)
@@ -82,4 +102,4 @@ def _widest_gap(ordered: Sequence[float]) -> int:
     """Return where the widest gap between neighbours is that leaves enough values on both sides."""
     least = max(1, int(len(ordered) * _LEAST_SHARE))
     places = range(least, len(ordered) - least + 1)
-    return max(places, key=lambda place: ordered[place] - ordered[place - 1])
+    return max(places, key=lambda index: ordered[index] - ordered[index - 1])

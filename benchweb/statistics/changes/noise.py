@@ -23,7 +23,7 @@ def noise_of_steps(values: Sequence[float]) -> float:
 
 def noise_of_residuals(residuals: Sequence[float]) -> float:
     """Return the standard deviation of values less their segments' medians."""
-    return NORMAL * median([abs(each) for each in residuals])
+    return NORMAL * median([abs(residual) for residual in residuals])
 
 
 def inflation(residuals: Sequence[float], noise: float, segments: int) -> float:
@@ -33,8 +33,8 @@ def inflation(residuals: Sequence[float], noise: float, segments: int) -> float:
     slow: ρ is too small by (1 + 3ρ) / length (Kendall 1954), and their variance by that of the levels.
     """
     bound = _CLIPPED_AT * noise
-    clipped = [max(-bound, min(bound, each)) for each in residuals]
-    power = sum(each * each for each in clipped)
+    clipped = [max(-bound, min(bound, residual)) for residual in residuals]
+    power = sum(residual * residual for residual in clipped)
     if not power:
         return 1.0
     raw = sum(before * after for before, after in pairwise(clipped)) / power
@@ -56,7 +56,7 @@ def without_spikes(values: Sequence[float], noise: float) -> list[int]:
 def _is_spike(values: Sequence[float], index: int, bound: float) -> bool:
     value = values[index]
     before, after = values[max(0, index - 3) : index], values[index + 1 : index + 4]
-    if any(abs(value - each) <= bound for each in (*before[-2:], *after[:2])):
+    if any(abs(value - neighbour) <= bound for neighbour in (*before[-2:], *after[:2])):
         return False
     # Whether the level before comes back; at the ends, whether there was one. Else it is on the way to another one.
     pairs = product(before, after) if before and after else combinations(before or after, 2)

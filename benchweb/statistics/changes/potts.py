@@ -30,12 +30,12 @@ def potts_changes(values: Sequence[float], price: float, last_price: float, shor
 
 def boundaries(previous: Sequence[int]) -> list[int]:
     """Follow each end's best beginning back from the last end."""
-    found = []
+    positions = []
     at = previous[-1]
     while at > 0:
-        found.append(at)
+        positions.append(at)
         at = previous[at]
-    return found[::-1]
+    return positions[::-1]
 
 
 def _is_one_segment(values: Sequence[float], price: float, last_price: float) -> bool:

@@ -1,46 +1,77 @@
 """Whether the latest run lies outside what the noise of its series allows: known the same night, before it is sure."""
 
 from collections.abc import Sequence
-from math import isfinite, log
+from dataclasses import dataclass
+from math import exp, isfinite, log
 from statistics import median
 
-from benchweb.statistics.deviation import LEAST_RATIO, NOISE_TIMES, deviation
+from benchweb.statistics.changes.change import WINDOW
+from benchweb.statistics.changes.modes import two_modes
+from benchweb.statistics.changes.noise import noise_of_residuals
+from benchweb.statistics.deviation import LEAST_RATIO, NOISE_TIMES
 
-# The noise is that of so many runs before.
+# The level is that of so many runs before. Noise and modes are those of more: of 30 values the noise is known to a
+# seventh only, and one series in some hundred would look half as noisy again.
 _BEFORE = 30
 # Of fewer, nobody can tell it.
 _LEAST_BEFORE = 11
+# Spikes are rarer: what was nearly as far off in one of so many runs before is usual, each weekend or so.
+_USUAL_ONE_OF = 10
+_NEARLY = 0.4
+# Of few values one alone must have been nearer to it: an outlier hides no large fall.
+_FEW, _NEARER = 20, 0.7
 
 
-def is_suspect(
+@dataclass(frozen=True)
+class Suspicion:
+    """A last value that lies outside: the level that it was compared with, in the metric's unit."""
+
+    level: float
+
+
+def suspicion(
     values: Sequence[float | None],
     *,
     floor: float = LEAST_RATIO,
     least: float = 0.0,
+    noise_times: float = NOISE_TIMES,
     since: int = 0,
     higher_is_better: bool | None = None,
     log_scale: bool = False,
-) -> bool:
-    """Tell whether the last value lies further from those before than four times their noise, `floor` and `least`.
+) -> Suspicion | None:
+    """Return the level that the last value lies further from than `noise_times` its noise, `floor` and `least`.
 
-    `since` is where the present level begins: the index of the last change. With a known direction only what is worse
-    is suspect. False where the last value is missing, and while there are fewer than eleven before it.
+    Of a series with two modes the level is the nearer one, and the noise that around both. `since` is where the present
+    level begins: the index of the last change. With a known direction only what is worse is suspect. None where the
+    last value is missing, or not suspect, and while there are fewer than eleven before it.
     """
-    known = [value for value in values[since:-1] if value is not None and isfinite(value)][-_BEFORE:]
     latest = values[-1] if values else None
+    known = [value for value in values[since:-1] if value is not None and isfinite(value)][-WINDOW:]
     if latest is None or not isfinite(latest) or len(known) < _LEAST_BEFORE:
-        return False
-    if higher_is_better is not None and (latest > median(known)) == higher_is_better:
-        return False
-    if abs(latest - median(known)) <= max(least, floor * abs(median(known))):
-        return False
-    if log_scale and min(latest, *known) > 0:
-        # On a log scale the level is 1, or the floor would be a share of the logarithm.
-        middle = log(median(known))
-        return _stands_out(1 + log(latest) - middle, [1 + log(value) - middle for value in known])
-    return _stands_out(latest, known)
+        return None
+    # On a log scale the noise of 10 ms and that of 1 ms are alike.
+    is_log = log_scale and min(latest, *known) > 0
+    scaled, at = ([log(value) for value in known], log(latest)) if is_log else (known, latest)
+    middle, residuals = _level(at, scaled)
+    level = exp(middle) if is_log else middle
+    if higher_is_better is not None and (latest > level) == higher_is_better:
+        return None
+    is_large = abs(latest - level) > max(least, floor * abs(level))
+    is_off = abs(at - middle) > noise_times * noise_of_residuals(residuals)
+    return Suspicion(level) if is_large and is_off and not _is_usual(at - middle, residuals) else None
 
 
-def _stands_out(latest: float, before: Sequence[float]) -> bool:
-    found = deviation(latest, before, floor=0.0)
-    return found is not None and (found.score is None or abs(found.score) > NOISE_TIMES)
+def _is_usual(off: float, residuals: Sequence[float]) -> bool:
+    """Tell whether values were nearly as far off so often that one more is no news; a change of how often is."""
+    share = _NEARER if len(residuals) < _FEW else _NEARLY
+    seen = sum(residual / off >= share for residual in residuals)
+    return seen >= len(residuals) // _USUAL_ONE_OF
+
+
+def _level(latest: float, before: Sequence[float]) -> tuple[float, list[float]]:
+    """Return the level that a value belongs to, and how far those before are from theirs."""
+    modes = two_modes(before)
+    if modes is not None:
+        return modes.nearest(latest), [value - modes.nearest(value) for value in before]
+    middle = median(before[-_BEFORE:])
+    return middle, [value - middle for value in before]

@@ -9,14 +9,15 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 
-from benchweb.common.rows import row_id
+from benchweb.common.rows import row_id, row_ids
 from benchweb.regressions import transitions
 from benchweb.regressions.handling import merging, snoozes
+from benchweb.regressions.handling.reopening import reopen
 from benchweb.regressions.models import Alert
 from benchweb.regressions.transitions import AlertError
 from benchweb.web.alerts.alert_form import SNOOZES, UNTIL_WORSE
 
-# Of one form: a page has 50 rows, a grouped list 500.
+# Of one form: a page has some 25 rows, a grouped list 500.
 MOST_ALERTS = 500
 MOST_URL_CHARACTERS = 500
 _MOVES: dict[str, Callable[..., None]] = {
@@ -24,12 +25,14 @@ _MOVES: dict[str, Callable[..., None]] = {
     "expected": transitions.expect,
     "invalid": transitions.invalidate,
     "fixed": transitions.fix,
+    "reopen": reopen,
 }
 _DONE = {
     "acknowledge": ngettext_lazy("{count:,} alert acknowledged.", "{count:,} alerts acknowledged."),
     "expected": ngettext_lazy("{count:,} alert marked as expected.", "{count:,} alerts marked as expected."),
     "invalid": ngettext_lazy("{count:,} alert marked as noise.", "{count:,} alerts marked as noise."),
     "fixed": ngettext_lazy("{count:,} alert marked as fixed.", "{count:,} alerts marked as fixed."),
+    "reopen": ngettext_lazy("{count:,} alert reopened.", "{count:,} alerts reopened."),
     "snooze": ngettext_lazy("{count:,} alert snoozed.", "{count:,} alerts snoozed."),
     "assign": ngettext_lazy("{count:,} alert assigned.", "{count:,} alerts assigned."),
     "wake": ngettext_lazy("{count:,} snooze ended.", "{count:,} snoozes ended."),
@@ -46,14 +49,16 @@ def do(alert_id: int, form: QueryDict, user: User) -> None:
     elif action in _OTHERS:
         _OTHERS[action](alert_id, form, user, comment)
     else:
-        raise AlertError("action", _("{action} is no action: press one of the buttons.").format(action=action[:40]))
+        raise AlertError("action", _no_action(action))
 
 
 def do_many(form: QueryDict, user: User) -> tuple[str, list[str]]:
     """Do it with each alert that is ticked, one by one; return what was done, and why the others were not."""
-    ids = {alert_id for text in form.getlist("alert") if (alert_id := row_id(text)) is not None}
+    ids = set(row_ids(form.getlist("alert")))
     worst_first = Alert.objects.filter(pk__in=sorted(ids)[:MOST_ALERTS]).order_by("-rank", "-pk")
     known = list(worst_first.values_list("pk", flat=True))
+    if form.get("action") not in _DONE:
+        return "", [_no_action(form.get("action", ""))]
     if not known:
         return "", [_("No alert is selected: tick one, or press j and x.")]
     if form.get("action") == "merge":
@@ -63,6 +68,10 @@ def do_many(form: QueryDict, user: User) -> tuple[str, list[str]]:
             return "", [_("Select two or more: they are merged into the worst of them.")]
     refusals = [refusal for alert_id in known if (refusal := _refusal(alert_id, form, user))]
     return _outcome(form.get("action", ""), len(known) - len(refusals)), _each_once(refusals)
+
+
+def _no_action(action: str) -> str:
+    return _("{action} is no action: press one of the buttons.").format(action=action[:40])
 
 
 def _snooze(alert_id: int, form: QueryDict, user: User, comment: str) -> None:
@@ -78,14 +87,16 @@ def _snooze(alert_id: int, form: QueryDict, user: User, comment: str) -> None:
 
 def _moment(text: str) -> datetime:
     try:
-        return datetime.fromisoformat(text).replace(tzinfo=UTC)
-    except ValueError:
+        moment = datetime.fromisoformat(text)
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         raise AlertError("until", _("The time can't be read: choose a date and a time, in UTC.")) from None
 
 
 def _assign(alert_id: int, form: QueryDict, user: User, comment: str) -> None:
     name = form.get("assignee", user.get_username())
-    assignee = User.objects.filter(username=name, is_active=True).first() if name else None
+    # No name has control characters, and PostgreSQL takes no NUL.
+    assignee = User.objects.filter(username=name, is_active=True).first() if name.isprintable() else None
     if name and assignee is None:
         raise AlertError("assignee", _("There is no user {name}.").format(name=name[:150]))
     transitions.assign(alert_id=alert_id, assignee=assignee, by=user, comment=comment)
@@ -115,7 +126,7 @@ def _merge(alert_id: int, form: QueryDict, user: User, comment: str) -> None:
 
 
 def _split(alert_id: int, form: QueryDict, user: User, comment: str) -> None:
-    series = {series_id for text in form.getlist("series") if (series_id := row_id(text)) is not None}
+    series = set(row_ids(form.getlist("series")))
     merging.split(alert_id=alert_id, series=series, by=user, comment=comment)
 
 
@@ -139,8 +150,7 @@ def _refusal(alert_id: int, form: QueryDict, user: User) -> str:
 
 
 def _outcome(action: str, count: int) -> str:
-    words = _DONE.get(action, _DONE["comment"])
-    return str(words % count).format(count=count) if count else ""
+    return str(_DONE[action] % count).format(count=count) if count else ""
 
 
 def _each_once(texts: Iterable[str]) -> list[str]:

@@ -43,7 +43,7 @@ def mergeable(alert: Alert) -> list[tuple[str, str]]:
     if alert.state not in fit:
         return []
     others = alerts().filter(kind=alert.kind, state__in=fit).exclude(pk=alert.pk).order_by("-rank", "-pk")
-    return [(str(each.pk), f"{each.pk}: {alert_title(each)}") for each in others[:_MOST_ALERTS]]
+    return [(str(other.pk), f"{other.pk}: {alert_title(other)}") for other in others[:_MOST_ALERTS]]
 
 
 def history(transitions: list[AlertTransition]) -> list[HistoryRow]:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_noop
 
 from benchweb.common.rows import row_id
 from benchweb.hosts.models import Environment, Host
-from benchweb.plans.models import Plan
+from benchweb.plans.selectors import plans_matching
 from benchweb.regressions.models import LIVE_STATES, UNTRIAGED_STATES, Alert
 from benchweb.regressions.selectors import AlertFilters, alerts_matching
 from benchweb.regressions.words import alert_title
@@ -58,9 +58,11 @@ class AlertGroup:
 def alert_list(request: HttpRequest) -> dict[str, Any]:
     """Return the context of the list that an address means."""
     query = request.GET
-    found = alerts_matching(filters_of(query))
+    alerts = alerts_matching(filters_of(query))
     group = _GROUPS.get(query.get("group", ""))
-    page = _worst(request, found) if group else listing(request, found, columns=COLUMNS, sort="-rank", filters=FILTERS)
+    page = (
+        _worst(request, alerts) if group else listing(request, alerts, columns=COLUMNS, sort="-rank", filters=FILTERS)
+    )
     rows = [AlertRow(alert, alert_title(alert), percent(alert.params.get("ratio"))) for alert in page.rows]
     return {
         "page": page,
@@ -97,8 +99,8 @@ def _night(text: str) -> date | None:
         return None
 
 
-def _worst(request: HttpRequest, found: Any) -> Listing[Alert]:
-    rows = list(found.order_by("-rank", "-pk")[:MOST_GROUPED])
+def _worst(request: HttpRequest, alerts: Any) -> Listing[Alert]:
+    rows = list(alerts.order_by("-rank", "-pk")[:MOST_GROUPED])
     values = {name: request.GET.get(name, "") for name in FILTERS}
     return Listing(
         rows=rows,
@@ -115,12 +117,12 @@ def _worst(request: HttpRequest, found: Any) -> Listing[Alert]:
 
 def _grouped(rows: Iterable[AlertRow], group: "_Group", query: QueryDict) -> list[AlertGroup]:
     """Group rows that come worst first: groups are in the order of their worst alert."""
-    found: dict[str, list[AlertRow]] = {}
+    groups: dict[str, list[AlertRow]] = {}
     for row in rows:
-        found.setdefault(group.value(row.alert), []).append(row)
+        groups.setdefault(group.value(row.alert), []).append(row)
     return [
-        AlertGroup(group.title(each[0].alert) or group.nothing(), _only(query, group.name, value), each)
-        for value, each in found.items()
+        AlertGroup(group.title(alerts[0].alert) or group.nothing(), _only(query, group.name, value), alerts)
+        for value, alerts in groups.items()
     ]
 
 
@@ -182,7 +184,7 @@ def _choices() -> dict[str, Any]:
         "group_choices": [("host", _("Host")), ("environment", _("Environment")), ("night", _("Night"))],
         "environments": _named(Environment.objects.filter(archived_at=None)),
         "hosts": _named(Host.objects.filter(archived_at=None)),
-        "plans": _named(Plan.objects.filter(archived_at=None)),
+        "plans": _named(plans_matching()),
     }
 
 

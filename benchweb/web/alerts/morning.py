@@ -7,12 +7,10 @@ from django.utils.translation import gettext as _
 
 from benchweb.regressions.models import Alert
 from benchweb.regressions.overview import DONE_STATES
-from benchweb.regressions.selectors import Night, night_of_date
+from benchweb.regressions.selectors import FIRST_NIGHT, Night, night_of_date
 from benchweb.regressions.words import alert_title, unconfirmed_reason
 
 _DAY = timedelta(days=1)
-# No result is older; a day before the calendar's first could not be shown.
-_FIRST = date(2000, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -29,47 +27,49 @@ class MorningPage:
     """A night; `sections` are title, what is said where there is nothing, and the alerts."""
 
     night: date
-    found: Night
+    summary: Night
     sections: list[tuple[str, str, list[AlertLine]]]
     before: date
     after: date | None
 
     @property
     def has_nothing(self) -> bool:
-        return not self.found.runs and not self.found.slots
+        return not self.summary.runs and not self.summary.slots
 
     @property
     def is_quiet(self) -> bool:
         """Tell whether all that ran is complete and nothing is left to look at."""
-        is_complete = self.found.complete_slots == self.found.slots and self.found.finished_runs == self.found.runs
+        is_complete = (
+            self.summary.complete_slots == self.summary.slots and self.summary.finished_runs == self.summary.runs
+        )
         return is_complete and not self.has_nothing and not any(rows for _title, _empty, rows in self.sections[:2])
 
     @property
     def detectable(self) -> str:
         """Say the smallest detectable change, the median over the series; nothing where it isn't known."""
-        ratio = self.found.smallest_detectable_change_ratio
+        ratio = self.summary.smallest_detectable_change_ratio
         return "" if ratio is None else f"{ratio * 100:.1f} %"
 
 
 def morning_page(night: date | None) -> MorningPage:
     """Return what a night's page shows, by default the latest: nights go from noon to noon, UTC, named by their end."""
     today = datetime.now(UTC).date()
-    night = max(_FIRST, min(night or today, today + _DAY))
-    found = night_of_date(night)
+    night = max(FIRST_NIGHT, min(night or today, today + _DAY))
+    summary = night_of_date(night)
     done = (*DONE_STATES, Alert.State.RECOVERED)
-    left = [alert for alert in found.begun if alert.state not in done and not alert.is_snoozed]
+    left = [alert for alert in summary.begun if alert.state not in done and not alert.is_snoozed]
     changed = [alert for alert in left if alert.kind != Alert.Kind.ABSENCE]
     missing = [alert for alert in left if alert.kind == Alert.Kind.ABSENCE]
     sections = [
         (_("What changed"), _("Nothing changed."), changed),
         (_("What is missing"), _("Nothing is missing."), missing),
-        (_("What recovered"), _("Nothing recovered."), found.recovered),
+        (_("What recovered"), _("Nothing recovered."), summary.recovered),
     ]
-    if found.unconfirmed:
-        sections.append((_("What was not measured again"), "", found.unconfirmed))
+    if summary.unconfirmed:
+        sections.append((_("What was not measured again"), "", summary.unconfirmed))
     return MorningPage(
         night=night,
-        found=found,
+        summary=summary,
         sections=[(title, empty, _lines(rows)) for title, empty, rows in sections],
         before=night - _DAY,
         after=night + _DAY if night < today else None,

@@ -1,11 +1,16 @@
 """What to do next about an alert: measure again, compare, open what it is about."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from benchweb.charts.comparison.sides import sides_query
+from benchweb.charts.moments import rfc3339
 from benchweb.regressions.models import Alert, AlertSeries
+
+_COMPARED_BEFORE = timedelta(days=30)
 
 
 @dataclass(frozen=True)
@@ -23,23 +28,25 @@ def next_steps(alert: Alert, part: AlertSeries | None) -> NextSteps:
     good, bad = part.last_good_run_id, part.first_bad_run_id
     links = []
     if good:
+        links.append((_("Compare before and after"), _before_and_after(alert, part)))
         links.append((_("Compare the two runs"), f"{reverse('web:compare')}?runs={good},{bad}"))
         links.append((_("Open the last good run"), reverse("web:run", args=[good])))
     links.append((_("Open the first bad run"), reverse("web:run", args=[bad])))
     if part.rerun_id:
         links.append((_("Open the run that measured again"), reverse("web:run", args=[part.rerun_id])))
     links.append((_("History of the series"), f"{reverse('web:history')}?series={part.series_id}"))
+    if part.threshold_id:
+        links.append((_("Edit the threshold"), reverse("web:threshold_edit", args=[part.threshold_id])))
+    else:
+        links.append((_("Add a threshold"), f"{reverse('web:threshold_new')}?series={part.series_id}"))
     return NextSteps(bad, links)
 
 
-def naming_part(alert: Alert, parts: list[AlertSeries]) -> AlertSeries | None:
-    """Return the series that an alert is named by: of its metric the one that changed most, else of all."""
-    return max(parts, key=lambda part: (_is_named(alert, part), abs(part.difference_ratio or 0.0)), default=None)
-
-
-def _is_named(alert: Alert, part: AlertSeries) -> bool:
-    series = part.series
-    return (series.kind, series.metric) == (alert.params.get("kind"), alert.params.get("metric"))
+def _before_and_after(alert: Alert, part: AlertSeries) -> str:
+    """Return the page that compares the pair's runs of the month before an alert with those since."""
+    pair, begun = str(part.series.pair_id), rfc3339(alert.begun_at)
+    before = {"pair": pair, "from": rfc3339(alert.begun_at - _COMPARED_BEFORE), "to": begun}
+    return f"{reverse('web:compare')}?{sides_query(before, {'pair': pair, 'from': begun})}"
 
 
 def _of_absence(alert: Alert) -> list[tuple[str, str]]:

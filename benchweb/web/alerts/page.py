@@ -5,15 +5,18 @@ from dataclasses import dataclass
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from benchweb.catalog import catalog, value_text
-from benchweb.charts.alerts.charts import MOST_BESIDE
+from benchweb.catalog import catalog
+from benchweb.charts.alerts.charts import MOST_BESIDE, part_titles
 from benchweb.regressions.explanations import Explanation, explanation
+from benchweb.regressions.handling.reopening import REOPENABLE_STATES
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries, AlertTransition
+from benchweb.regressions.selectors import parts_named_first
 from benchweb.regressions.words import alert_title, signed_percent, unconfirmed_reason
-from benchweb.web.alerts.next_steps import NextSteps, naming_part, next_steps
+from benchweb.web.alerts.next_steps import NextSteps, next_steps
 
 # Of an alert with more the page shows these, and says how many there are; the API has more.
 MOST_SERIES = 50
+# The newest: an alert that scripts comment on all day has thousands.
 _MOST_TRANSITIONS = 200
 
 
@@ -38,6 +41,7 @@ class AlertPage:
     title: str
     unconfirmed: str
     is_live: bool
+    is_reopenable: bool
     series: list[SeriesLine]
     series_left_out: int
     explanation: Explanation
@@ -49,21 +53,22 @@ class AlertPage:
 
 def alert_page(alert: Alert) -> AlertPage:
     """Return what the page of an alert shows; the alert comes as `selectors.alerts` has it."""
-    ends = ("series__pair__source__host", "series__pair__sink__host")
-    parts = list(alert.series.select_related(*ends).order_by("pk")[:MOST_SERIES])
-    lines = [_line(part) for part in parts]
+    parts = list(parts_named_first(alert)[:MOST_SERIES])
+    titles = part_titles(parts)
+    lines = [_line(part, titles.get(part.pk, part.series.metric)) for part in parts]
     count: int = alert.series_count  # type: ignore[attr-defined]
     return AlertPage(
         alert=alert,
         title=alert_title(alert),
         unconfirmed=unconfirmed_reason(alert),
         is_live=alert.state in LIVE_STATES,
+        is_reopenable=alert.state in REOPENABLE_STATES,
         series=lines,
         series_left_out=count - len(lines),
-        next=next_steps(alert, naming_part(alert, parts)),
+        next=next_steps(alert, parts[0] if parts else None),
         charts_left_out=count - 1 - MOST_BESIDE,
         explanation=explanation(alert),
-        transitions=list(alert.transitions.select_related("by").order_by("pk")[:_MOST_TRANSITIONS]),
+        transitions=list(alert.transitions.select_related("by").order_by("-pk")[:_MOST_TRANSITIONS])[::-1],
     )
 
 
@@ -72,20 +77,14 @@ def percent(ratio: float | None) -> str:
     return "" if ratio is None else signed_percent(ratio)
 
 
-def _line(part: AlertSeries) -> SeriesLine:
+def _line(part: AlertSeries, title: str) -> SeriesLine:
     series = part.series
     kind, metric = catalog().kinds.get(series.kind), catalog().metrics.get(series.metric)
-    parameters = kind.parameters if kind else {}
-    settings = [
-        f"{parameters[name].label if name in parameters else name} {value_text(str(value))}"
-        for name, value in series.identity.items()
-    ]
-    label = metric.label if metric else series.metric
     low, high = percent(part.interval_low_ratio), percent(part.interval_high_ratio)
     runs = [run for run in (part.last_good_run_id, part.first_bad_run_id) if run]
     return SeriesLine(
         part=part,
-        figure=" · ".join([kind.label if kind else series.kind, label, *settings]),
+        figure=f"{kind.label if kind else series.kind} · {title}",
         unit=metric.unit if metric else "",
         difference=percent(part.difference_ratio),
         interval=_("{low} to {high}").format(low=low, high=high) if low and high else "",

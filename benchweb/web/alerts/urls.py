@@ -6,6 +6,7 @@ from benchweb.web.alerts import chart_views, views
 
 urlpatterns = [
     path("alerts", views.alerts, name="alerts"),
+    path("alerts/count", views.alerts_count, name="alerts_count"),
     path("alerts/triage", views.alerts_triage, name="alerts_triage"),
     path("morning", views.morning, name="morning"),
     path("alerts/<int:alert_id>", views.alert, name="alert"),

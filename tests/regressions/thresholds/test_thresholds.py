@@ -7,18 +7,20 @@ import pytest
 
 from benchweb.hosts.models import Pair
 from benchweb.regressions import transitions
+from benchweb.regressions.baselines import baseline_pin, baseline_restore, baseline_unpin, pinned_baseline
 from benchweb.regressions.judging.judge import judge_run
 from benchweb.regressions.models import Alert, AlertSeries, AlertTransition, SeriesNoise, Threshold
 from benchweb.regressions.signals import alert_changed
 from benchweb.regressions.thresholds.rules import (
     ThresholdValues,
     limit_read,
+    limit_text,
     threshold_archive,
     threshold_create,
     threshold_restore,
+    threshold_update,
 )
 from benchweb.regressions.transitions import AlertError
-from benchweb.regressions.verdicts import baseline_pin
 from benchweb.regressions.words import alert_title
 from benchweb.runs.models import Run
 from tests.factories import make_pair
@@ -168,6 +170,44 @@ def test_an_archived_one_ends_its_alerts_and_judges_no_more_until_it_is_restored
     assert Alert.objects.filter(state=State.OPEN).count() == 1
 
 
+def test_one_restored_while_its_limit_is_broken_tells_of_it_again() -> None:
+    pair = make_pair()
+    threshold = made()
+    judged(pair, [0.5])
+    threshold_archive(threshold=threshold, by=None)
+    threshold_restore(threshold=threshold)
+    judged(pair, [0.5, 0.4], first=1)
+    assert list(Alert.objects.order_by("pk").values_list("state", flat=True)) == [State.FIXED, State.OPEN]
+    judged(pair, [1.0], first=3)
+    assert list(Alert.objects.order_by("pk").values_list("state", flat=True)) == [State.FIXED, State.RECOVERED]
+
+
+def test_a_changed_limit_is_that_of_the_next_run() -> None:
+    pair = make_pair()
+    threshold = made()
+    judged(pair, [0.5])
+    threshold_update(threshold=threshold, name="lower floor", limit=0.3e9, severity="critical")
+    judged(pair, [0.5], first=1)
+    assert Alert.objects.get().state == State.RECOVERED
+    judged(pair, [0.2], first=2)
+    alert = Alert.objects.latest("pk")
+    assert (alert.severity, alert.series.get().before) == ("critical", 0.3e9)
+
+
+def test_an_unpinned_baseline_gives_way_to_the_one_before() -> None:
+    pair = make_pair()
+    first, second = judged(pair, [1.0, 0.5])
+    Run.objects.filter(pk=second.pk).update(plan_version=first.plan_version)
+    first.refresh_from_db()
+    second.refresh_from_db()
+    one, two = (baseline_pin(run=run, name=name, by=None) for run, name in ((first, "5.1"), (second, "5.2")))
+    assert pinned_baseline(first) == two
+    baseline_unpin(baseline=two)
+    assert pinned_baseline(first) == one
+    baseline_restore(baseline=two)
+    assert pinned_baseline(first) == two
+
+
 def test_changes_are_judged_as_if_there_were_no_threshold() -> None:
     plain, limited = make_pair(), make_pair()
     made(pair=limited)
@@ -205,13 +245,35 @@ def test_what_can_be_no_threshold_is_refused(values: dict[str, Any], field: str)
         ("0.2 ms", "s", 2e-4),
         ("200us", "s", 2e-4),
         ("1 %", "ratio", 0.01),
+        ("728 k pkt/s", "pkt/s", 728e3),
+        ("3", "segments", 3.0),
     ],
 )
 def test_limits_are_read_as_people_write_them(text: str, unit: str, value: float) -> None:
     assert limit_read(text, unit) == pytest.approx(value)
 
 
-@pytest.mark.parametrize("text", ["", "fast", "5 Gbyte", "1e999", "--1"])
-def test_what_is_no_limit_is_refused(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [(text, "bit/s") for text in ("", "fast", "5 Gbyte", "1e999", "--1", "5 %")] + [("0.05", "ratio"), ("5", "ratio")],
+)
+def test_what_is_no_limit_is_refused(text: str, unit: str) -> None:
     with pytest.raises(AlertError):
-        made(limit=limit_read(text, "bit/s"))
+        made(limit=limit_read(text, unit))
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (8e8, "bit/s", "800 Mbit/s"),
+        (812_345_678.0, "bit/s", "812345678 bit/s"),
+        (2e-4, "s", "200 µs"),
+        (0.01, "ratio", "1.00 %"),
+        (0.012345, "ratio", "1.2345 %"),
+        (1_048_576.0, "B", "1048576 B"),
+        (-0.5, "s", "-0.5 s"),
+    ],
+)
+def test_a_limit_is_written_so_that_it_reads_as_the_same(value: float, unit: str, text: str) -> None:
+    assert limit_text(value, unit) == text
+    assert limit_read(text, unit) == value

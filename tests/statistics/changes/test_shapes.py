@@ -50,7 +50,24 @@ def test_other_shares_of_the_same_modes_are_a_change() -> None:
     values = alternating(40, 3, low_share=0.2) + alternating(20, 4, low_share=0.95)
     [found] = find_changes(values)
     assert abs(found.index - 40) <= 3
-    assert (found.before, found.after) == pytest.approx((1000, 900), rel=0.02)
+    shares = found.mode_shares
+    assert shares is not None
+    assert (shares.before, shares.after) == pytest.approx((0.2, 0.95), abs=0.12)
+    # Not the medians: a change from 60 to 80 % at the lower level would have none.
+    assert (found.before, found.after) == pytest.approx(
+        (1000 - 100 * shares.before, 1000 - 100 * shares.after), rel=0.005
+    )
+    assert found.difference_ratio == pytest.approx((found.after - found.before) / found.before)
+    low, high = found.interval_low_ratio, found.interval_high_ratio
+    assert low is not None
+    assert high is not None
+    assert -0.1 < low < (found.after - found.before) / found.before < high < -0.03
+
+
+def test_a_change_of_shares_that_moves_the_level_by_less_than_the_floor_is_none() -> None:
+    values = alternating(40, 3, low_share=0.2) + alternating(20, 4, low_share=0.95)
+    assert find_changes(values, floor=0.06)
+    assert find_changes(values, floor=0.1) == []
 
 
 def test_shares_that_chance_explains_are_none() -> None:

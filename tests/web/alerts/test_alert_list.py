@@ -7,6 +7,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from benchweb.regressions.models import Alert, AlertTransition
+from benchweb.web.shared.lists import PAGE_SIZE
 from tests.factories import make_alert, make_endpoint, make_pair, make_plan, make_user
 
 State, Severity = Alert.State, Alert.Severity
@@ -99,7 +100,7 @@ def test_those_ticked_are_acknowledged_and_the_others_are_left_alone(signed_in: 
     assert list(rows) == [(one.pk, "ada", "new switch"), (two.pk, "ada", "new switch")]
     page = signed_in.get(answer["Location"]).content.decode()
     assert "2 alerts acknowledged." in page
-    assert f"Alert {ended.pk} is fixed" in page
+    assert f"Alert {ended.pk}: the state can&#x27;t change from fixed to acknowledged." in page
 
 
 def test_htmx_has_the_list_again_with_what_was_done(signed_in: Client) -> None:
@@ -135,11 +136,11 @@ def test_strangers_change_nothing(db: None) -> None:
 def test_a_long_list_is_paged_worst_first(
     signed_in: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    alerts = [weighed(Severity.WARNING, size / 100) for size in range(60)]
+    alerts = [weighed(Severity.WARNING, size / 100) for size in range(PAGE_SIZE + 10)]
     with django_assert_max_num_queries(10):
         page = signed_in.get("/alerts").content.decode()
     expected = [alert.pk for alert in alerts[::-1]]
-    assert listed(page) == expected[:50]
+    assert listed(page) == expected[:PAGE_SIZE]
     following = re.search(r'href="(\?after=\d+)" rel="next"', page)
     assert following
-    assert ids_at(signed_in, f"/alerts{following[1]}") == expected[50:]
+    assert ids_at(signed_in, f"/alerts{following[1]}") == expected[PAGE_SIZE:]

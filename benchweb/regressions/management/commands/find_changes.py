@@ -40,8 +40,8 @@ class Command(BaseCommand):
             values = read_series(_content(options["file"]), options["column"])
         except SeriesFileError as error:
             raise CommandError(f"{_name(options['file'])}: {error}") from None
-        found = find_changes(values, floor=floor, window=window)
-        self.stdout.write(json.dumps([_as_json(change) for change in found], indent=2))
+        changes = find_changes(values, floor=floor, window=window)
+        self.stdout.write(json.dumps([_as_json(change) for change in changes], indent=2))
 
 
 def _content(file: str) -> bytes:

@@ -1,0 +1,1 @@
+"""Pages: limits that figures must keep, and which of them are broken."""

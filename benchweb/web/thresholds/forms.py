@@ -1,0 +1,111 @@
+"""The forms of a threshold: all of it when it is added, what may change later."""
+
+from typing import Any, Self
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from benchweb.catalog import Metric, catalog
+from benchweb.common.rows import row_id
+from benchweb.hosts.models import Environment, Pair
+from benchweb.hosts.pairs import pair_choices
+from benchweb.plans.models import Plan
+from benchweb.regressions.models import Alert, Threshold
+from benchweb.regressions.thresholds.rules import ThresholdValues, limit_read, limit_text, limit_unit
+from benchweb.regressions.transitions import AlertError
+from benchweb.web.shared.forms import PageForm, text_field
+
+# With more there is no list of pairs to choose from: a pair's own page or an alert names it.
+MOST_PAIRS = 200
+_SEPARATOR = ":"
+
+
+class ThresholdChangeForm(PageForm):
+    """What may change of a threshold that there is."""
+
+    name = text_field(gettext_lazy("Name"), required=True, max_length=100)
+    limit = text_field(gettext_lazy("Limit"), required=True, max_length=60)
+    severity = forms.ChoiceField(
+        label=gettext_lazy("Severity"), choices=Alert.Severity.choices, initial=Alert.Severity.WARNING
+    )
+
+    @classmethod
+    def of(cls, threshold: Threshold) -> Self:
+        """Return the form with a threshold's values."""
+        metric = catalog().metrics.get(threshold.metric)
+        unit = limit_unit(threshold.relation, metric) if metric else ""
+        limit = limit_text(threshold.limit, unit)
+        return cls(initial={"name": threshold.name, "limit": limit, "severity": threshold.severity})
+
+    def limit_value(self, relation: str, metric: Metric) -> float | None:
+        """Return the limit in its unit; None, with the fault at the field, where it can't be read."""
+        try:
+            return limit_read(self.cleaned_data["limit"], limit_unit(relation, metric))
+        except AlertError as error:
+            self.refuse("limit", error.message)
+            return None
+
+
+class ThresholdForm(ThresholdChangeForm):
+    """All of a threshold."""
+
+    field_order = ("name", "figure", "relation", "limit", "severity", "environment", "pair", "plan")
+    figure = forms.ChoiceField(label=gettext_lazy("Figure"))
+    relation = forms.ChoiceField(
+        label=gettext_lazy("Alert when the median of a run is"), choices=Threshold.Relation.choices, initial="below"
+    )
+    environment = forms.ModelChoiceField(
+        label=gettext_lazy("Environment"),
+        queryset=Environment.objects.filter(archived_at=None),
+        required=False,
+        empty_label=gettext_lazy("all environments"),
+    )
+    pair = forms.ChoiceField(label=gettext_lazy("Pair"), required=False)
+    plan = forms.ModelChoiceField(
+        label=gettext_lazy("Plan"),
+        queryset=Plan.objects.filter(archived_at=None),
+        required=False,
+        empty_label=gettext_lazy("all plans"),
+    )
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        chosen = row_id(str(self.data.get("pair") or self.initial.get("pair") or "")) or 0
+        pairs = [(str(pk), name) for pk, name in pair_choices(most=MOST_PAIRS, chosen=chosen)]
+        self.fields["figure"].choices = _figures()  # type: ignore[attr-defined]
+        self.fields["pair"].choices = [("", _("all pairs")), *pairs]  # type: ignore[attr-defined]
+        self.fields["limit"].help_text = _("With its unit, such as 5 Gbit/s, 200 µs or 1 %; of a baseline a share.")
+        if len(pairs) <= 1:
+            self.fields["pair"].help_text = _("To choose one of many, begin on the pair's page or at an alert.")
+
+    def clean_pair(self) -> Pair | None:
+        """Return the pair that is chosen."""
+        text = self.cleaned_data["pair"]
+        pair = Pair.objects.filter(pk=row_id(text) or 0, archived_at=None).first() if text else None
+        if text and pair is None:
+            raise ValidationError(_("The pair has been archived: choose another."))
+        return pair
+
+    def values(self) -> ThresholdValues | None:
+        """Return what the form says, for the service; None where the limit can't be read."""
+        data = dict(self.cleaned_data)
+        kind, _colon, metric = data.pop("figure").partition(_SEPARATOR)
+        limit = self.limit_value(data["relation"], catalog().metrics[metric])
+        return None if limit is None else ThresholdValues(**data | {"kind": kind, "metric": metric, "limit": limit})
+
+
+def figure_value(kind: str, metric: str) -> str:
+    """Return the value of a figure among the choices; the kind's headline where the metric isn't one of its own."""
+    known = catalog().kinds.get(kind)
+    if known is None:
+        return ""
+    return _SEPARATOR.join([kind, metric if metric in known.metrics else known.headline])
+
+
+def _figures() -> list[tuple[str, list[tuple[str, str]]]]:
+    return [
+        (kind.label, [(figure_value(kind.name, metric.key), metric.label) for metric in kind.metrics.values()])
+        for kind in catalog().kinds.values()
+    ]

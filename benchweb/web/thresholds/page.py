@@ -1,0 +1,95 @@
+"""The list of thresholds: what each limits, for which runs, and the alert that it has now."""
+
+from dataclasses import dataclass
+
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from benchweb.catalog import catalog
+from benchweb.common.names import searched
+from benchweb.common.rows import row_id
+from benchweb.regressions.models import Alert, AlertSeries, Threshold
+from benchweb.regressions.thresholds.rules import limit_text, limit_unit
+from benchweb.web.shared.lists import Column
+
+COLUMNS = [
+    Column(gettext_noop("Threshold"), "name"),
+    Column(gettext_noop("Figure")),
+    Column(gettext_noop("Limit")),
+    Column(gettext_noop("Runs")),
+    Column(gettext_noop("Severity")),
+    Column(gettext_noop("Alert")),
+    Column(gettext_noop("Action")),
+]
+SCOPES = ("environment", "pair", "plan")
+
+
+@dataclass(frozen=True)
+class ThresholdRow:
+    """A threshold in words; `alert_id` is that of its live alert, None for none."""
+
+    threshold: Threshold
+    figure: str
+    limit: str
+    scope: str
+    severity: str
+    alert_id: int | None
+    alert_state: str
+
+
+def thresholds_matching(query: QueryDict) -> "QuerySet[Threshold, Threshold]":
+    """Return the thresholds that an address means; those for all runs are among those of any pair or plan."""
+    rows = Threshold.objects.filter(archived_at__isnull=query.get("archived") != "1")
+    for name in SCOPES:
+        if text := query.get(name):
+            # 0 is no row's id: what can't be one matches only what is for all.
+            rows = rows.filter(Q((name, None)) | Q((name, row_id(text) or 0)))
+    if text := searched(query.get("q", "")):
+        rows = rows.filter(name__icontains=text)
+    return _with_alerts(rows)
+
+
+def threshold_row(threshold: Threshold) -> ThresholdRow:
+    """Return a threshold's row; it comes from `thresholds_matching`."""
+    state = getattr(threshold, "alert_state", None)
+    return ThresholdRow(
+        threshold=threshold,
+        figure=figure_words(threshold),
+        limit=limit_words(threshold),
+        scope=scope_words(threshold),
+        severity=str(Alert.Severity(threshold.severity).label),
+        alert_id=getattr(threshold, "alert_id", None),
+        alert_state=str(Alert.State(state).label) if state else "",
+    )
+
+
+def figure_words(threshold: Threshold) -> str:
+    """Name the kind and the metric."""
+    kind, metric = catalog().kinds.get(threshold.kind), catalog().metrics.get(threshold.metric)
+    return " · ".join([kind.label if kind else threshold.kind, metric.label if metric else threshold.metric])
+
+
+def limit_words(threshold: Threshold) -> str:
+    """Say the limit with its side, such as below 800 Mbit/s."""
+    metric = catalog().metrics.get(threshold.metric)
+    unit = limit_unit(threshold.relation, metric) if metric else ""
+    return f"{threshold.get_relation_display()} {limit_text(threshold.limit, unit)}"
+
+
+def scope_words(threshold: Threshold) -> str:
+    """Say which runs are judged by it."""
+    parts = [str(part) for part in (threshold.environment, threshold.pair, threshold.plan) if part is not None]
+    if threshold.identity_digest:
+        # A target of a matrix.
+        parts.append(_("one test"))
+    return " · ".join(parts) or _("all runs")
+
+
+def _with_alerts(rows: "QuerySet[Threshold, Threshold]") -> "QuerySet[Threshold, Threshold]":
+    live = AlertSeries.objects.filter(threshold=OuterRef("pk"), alert__ended_at=None).order_by("-alert")
+    ends = ("environment", "pair__source__host", "pair__sink__host", "plan")
+    return rows.select_related(*ends).annotate(
+        alert_id=Subquery(live.values("alert")[:1]), alert_state=Subquery(live.values("alert__state")[:1])
+    )
