@@ -55,7 +55,7 @@ def _text(alert: Alert, transition: AlertTransition) -> str:
     state = _("worse than when it was snoozed") if _is_worse(transition) else transition.get_to_state_display()
     lines = [f"{state}{by}", transition.comment, unconfirmed_reason(alert)]
     if transition.to_state == Alert.State.OPEN:
-        lines += [f"{each.host}: {'; '.join(each.words)}" for each in explanation(alert).facts]
+        lines += [f"{fact.host}: {'; '.join(fact.words)}" for fact in explanation(alert).facts]
     return "\n".join(line for line in lines if line)
 
 

@@ -26,6 +26,7 @@ from benchweb.notifications.naming import checked_name
 MOST_RECIPIENTS = 50
 MOST_ADDRESS_CHARACTERS = 2_000
 _DISABLED_BY_HAND = Reason("channel_disabled_by_hand")
+_ARCHIVED = Reason("channel_archived")
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,20 @@ def channel_enable(*, channel: Channel) -> bool:
 @transaction.atomic
 def channel_archive(*, channel: Channel) -> None:
     """Archive a channel: nothing goes there any more; its log stays."""
-    outbox.disable(channel, Reason("channel_archived"))
+    outbox.disable(channel, _ARCHIVED)
     Channel.objects.filter(pk=channel.pk, archived_at=None).update(archived_at=timezone.now())
+
+
+@transaction.atomic
+def channel_restore(*, channel: Channel) -> bool:
+    """Bring an archived channel back; it takes what happens from then on, unless it was disabled before."""
+    archived = Channel.objects.select_for_update().filter(pk=channel.pk).exclude(archived_at=None).first()
+    if archived is None:
+        return False
+    Channel.objects.filter(pk=archived.pk).update(archived_at=None)
+    if archived.disabled_why == _ARCHIVED:
+        channel_enable(channel=archived)
+    return True
 
 
 def channel_test(*, channel: Channel) -> DeliveryAttempt:

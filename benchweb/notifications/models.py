@@ -140,6 +140,7 @@ class Delivery(models.Model):
             models.Index(
                 fields=["digest_due_at"], condition=Q(digest=None, digest_due_at__isnull=False), name="delivery_digest"
             ),
+            models.Index(fields=["finished_at"], condition=Q(finished_at__isnull=False), name="delivery_over"),
         ]
 
 

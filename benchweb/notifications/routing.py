@@ -16,8 +16,6 @@ from benchweb.notifications.models import Delivery, MaintenanceWindow, Rule
 from benchweb.notifications.timing import end_of_quiet, next_time_of_day
 
 SEND_TASK = "workers.tasks.send_notifications"
-# When several rules want an event for one channel, the first of these that any of them gives.
-_SOONEST_FIRST = (Delivery.State.QUEUED, Delivery.State.HELD)
 
 
 @dataclass(frozen=True)

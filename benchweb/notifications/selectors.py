@@ -20,7 +20,7 @@ def attempts_of(delivery_ids: Collection[int], most: int) -> dict[int, list[Deli
     """Return the newest attempts of each message, the newest first; one query."""
     numbered = Window(RowNumber(), partition_by="delivery", order_by="-number")
     rows: QuerySet[DeliveryAttempt] = DeliveryAttempt.objects.filter(delivery__in=delivery_ids)
-    found: dict[int, list[DeliveryAttempt]] = {}
-    for row in rows.annotate(place=numbered).filter(place__lte=most).order_by("delivery", "-number"):
-        found.setdefault(row.delivery_id, []).append(row)
-    return found
+    attempts: dict[int, list[DeliveryAttempt]] = {}
+    for row in rows.annotate(position=numbered).filter(position__lte=most).order_by("delivery", "-number"):
+        attempts.setdefault(row.delivery_id, []).append(row)
+    return attempts

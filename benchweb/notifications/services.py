@@ -74,6 +74,15 @@ def archive(*, row: Archivable) -> None:
     type(row)._default_manager.filter(pk=row.pk, archived_at=None).update(archived_at=timezone.now())
 
 
+def restore(*, row: Rule | MaintenanceWindow) -> bool:
+    """Bring an archived rule or maintenance window back; refused where the channel of a rule is archived."""
+    if isinstance(row, Rule) and row.channel.archived_at is not None:
+        refusal = _("The channel {channel} is archived: restore it first.")
+        raise NotificationError("channel", refusal.format(channel=row.channel.name))
+    archived = type(row)._default_manager.filter(pk=row.pk).exclude(archived_at=None)
+    return bool(archived.update(archived_at=None))
+
+
 def _rule_fields(values: RuleValues) -> dict[str, Any]:
     if values.channel.archived_at is not None:
         raise NotificationError("channel", _("The channel is archived: choose another."))

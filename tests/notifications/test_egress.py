@@ -123,6 +123,19 @@ def test_a_webhooks_redirect_to_a_refused_address_leads_nowhere(
 
 
 @pytest.mark.django_db
+def test_a_messengers_name_is_checked_at_every_attempt(
+    two_receivers: tuple[HttpReceiver, HttpReceiver], resolves: Callable[..., list[str]]
+) -> None:
+    allowed, refused = two_receivers
+    resolves(ALLOWED, REFUSED)
+    address = f"mmost://moving.example:{allowed.port}/{'x' * 24}?image=no"
+    channel = channel_create(name="chat", settings=ChannelSettings("apprise", secret=address))
+    assert channel_test(channel=channel).error == ""
+    assert channel_test(channel=channel).error == egress.refusal(REFUSED)
+    assert (len(allowed.got), refused.got) == (1, [])
+
+
+@pytest.mark.django_db
 def test_what_was_refused_is_kept_and_goes_once_its_address_is_allowed(
     two_receivers: tuple[HttpReceiver, HttpReceiver], resolves: Callable[..., list[str]], settings: Settings
 ) -> None:

@@ -1,6 +1,7 @@
 """Webhooks by TLS: the certificate is the name's, although the connection goes to a checked address."""
 
 import datetime
+import ipaddress
 import socket
 import ssl
 from collections.abc import Callable
@@ -23,8 +24,15 @@ from tests.notifications.receivers import HttpReceiver
 pytestmark = pytest.mark.django_db
 
 
+def _alternative(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
+
+
 def certificate(folder: Path, name: str) -> Path:
-    """Make a certificate for a name that signs itself, with its key, in one file."""
+    """Make a certificate for a name or an address that signs itself, with its key, in one file."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.datetime.now(datetime.UTC)
@@ -36,7 +44,7 @@ def certificate(folder: Path, name: str) -> Path:
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - datetime.timedelta(days=1))
         .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .add_extension(x509.SubjectAlternativeName([_alternative(name)]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )

@@ -35,14 +35,15 @@ def admits(address: str) -> bool:
     """Tell whether messages may go to this IP address: a public one, or one in BENCHWEB_NOTIFY_PRIVATE_NETWORKS."""
     policy = _policy(settings.NOTIFY_PRIVATE_NETWORKS)
     return policy.admits(address) and all(
-        each.is_global or any(each in network for network in policy.added) for each in reached_addresses(address)
+        reached.is_global or any(reached in network for network in policy.added)
+        for reached in reached_addresses(address)
     )
 
 
 def resolved(host: str, port: int) -> list[str]:
     """Return the IP addresses of a host that messages may go to; raise EgressRefused where there is none."""
-    found = [str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
-    admitted = [address for address in dict.fromkeys(found) if admits(address)]
+    addresses = [str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+    admitted = [address for address in dict.fromkeys(addresses) if admits(address)]
     if not admitted:
         raise EgressRefused(refusal(host))
     return admitted

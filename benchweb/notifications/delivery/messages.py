@@ -104,5 +104,5 @@ def _digest_title(events: Sequence[dict[str, Any]]) -> str:
     if len(events) == 1:
         return str(events[0]["title"])
     counts = Counter(event["severity"] for event in events)
-    told = ", ".join(f"{counts[severity]} {severity.value}" for severity in list(Severity)[::-1] if counts[severity])
-    return f"{len(events)} alerts: {told}"
+    counted = ", ".join(f"{counts[severity]} {severity.value}" for severity in list(Severity)[::-1] if counts[severity])
+    return f"{len(events)} alerts: {counted}"

@@ -5,10 +5,12 @@ again. A channel has one message under way at a time: what happened first is tol
 holds up no other.
 """
 
+import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
@@ -30,6 +32,10 @@ MOST_PARTS = 500
 _CANDIDATES = 5
 OPEN = (Delivery.State.QUEUED, Delivery.State.HELD, Delivery.State.FAILED)
 TEST_PREFIX = "test-"
+# What is old is removed in parts, lest a large log holds up the tick that removes it.
+_REMOVED_AT_ONCE = 1_000
+_REMOVAL_PAUSE_SECONDS = 60.0
+_last_removal = [-_REMOVAL_PAUSE_SECONDS]
 
 
 @dataclass(frozen=True)
@@ -106,6 +112,26 @@ def disable(channel: Channel, reason: str) -> None:
         claimed_until=None,
         finished_at=now,
     )
+
+
+def remove_old() -> int:
+    """Remove what has been over for longer than the setting says; return how many messages. For the tick."""
+    if time.monotonic() - _last_removal[0] < _REMOVAL_PAUSE_SECONDS:
+        return 0
+    _last_removal[0] = time.monotonic()
+    return removed_old()
+
+
+@transaction.atomic
+def removed_old() -> int:
+    """Remove the oldest of them now, each with its attempts; a digest after all that is in it."""
+    if not settings.DELIVERY_DAYS:
+        return 0
+    over = Delivery.objects.filter(finished_at__lt=timezone.now() - timedelta(days=settings.DELIVERY_DAYS))
+    without_parts = over.filter(~Exists(Delivery.objects.filter(digest=OuterRef("pk"))))
+    oldest = list(without_parts.order_by("finished_at", "pk").values_list("pk", flat=True)[:_REMOVED_AT_ONCE])
+    DeliveryAttempt.objects.filter(delivery__in=oldest).delete()
+    return Delivery.objects.filter(pk__in=oldest).delete()[0]
 
 
 def make_digests() -> int:

@@ -1,9 +1,8 @@
-"""Channels: create, edit, archive, test, and the log of what went there."""
+"""Channels: create, edit, archive, restore, test, and the log of what went there."""
 
 from dataclasses import dataclass
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -11,11 +10,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from benchweb.accounts.permissions import Permission
+from benchweb.accounts.roles.needs import needs
 from benchweb.catalog.translation import reason_text
 from benchweb.notifications import channels, selectors
 from benchweb.notifications.errors import NotificationError
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
 from benchweb.web.notifications.forms import CHANNEL_FORMS, ChannelForm
+from benchweb.web.shared.archiving import archive_page
 from benchweb.web.shared.lists import Column, listing
 
 # Of a message; the API has more.
@@ -37,7 +39,7 @@ class DeliveryRow:
     attempts: list[DeliveryAttempt]
 
 
-@login_required
+@needs(Permission.READ)
 @require_GET
 def channel_page(request: HttpRequest, channel_id: int) -> HttpResponse:
     """Show a channel and the log of its messages."""
@@ -48,7 +50,7 @@ def channel_page(request: HttpRequest, channel_id: int) -> HttpResponse:
     return render(request, "notifications/channel.html", {"channel": channel, "page": page, "rows": rows})
 
 
-@login_required
+@needs(Permission.ADMIN)
 @require_http_methods(["GET", "POST"])
 def channel_new(request: HttpRequest, kind: str) -> HttpResponse:
     """Create a channel of a kind."""
@@ -64,7 +66,7 @@ def channel_new(request: HttpRequest, kind: str) -> HttpResponse:
     return _form_page(request, form, _("Add a channel"), reverse("web:notifications"))
 
 
-@login_required
+@needs(Permission.ADMIN)
 @require_http_methods(["GET", "POST"])
 def channel_edit(request: HttpRequest, channel_id: int) -> HttpResponse:
     """Change a channel; a secret that is left empty stays."""
@@ -85,24 +87,41 @@ def channel_edit(request: HttpRequest, channel_id: int) -> HttpResponse:
     return _form_page(request, form, _("Edit {name}").format(name=channel.name), back)
 
 
-@login_required
+@needs(Permission.ADMIN)
 @require_http_methods(["GET", "POST"])
 def channel_archive(request: HttpRequest, channel_id: int) -> HttpResponse:
     """Ask, then archive a channel."""
     channel = get_object_or_404(Channel, pk=channel_id, archived_at=None)
-    if request.method == "POST":
+
+    def act() -> bool:
         channels.channel_archive(channel=channel)
-        messages.success(request, _("The channel is archived: nothing is sent there any more."))
-        return redirect("web:notifications")
-    consequences = [
-        _("Nothing is sent there any more; what waits is given up. This can't be undone."),
-        _("The log of what was sent stays."),
-    ]
-    context = {"name": channel.name, "consequences": consequences, "back": reverse("web:channel", args=[channel.pk])}
-    return render(request, "notifications/archive.html", context)
+        return True
+
+    return archive_page(
+        request,
+        title=_("channel {name}").format(name=channel.name),
+        losses=[
+            _("Nothing is sent there any more; messages that wait are given up."),
+            _("The log of what was sent stays."),
+        ],
+        back=reverse("web:channel", args=[channel.pk]),
+        done=reverse("web:notifications"),
+        undo=reverse("web:channel_restore", args=[channel.pk]),
+        act=act,
+    )
 
 
-@login_required
+@needs(Permission.ADMIN)
+@require_POST
+def channel_restore(request: HttpRequest, channel_id: int) -> HttpResponse:
+    """Bring an archived channel back."""
+    channel = get_object_or_404(Channel, pk=channel_id)
+    if channels.channel_restore(channel=channel):
+        messages.success(request, _("Channel {name} is restored.").format(name=channel.name))
+    return redirect("web:channel", channel.pk)
+
+
+@needs(Permission.ADMIN)
 @require_POST
 def channel_test(request: HttpRequest, channel_id: int) -> HttpResponse:
     """Send a test message, and say what the receiver answered; ten seconds at most."""
@@ -110,14 +129,14 @@ def channel_test(request: HttpRequest, channel_id: int) -> HttpResponse:
     attempt = channels.channel_test(channel=channel)
     answer = " ".join(str(part) for part in (attempt.status, attempt.answer) if part)
     if attempt.error:
-        told = _("The test failed: {error}").format(error=reason_text(attempt.why))
-        messages.error(request, f"{told} {answer}")
+        text = _("The test failed: {error}").format(error=reason_text(attempt.why))
+        messages.error(request, f"{text} {answer}")
     else:
         messages.success(request, _("The receiver took the test: {answer}").format(answer=answer))
     return redirect("web:channel", channel.pk)
 
 
-@login_required
+@needs(Permission.ADMIN)
 @require_POST
 def channel_enable(request: HttpRequest, channel_id: int) -> HttpResponse:
     """Take up a disabled channel again."""

@@ -12,7 +12,7 @@ from benchweb.notifications.channels import ChannelSettings
 from benchweb.notifications.events import Severity
 from benchweb.notifications.models import Channel, MaintenanceWindow, Rule
 from benchweb.notifications.services import RuleValues, WindowValues
-from benchweb.plans.models import Plan
+from benchweb.plans.selectors import plans_matching
 from benchweb.web.shared.forms import PageForm, text_field
 
 _LOCAL = "%Y-%m-%dT%H:%M"
@@ -97,11 +97,19 @@ class RuleForm(PageForm):
     environment = forms.ModelChoiceField(
         label=_("Environment"), queryset=Environment.objects.filter(archived_at=None), required=False
     )
-    plan = forms.ModelChoiceField(label=_("Plan"), queryset=Plan.objects.filter(archived_at=None), required=False)
+    plan = forms.ModelChoiceField(label=_("Plan"), queryset=plans_matching(), required=False)
     host_label = text_field(_("Host label"), max_length=60)
     least_severity = forms.ChoiceField(label=_("Least severity"), choices=Severity.choices)
-    alert_kinds = text_field(_("Kinds of alerts"), help_text=_("Separated by commas; empty for all."), max_length=1000)
-    transitions = text_field(_("Transitions"), help_text=_("Separated by commas; empty for all."), max_length=1000)
+    alert_kinds = text_field(
+        _("Kinds of alerts"),
+        help_text=_("Of change, absence, threshold, with commas; empty for all."),
+        max_length=1000,
+    )
+    transitions = text_field(
+        _("Transitions"),
+        help_text=_("Of open, worse, recovered, acknowledged, expected, invalid, fixed, with commas; empty for all."),
+        max_length=1000,
+    )
     digest_at = TimeOfDayField(_("Digest at"), _("All alerts until then in one message. Empty: each at once."))
     quiet_from = TimeOfDayField(_("Quiet from"), _("Messages wait until quiet hours end."))
     quiet_until = TimeOfDayField(_("Quiet until"))

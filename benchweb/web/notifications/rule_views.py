@@ -1,26 +1,27 @@
-"""Rules and maintenance windows: create, edit, archive."""
+"""Rules and maintenance windows: create, edit, archive, restore."""
 
 from collections.abc import Callable
 from typing import cast
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
-from benchweb.hosts.models import Archivable
+from benchweb.accounts.permissions import Permission
+from benchweb.accounts.roles.needs import needs
 from benchweb.notifications import services
 from benchweb.notifications.errors import NotificationError
 from benchweb.notifications.models import MaintenanceWindow, Rule
 from benchweb.web.notifications.forms import RuleForm, WindowForm
+from benchweb.web.shared.archiving import archive_page
 from benchweb.web.shared.zones import zone_names
 
 
-@login_required
+@needs(Permission.ADMIN)
 @require_http_methods(["GET", "POST"])
 def rule_new(request: HttpRequest) -> HttpResponse:
     """Create a rule."""
@@ -28,7 +29,7 @@ def rule_new(request: HttpRequest) -> HttpResponse:
     return _form_page(request, form, _("Add a rule"), lambda: services.rule_create(form.values()))
 
 
-@login_required
+@needs(Permission.ADMIN)
 @require_http_methods(["GET", "POST"])
 def rule_edit(request: HttpRequest, rule_id: int) -> HttpResponse:
     """Change a rule; what waits already goes as it was to go."""
@@ -38,15 +39,23 @@ def rule_edit(request: HttpRequest, rule_id: int) -> HttpResponse:
     return _form_page(request, form, title, lambda: services.rule_update(rule=rule, values=form.values()))
 
 
-@login_required
+@needs(Permission.ADMIN)
 @require_http_methods(["GET", "POST"])
 def rule_archive(request: HttpRequest, rule_id: int) -> HttpResponse:
     """Ask, then archive a rule."""
     rule = get_object_or_404(Rule, pk=rule_id, archived_at=None)
-    return _archive_page(request, rule, _("Nothing new is sent by this rule. This can't be undone."))
+    title = _("rule {name}").format(name=rule.name)
+    return _archive_page(request, rule, title, _("Nothing new is sent by this rule; messages that wait are sent."))
 
 
-@login_required
+@needs(Permission.ADMIN)
+@require_POST
+def rule_restore(request: HttpRequest, rule_id: int) -> HttpResponse:
+    """Bring an archived rule back."""
+    return _restored(request, get_object_or_404(Rule.objects.select_related("channel"), pk=rule_id))
+
+
+@needs(Permission.RUN)
 @require_http_methods(["GET", "POST"])
 def window_new(request: HttpRequest) -> HttpResponse:
     """Create a maintenance window."""
@@ -56,7 +65,7 @@ def window_new(request: HttpRequest) -> HttpResponse:
     return _form_page(request, form, title, lambda: services.window_create(form.values(), user=user))
 
 
-@login_required
+@needs(Permission.RUN)
 @require_http_methods(["GET", "POST"])
 def window_edit(request: HttpRequest, window_id: int) -> HttpResponse:
     """Change a maintenance window; what it has muted stays so."""
@@ -66,12 +75,20 @@ def window_edit(request: HttpRequest, window_id: int) -> HttpResponse:
     return _form_page(request, form, title, lambda: services.window_update(window=window, values=form.values()))
 
 
-@login_required
+@needs(Permission.RUN)
 @require_http_methods(["GET", "POST"])
 def window_archive(request: HttpRequest, window_id: int) -> HttpResponse:
     """Ask, then archive a maintenance window."""
     window = get_object_or_404(MaintenanceWindow, pk=window_id, archived_at=None)
-    return _archive_page(request, window, _("Nothing more is muted by it. This can't be undone."))
+    title = _("maintenance window {name}").format(name=window.name)
+    return _archive_page(request, window, title, _("Nothing more is muted by it."))
+
+
+@needs(Permission.RUN)
+@require_POST
+def window_restore(request: HttpRequest, window_id: int) -> HttpResponse:
+    """Bring an archived maintenance window back."""
+    return _restored(request, get_object_or_404(MaintenanceWindow, pk=window_id))
 
 
 def _form_page(
@@ -88,10 +105,20 @@ def _form_page(
     return render(request, "shared/form.html", context)
 
 
-def _archive_page(request: HttpRequest, row: Archivable, consequence: str) -> HttpResponse:
-    if request.method == "POST":
+def _archive_page(request: HttpRequest, row: Rule | MaintenanceWindow, title: str, loss: str) -> HttpResponse:
+    def act() -> bool:
         services.archive(row=row)
-        messages.success(request, _("Archived: {name}.").format(name=row.name))
-        return redirect("web:notifications")
-    context = {"name": row.name, "consequences": [consequence], "back": reverse("web:notifications")}
-    return render(request, "notifications/archive.html", context)
+        return True
+
+    back = reverse("web:notifications")
+    undo = reverse("web:rule_restore" if isinstance(row, Rule) else "web:window_restore", args=[row.pk])
+    return archive_page(request, title=title, losses=[loss], back=back, done=back, undo=undo, act=act)
+
+
+def _restored(request: HttpRequest, row: Rule | MaintenanceWindow) -> HttpResponse:
+    try:
+        if services.restore(row=row):
+            messages.success(request, _("Restored: {name}.").format(name=row.name))
+    except NotificationError as error:
+        messages.error(request, error.message)
+    return redirect("web:notifications")

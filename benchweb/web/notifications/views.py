@@ -2,18 +2,21 @@
 
 from dataclasses import dataclass
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from benchweb.accounts.permissions import Permission
+from benchweb.accounts.roles.needs import needs
 from benchweb.notifications import selectors
 from benchweb.notifications.models import Channel, DeliveryAttempt, MaintenanceWindow, Rule
 
 # Of windows that are over, of which there are ever more.
 MOST_WINDOWS = 50
+# Of channels and of rules; the API has all.
+_MOST_ROWS = 500
 
 
 @dataclass(frozen=True)
@@ -33,20 +36,22 @@ class RuleRow:
     sends: str
 
 
-@login_required
+@needs(Permission.READ)
 @require_GET
 def notifications(request: HttpRequest) -> HttpResponse:
-    """Show who is told of what."""
-    channels = list(Channel.objects.filter(archived_at=None))
+    """Show who is notified of what, or with `archived` what is no longer in use."""
+    archived = request.GET.get("archived") == "1"
+    channels = list(Channel.objects.filter(archived_at__isnull=not archived)[:_MOST_ROWS])
     last = selectors.last_attempts([channel.pk for channel in channels])
-    rules = Rule.objects.filter(archived_at=None).select_related("channel", "environment", "plan")
-    windows = MaintenanceWindow.objects.filter(archived_at=None).select_related("host", "environment")
+    rules = Rule.objects.filter(archived_at__isnull=not archived).select_related("channel", "environment", "plan")
+    windows = MaintenanceWindow.objects.filter(archived_at__isnull=not archived).select_related("host", "environment")
     context = {
         "channels": [ChannelRow(channel, last.get(channel.pk)) for channel in channels],
         "kinds": Channel.Kind.choices,
-        "rules": [RuleRow(rule, _takes(rule), _sends(rule)) for rule in rules],
+        "rules": [RuleRow(rule, _takes(rule), _sends(rule)) for rule in rules[:_MOST_ROWS]],
         "windows": windows[:MOST_WINDOWS],
         "now": timezone.now(),
+        "archived": archived,
     }
     return render(request, "notifications/notifications.html", context)
 

@@ -65,8 +65,16 @@ def test_a_disabled_channel_is_enabled_and_an_archived_one_is_gone(
     signed_in.post(f"/notifications/channels/{hook.pk}/enable")
     hook.refresh_from_db()
     assert hook.disabled_at is None
+    question = signed_in.get(f"/notifications/channels/{hook.pk}/archive").content.decode()
+    assert "Nothing is deleted: it can be restored." in question
     signed_in.post(f"/notifications/channels/{hook.pk}/archive")
-    assert "No channel yet" in signed_in.get("/notifications").content.decode()
+    assert "No channels yet" in signed_in.get("/notifications").content.decode()
+    restore = f"/notifications/channels/{hook.pk}/restore"
+    assert f'action="{restore}"' in signed_in.get("/notifications?archived=1").content.decode()
+    assert f'action="{restore}"' in signed_in.get(f"/notifications/channels/{hook.pk}").content.decode()
+    signed_in.post(restore)
+    hook.refresh_from_db()
+    assert (hook.archived_at, hook.disabled_at) == (None, None)
 
 
 def test_a_mail_channel_and_a_messenger_are_made(signed_in: Client) -> None:
@@ -99,7 +107,14 @@ def test_a_rule_is_made_changed_and_archived(signed_in: Client) -> None:
     signed_in.post(path, form | {"digest_at": "08:00", "quiet_from": "", "quiet_until": ""})
     assert "digest at 08:00 Asia/Shanghai" in signed_in.get("/notifications").content.decode()
     signed_in.post(f"/notifications/rules/{rule.pk}/archive")
-    assert "No rule yet" in signed_in.get("/notifications").content.decode()
+    assert "No rules yet" in signed_in.get("/notifications").content.decode()
+    restore = f"/notifications/rules/{rule.pk}/restore"
+    assert f'action="{restore}"' in signed_in.get("/notifications?archived=1").content.decode()
+    Channel.objects.update(archived_at=datetime(2026, 12, 1, tzinfo=UTC))
+    assert "The channel team is archived: restore it first." in signed_in.post(restore, follow=True).content.decode()
+    Channel.objects.update(archived_at=None)
+    assert "Restored: nights." in signed_in.post(restore, follow=True).content.decode()
+    assert signed_in.get(restore).status_code == 405
 
 
 def test_a_maintenance_window_is_made_changed_and_archived(signed_in: Client) -> None:
@@ -115,7 +130,11 @@ def test_a_maintenance_window_is_made_changed_and_archived(signed_in: Client) ->
     signed_in.post(path, form | {"host": "", "host_label": "rack-7"})
     assert "hosts labelled rack-7" in signed_in.get("/notifications").content.decode()
     signed_in.post(f"/notifications/maintenance/{window.pk}/archive")
-    assert "No maintenance is planned" in signed_in.get("/notifications").content.decode()
+    assert "No maintenance planned" in signed_in.get("/notifications").content.decode()
+    restore = f"/notifications/maintenance/{window.pk}/restore"
+    assert f'action="{restore}"' in signed_in.get("/notifications?archived=1").content.decode()
+    signed_in.post(restore)
+    assert MaintenanceWindow.objects.get().archived_at is None
 
 
 def test_the_log_costs_the_same_however_long_it_is(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 # Of a receiver's answer so much is read, and so much is kept in the log.
 MOST_READ_BYTES = 4_096
-MOST_KEPT = 500
+MOST_STORED = 500
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,9 @@ class Answer:
     is_gone: bool = False
 
 
-def kept_text(answer: bytes | str) -> str:
+def stored_text(answer: bytes | str) -> str:
     """Return the beginning of an answer as text that can be stored."""
     text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else answer
-    return "".join(character if character.isprintable() or character == "\n" else "�" for character in text)[:MOST_KEPT]
+    return "".join(character if character.isprintable() or character == "\n" else "�" for character in text)[
+        :MOST_STORED
+    ]

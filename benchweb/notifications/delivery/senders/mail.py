@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 
 from benchweb.catalog.reasons import Reason
 from benchweb.notifications.delivery.messages import Message
-from benchweb.notifications.delivery.senders.answers import Answer, kept_text
+from benchweb.notifications.delivery.senders.answers import Answer, stored_text
 
 # Of each step of the conversation; the whole has a bound of its own.
 STEP_SECONDS = 8
@@ -30,11 +30,11 @@ def send(message: Message, to: Sequence[str]) -> Answer:
     try:
         mail.send()
     except smtplib.SMTPRecipientsRefused as error:
-        told = [f"{address}: {code} {kept_text(text)}" for address, (code, text) in error.recipients.items()]
+        refusals = [f"{address}: {code} {stored_text(text)}" for address, (code, text) in error.recipients.items()]
         code = next(iter(error.recipients.values()))[0]
-        return Answer(code, "\n".join(told), Reason("mail_refused"))
+        return Answer(code, "\n".join(refusals), Reason("mail_refused"))
     except smtplib.SMTPResponseException as error:
-        return Answer(error.smtp_code, kept_text(error.smtp_error), Reason("mail_answered", status=error.smtp_code))
+        return Answer(error.smtp_code, stored_text(error.smtp_error), Reason("mail_answered", status=error.smtp_code))
     except smtplib.SMTPException as error:
         return Answer(error=Reason("mail_failed", error=str(error)))
     return Answer(250, f"taken by {settings.EMAIL_HOST}")

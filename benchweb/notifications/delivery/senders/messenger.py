@@ -18,7 +18,7 @@ from apprise import AppriseAsset, NotifyBase, NotifyFormat, NotifyType, Persiste
 from benchweb.catalog.reasons import Reason
 from benchweb.notifications.delivery import egress
 from benchweb.notifications.delivery.messages import Message
-from benchweb.notifications.delivery.senders.answers import MOST_READ_BYTES, Answer, kept_text
+from benchweb.notifications.delivery.senders.answers import MOST_READ_BYTES, Answer, stored_text
 
 _TAKEN = (
     "bark,barks,betterstack,bluesky,chanify,cliq,dingtalk,discord,feishu,firehydrant,flock,gchat,goalert,"
@@ -103,18 +103,18 @@ def _service(url: str) -> NotifyBase | None:
 def _answer(taken: bool, lines: list[str]) -> Answer:
     warnings = [line for line in lines if not _DETAILS.match(line)]
     details = [_DETAILS.sub("", line) for line in lines if _DETAILS.match(line)]
-    text = kept_text("\n".join(details)[:MOST_READ_BYTES])
+    text = stored_text("\n".join(details)[:MOST_READ_BYTES])
     if taken:
         return Answer(None, text or "the service took it")
-    told = warnings[-1] if warnings else Reason("messenger_refused")
-    status = _STATUS.search(told)
-    return Answer(int(status[1]) if status else None, text, kept_text(told) if warnings else told)
+    reason = warnings[-1] if warnings else Reason("messenger_refused")
+    status = _STATUS.search(reason)
+    return Answer(int(status[1]) if status else None, text, stored_text(reason) if warnings else reason)
 
 
 def _without_secrets(text: str, url: str) -> str:
     """Blot out every part of an address that may be a token."""
     host = urlsplit(url).hostname or ""
-    parts = {each for part in re.split(r"[/:@?&=,#]+", url) for each in (part, unquote(part))}
+    parts = {word for part in re.split(r"[/:@?&=,#]+", url) for word in (part, unquote(part))}
     for part in sorted(parts, key=len, reverse=True):
         if len(part) >= _SHORTEST_SECRET and part.lower() not in (host, *SCHEMAS):
             text = text.replace(part, "…")

@@ -16,7 +16,7 @@ from urllib3.exceptions import HTTPError, SSLError
 from benchweb.catalog.reasons import Reason
 from benchweb.notifications.delivery import egress
 from benchweb.notifications.delivery.messages import Message
-from benchweb.notifications.delivery.senders.answers import MOST_READ_BYTES, Answer, kept_text
+from benchweb.notifications.delivery.senders.answers import MOST_READ_BYTES, Answer, stored_text
 
 SECRET_PREFIX = "whsec_"  # noqa: S105  # pragma: allowlist secret
 SHORTEST_KEY_BYTES, LONGEST_KEY_BYTES = 24, 64
@@ -103,7 +103,7 @@ def _tls() -> ssl.SSLContext:
 
 
 def _answer(response: BaseHTTPResponse) -> Answer:
-    text = kept_text(response.read(MOST_READ_BYTES))
+    text = stored_text(response.read(MOST_READ_BYTES))
     response.close()
     status = response.status
     if 200 <= status < 300:
@@ -117,8 +117,10 @@ def _answer(response: BaseHTTPResponse) -> Answer:
 def _words(error: Exception, parts: SplitResult) -> str:
     """Say what failed, without the address's path, which may be a secret."""
     if isinstance(error, SSLError) or isinstance(error.__cause__, ssl.SSLError):
-        shown = kept_text(str(error.__cause__ or error))
-        return Reason("receiver_certificate", host=parts.hostname, error=shown)
+        text = stored_text(str(error.__cause__ or error))
+        return Reason("receiver_certificate", host=parts.hostname, error=text)
     cause = error.__cause__ if isinstance(error, HTTPError) and error.__cause__ is not None else error
-    told = getattr(cause, "strerror", None) or type(cause).__name__
-    return Reason("receiver_host_unreachable", host=parts.hostname, error=told)
+    if isinstance(cause, TimeoutError):
+        return Reason("receiver_too_slow", seconds=READ_SECONDS)
+    text = getattr(cause, "strerror", None) or type(cause).__name__
+    return Reason("receiver_host_unreachable", host=parts.hostname, error=text)
