@@ -1,8 +1,9 @@
-"""Celery tasks: thin, idempotent, carrying ids only; none of them waits on the network."""
+"""Celery tasks: thin, carrying ids (or what somebody typed); none of them waits on the network."""
 
 from celery import shared_task
 
-from benchweb.regressions.judging import queue as judgements
+from benchweb.accounts.login import password_reset
+from benchweb.regressions.judging import judgements
 from workers import notifying, ticking
 from workers.background import in_background
 from workers.checks import check, path_check, probe
@@ -39,6 +40,12 @@ def check_paths(pair_ids: list[int]) -> None:
 def send_notifications() -> None:
     """Send what is due of the outbox."""
     notifying.wake()
+
+
+@shared_task(name=password_reset.TASK)
+def mail_password_reset(email: str, language: str) -> None:
+    """Mail links for a new password to the accounts with this address."""
+    in_background(password_reset.reset_mail, email, language)
 
 
 @shared_task(name="workers.tasks.judge_runs")

@@ -5,12 +5,14 @@ import threading
 import time
 from collections.abc import Callable
 
+from benchweb.accounts.audit import retention as audit
 from benchweb.hosts.checks import path_checks, probes
+from benchweb.notifications.delivery import outbox
 from benchweb.regressions.absence import checks as absences
-from benchweb.regressions.judging import queue as judgements
+from benchweb.regressions.judging import judgements
 from benchweb.results import nightly_summaries as nights
 from benchweb.results import run_summaries as recents
-from benchweb.runs import endings
+from benchweb.runs import endings, execution
 from benchweb.runs.queueing import dispatch
 from benchweb.schedules import selectors, services
 from benchweb.schedules import services as schedules
@@ -38,6 +40,7 @@ STEPS: tuple[Callable[[], object], ...] = (
     schedules.claim_due,
     endings.expire,
     endings.give_up_unreachable,
+    execution.end_cancelled,
     dispatch.dispatch,
     schedules.settle_slots,
     probes.probes_send,
@@ -49,6 +52,8 @@ STEPS: tuple[Callable[[], object], ...] = (
     judgements.send_waiting,
     absences.find_missing,
     nights.make,
+    outbox.remove_old,
+    audit.remove_old_now_and_then,
 )
 _under_way = threading.Lock()
 _log = logging.getLogger(__name__)

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from django.db import connection
@@ -48,7 +49,7 @@ def write_runs(campaign: Campaign, planned: Sequence[PlannedRun], *, is_exclusiv
     _copy(
         Trial,
         ("run", "index", "kind", "params", "repetition", "state", "reason", "session", "cookie"),
-        _trial_rows(version, ids),
+        _trial_rows(version, ids, campaign.arrangement),
     )
     exclusive = Reservation.EXCLUSIVE if is_exclusive else Reservation.NORMAL
     _copy(
@@ -62,12 +63,21 @@ def write_runs(campaign: Campaign, planned: Sequence[PlannedRun], *, is_exclusiv
     )
 
 
-def _trial_rows(version: PlanVersion, run_ids: Iterable[int]) -> Iterator[tuple[Any, ...]]:
-    """Return the trials of each run; only a shuffle differs from run to run."""
-    is_shuffled = version.order == PlanVersion.Order.SHUFFLED
-    same = [] if is_shuffled else _spelled(expanded(version.steps, version.repetitions, version.order))
+def _trial_rows(version: PlanVersion, run_ids: Sequence[int], arrangement: str) -> Iterator[tuple[Any, ...]]:
+    """Return the trials of each run: only a shuffle differs from run to run, unless they start together.
+
+    A round is each test once.
+    """
+    is_in_rounds = arrangement == Campaign.Arrangement.ROUNDS
+
+    def spelled(seed: int = 0) -> list[tuple[str, str, int]]:
+        trials = expanded(version.steps, version.repetitions, version.order, seed=seed)
+        return _spelled(sorted(trials, key=attrgetter("repetition")) if is_in_rounds else trials)
+
+    is_one_order = version.order != PlanVersion.Order.SHUFFLED or arrangement == Campaign.Arrangement.TOGETHER
+    same = spelled(run_ids[0]) if is_one_order and run_ids else []
     for run_id in run_ids:
-        trials = same or _spelled(expanded(version.steps, version.repetitions, version.order, seed=run_id))
+        trials = same or spelled(run_id)
         for index, (kind, params, repetition) in enumerate(trials, start=1):
             yield run_id, index, kind, params, repetition, State.PENDING.value, "", uuid.uuid4(), secrets.token_hex(32)
 

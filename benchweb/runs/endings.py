@@ -17,7 +17,7 @@ from benchweb.common.storable import storable_text
 from benchweb.hosts.models import Endpoint
 from benchweb.runs import live
 from benchweb.runs.events import events_add, moment, run_ended
-from benchweb.runs.models import OPEN_STATES, Reservation, Run, State, Trial
+from benchweb.runs.models import OPEN_STATES, Campaign, Reservation, Run, State, Trial
 from benchweb.runs.queueing.break_offs import MAXIMUM
 
 # So many are ended in one transaction; the tick comes again a second later.
@@ -61,7 +61,7 @@ FROM runs_run run
 JOIN runs_campaign campaign ON campaign.id = run.campaign_id
 JOIN hosts_pair pair ON pair.id = run.pair_id
 WHERE run.state = 'pending' AND run.lease_owner = '' AND run.break_offs < %(maximum)s
-    AND %(endpoint)s IN (pair.source_id, pair.sink_id)
+    AND %(endpoint)s IN (pair.source_id, pair.sink_id) AND campaign.arrangement <> 'together'
     AND (run.planned_at IS NULL OR run.planned_at <= statement_timestamp()) AND campaign.retries > 0
     AND %(since)s + campaign.retries * campaign.retry_pause_seconds * interval '1 second' <= statement_timestamp()
 ORDER BY run.id LIMIT %(limit)s
@@ -85,8 +85,10 @@ def end_pending(
 ) -> list[int]:
     """End pending runs, each with its reason, and their trials; return the ids of those that were still pending.
 
-    A run that a worker holds, to see whether its engines answer, is left to that worker unless `even_held`.
+    A run that a worker holds, to see whether its engines answer, is left to that worker unless `even_held`. Of runs
+    that start together all end with the first.
     """
+    reasons = dict(reasons) | _together_with(reasons)
     ended = sorted(fetch_column(_END_RUNS, _given(reasons) | {"state": state, "even_held": even_held}))
     of_trials = {run_id: why_trials or reasons[run_id] for run_id in ended}
     with connection.cursor() as cursor:
@@ -96,6 +98,14 @@ def end_pending(
     messages = [(run_id, {"type": "run", "state": state}) for run_id in ended]
     transaction.on_commit(partial(live.publish_all, messages))
     return ended
+
+
+def _together_with(reasons: Mapping[int, str]) -> dict[int, str]:
+    """Return the pending runs that were to start together with some, with their reasons."""
+    together = Run.objects.filter(pk__in=list(reasons), campaign__arrangement=Campaign.Arrangement.TOGETHER)
+    of_campaign = dict(together.values_list("campaign_id", "pk"))
+    others = Run.objects.filter(campaign__in=list(of_campaign), state=State.PENDING).exclude(pk__in=list(reasons))
+    return {pk: reasons[of_campaign[campaign]] for pk, campaign in others.values_list("pk", "campaign")}
 
 
 @transaction.atomic
@@ -139,7 +149,7 @@ def give_up_unreachable() -> int:
 
 def _given(reasons: Mapping[int, str]) -> dict[str, Any]:
     """Return runs and their reasons as the statements take them."""
-    data = [None if each is None else Jsonb(each) for each in map(reason_data, reasons.values())]
+    data = [None if part is None else Jsonb(part) for part in map(reason_data, reasons.values())]
     return {"ids": list(reasons), "reasons": list(map(storable_text, reasons.values())), "data": data}
 
 

@@ -10,11 +10,16 @@ from django.db.models import Max
 from django.db.models.functions import Now
 
 from benchweb.catalog.reasons import Reason, joined, reason_fields
+from benchweb.common.in_parts import in_parts
 from benchweb.plans.expansion import PlannedTrial
 from benchweb.runs import live
 from benchweb.runs.events import event_add, run_ended, trial_ended
 from benchweb.runs.models import OPEN_STATES, Run, State, Trial
 from benchweb.runs.queueing.claims import release
+from benchweb.runs.queueing.leases import resting
+
+# So many are ended by one tick; the next one comes a second later.
+_LIMIT = 500
 
 
 def addresses_record(*, run_id: int, owner: str, addresses: dict[str, Any]) -> None:
@@ -96,6 +101,15 @@ def run_end(*, run_id: int, owner: str, nonstart_reason: str = "", remark: str =
     event_add(run_id=run_id, text=run_ended(state, reason))
     transaction.on_commit(partial(live.publish, run_id, {"type": "run", "state": state}))
     return True
+
+
+def end_cancelled() -> int:
+    """End the runs that were cancelled while they waited for their next round; return how many."""
+    cancelled = Run.objects.filter(resting(), cancel_requested_at__isnull=False).order_by("pk")
+    return in_parts(
+        list(cancelled.values_list("pk", flat=True)[:_LIMIT]),
+        lambda some: sum(run_end(run_id=run_id, owner="") for run_id in some),
+    )
 
 
 def _trials_of(run: Run, planned: Sequence[PlannedTrial], first_index: int) -> list[Trial]:

@@ -1,41 +1,39 @@
 """Runs as lists show them: named, with when and how they went, without a model for each of their rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from benchweb.catalog.reasons import ReasonOf
-from benchweb.common.rows import fetch, literals
-from benchweb.hosts.pairs import PairNames, with_pairs
-from benchweb.plans.models import version_label
-from benchweb.runs.models import OPEN_STATES
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import BigIntegerField, F, Func, Lookup, OuterRef, QuerySet
+from django.db.models.sql.compiler import SQLCompiler
 
-_LINES = with_pairs("""
-SELECT r.id AS pk, r.state, r.reason, r.reason_data, r.waiting_for, r.waiting_for_data,
-  r.created_at, r.started_at, r.finished_at, r.attempts, r.not_before,
-  r.pair_id, source.host_id AS source_host_id, sink.host_id AS sink_host_id,
-  p.id AS plan_id, p.name AS plan, v.number AS version, e.name AS environment, {pair_names}
-FROM runs_run r
-JOIN plans_planversion v ON v.id = r.plan_version_id
-JOIN plans_plan p ON p.id = v.plan_id
-JOIN hosts_pair pair ON pair.id = r.pair_id
-JOIN hosts_environment e ON e.id = pair.environment_id
-{pair_ends}
-WHERE r.id = ANY({ids})
-ORDER BY r.id DESC
-""")
-_OF_IDS = _LINES.replace("{ids}", "%(ids)s::bigint[]")
-# Running before pending, and who came first before who came later: of a campaign of hundreds the ones that wait must
-# not hide the ones that run, or those that are next.
-_OPEN_AND_ENDED = _LINES.replace(
-    "{ids}",
-    """ARRAY(
-  (SELECT id FROM runs_run WHERE state IN ({open}) ORDER BY state DESC, id LIMIT %(most_open)s)
-  UNION ALL
-  (SELECT id FROM runs_run WHERE state NOT IN ({open}) ORDER BY id DESC LIMIT %(most_ended)s)
-)""",
-).replace("{open}", literals(OPEN_STATES))
+from benchweb.catalog.reasons import ReasonOf
+from benchweb.hosts.models import Pair
+from benchweb.hosts.pairs import PairNames
+from benchweb.plans.models import PlanVersion, version_label
+from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, Run
+
+_OF_RUN = (
+    *("pk", "labels", "state", "reason", "reason_data", "waiting_for", "waiting_for_data", "attempts", "not_before"),
+    *("created_at", "started_at", "finished_at", "pair_id"),
+)
+_OF_OTHER_ROWS = {
+    "plan_id": F("plan_version__plan_id"),
+    "plan": F("plan_version__plan__name"),
+    "version": F("plan_version__number"),
+    "environment": F("pair__environment__name"),
+    "source_host_id": F("pair__source__host_id"),
+    "source_host": F("pair__source__host__name"),
+    "source_endpoint": F("pair__source__name"),
+    "source_mode": F("pair__source__network_mode"),
+    "sink_host_id": F("pair__sink__host_id"),
+    "sink_host": F("pair__sink__host__name"),
+    "sink_endpoint": F("pair__sink__name"),
+    "sink_mode": F("pair__sink__network_mode"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +41,7 @@ class RunLine(PairNames):
     """A run as a line of a list."""
 
     pk: int
+    labels: list[str]
     state: str
     reason: str
     reason_data: dict[str, Any] | None
@@ -68,48 +67,72 @@ class RunLine(PairNames):
         return version_label(self.plan, self.version)
 
 
+def run_lines(runs: "QuerySet[Run, Any]") -> list[RunLine]:
+    """Return the lines of runs in their order; one query."""
+    return [RunLine(**row) for row in runs.values(*_OF_RUN, **_OF_OTHER_ROWS)]
+
+
 def listed_runs(ids: Sequence[int]) -> list[RunLine]:
     """Return the lines of these runs, in this order; one query."""
     if not ids:
         return []
-    lines = {line.pk: line for line in fetch(RunLine, _OF_IDS, {"ids": list(ids)})}
+    lines = {line.pk: line for line in run_lines(Run.objects.filter(pk__in=ids).order_by())}
     return [lines[pk] for pk in ids if pk in lines]
 
 
 def open_and_ended(*, most_open: int, most_ended: int) -> list[RunLine]:
     """Return some of the runs that are open and the latest of those that ended, the newest first."""
-    return fetch(RunLine, _OPEN_AND_ENDED, {"most_open": most_open, "most_ended": most_ended})
+    # Running before pending, and who came first before who came later: of a campaign of hundreds the ones that wait
+    # must not hide the ones that run, or those that are next.
+    opened = Run.objects.filter(state__in=OPEN_STATES).order_by("-state", "pk").values("pk")[:most_open]
+    ended = Run.objects.exclude(state__in=OPEN_STATES).order_by("-pk").values("pk")[:most_ended]
+    return run_lines(_among(opened.union(ended, all=True)))
 
 
-# By each pair's own latest: among all runs those of a quiet pair would be searched for a long time.
-_ON_PAIRS = """
-  (SELECT l.id FROM hosts_pair p
-  CROSS JOIN LATERAL (SELECT id FROM runs_run WHERE pair_id = p.id ORDER BY id DESC LIMIT %(most)s) l
-  WHERE {of} ORDER BY l.id DESC LIMIT %(most)s)
-"""
-_OF_HOST = "p.source_id IN (SELECT id FROM hosts_endpoint WHERE host_id = %(host)s)"
-_OF = {
-    "pair": _ON_PAIRS.format(of="p.id = %(pair)s"),
-    "pairs": _ON_PAIRS.format(of="p.id = ANY(%(pairs)s)"),
-    "environment": _ON_PAIRS.format(of="p.environment_id = %(environment)s"),
-    "host": _ON_PAIRS.format(of=f"{_OF_HOST} OR {_OF_HOST.replace('source', 'sink')}"),
-    "plan": """
-  (SELECT l.id FROM runs_run l JOIN plans_planversion w ON w.id = l.plan_version_id
-  WHERE w.plan_id = %(plan)s ORDER BY l.id DESC LIMIT %(most)s)
-""",
-    # By its id: joined through the plan, the database might walk all runs from the newest back.
-    "versions": """
-  (SELECT l.id FROM unnest(%(versions)s::bigint[]) AS w (id)
-  CROSS JOIN LATERAL (SELECT id FROM runs_run WHERE plan_version_id = w.id ORDER BY id DESC LIMIT %(most)s) l)
-""",
-    "numbers": "(SELECT id FROM runs_run WHERE id = ANY(%(numbers)s))",
-}
+def faulty_runs(since: datetime, *, most: int) -> list[RunLine]:
+    """Return the latest runs that ended since then without a whole result, the newest first."""
+    faulty = Run.objects.filter(finished_at__gte=since, state__in=FAULTY_STATES).order_by("-finished_at")
+    return run_lines(_among(faulty.values("pk")[:most]))
 
 
-def latest_runs(of: Mapping[str, int | Sequence[int]], *, most: int) -> list[RunLine]:
-    """Return the latest runs of one pair, environment, host or plan, the newest first.
+def latest_of_pairs(pairs: "QuerySet[Pair]", *, most: int) -> list[RunLine]:
+    """Return the latest runs on some pairs, the newest first."""
+    return run_lines(_among(_latest(pairs, "pair", most)))
 
-    `of` is `{"pair": 7}`; of several (`pairs`, plan `versions`, the runs of these `numbers`) it is the latest of each.
+
+def latest_of_plan(plan_id: int, *, most: int) -> list[RunLine]:
+    """Return the latest runs of a plan's versions, the newest first."""
+    latest = Run.objects.filter(plan_version__plan=plan_id).order_by("-pk")
+    return run_lines(_among(latest.values("pk")[:most]))
+
+
+def searched_runs(numbers: Sequence[int], pairs: Sequence[int], versions: Sequence[int], *, most: int) -> list[RunLine]:
+    """Return the runs of these numbers, and the latest on some pairs and of some plan versions, the newest first."""
+    numbered = Run.objects.filter(pk__in=numbers).order_by().values("pk")
+    on_pairs = _latest(Pair.objects.filter(pk__in=pairs), "pair", most)
+    of_versions = _latest(PlanVersion.objects.filter(pk__in=versions), "plan_version", most)
+    return run_lines(_among(numbered.union(on_pairs, of_versions)))
+
+
+def _latest(rows: "QuerySet[Any]", field: str, most: int) -> "QuerySet[Any, Any]":
+    """Return the ids of the latest runs of some rows, by each row's own latest.
+
+    Among all runs those of a quiet pair would be searched for a long time.
     """
-    ids = f"ARRAY({' UNION '.join(_OF[scope] for scope in of)})"
-    return fetch(RunLine, _LINES.replace("{ids}", ids), {**of, "most": most})
+    latest = Run.objects.filter(**{field: OuterRef("pk")}).order_by("-pk").values("pk")[:most]
+    run = Func(ArraySubquery(latest), function="unnest", output_field=BigIntegerField())
+    return rows.values(run=run).order_by("-run")[:most]
+
+
+def _among(ids: "QuerySet[Any, Any]") -> "QuerySet[Run, Run]":
+    return Run.objects.filter(_AnyOf(F("pk"), ArraySubquery(ids)))
+
+
+class _AnyOf(Lookup):
+    """`id = ANY(ARRAY(…))`: the ids are read before the rest, where IN might join all runs first."""
+
+    def as_sql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> tuple[str, tuple[Any, ...]]:
+        """Return the condition and its values."""
+        column, column_values = self.process_lhs(compiler, connection)
+        ids, ids_values = self.process_rhs(compiler, connection)
+        return f"{column} = ANY({ids})", (*column_values, *ids_values)

@@ -4,9 +4,11 @@ import uuid
 
 from django.conf import settings
 from django.contrib.postgres.constraints import ExclusionConstraint
-from django.contrib.postgres.fields import DateTimeRangeField, RangeOperators
+from django.contrib.postgres.fields import ArrayField, DateTimeRangeField, RangeOperators
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from benchweb.catalog.reasons import ReasonOf
 from benchweb.hosts.models import Host, Pair
@@ -33,6 +35,15 @@ FAULTY_STATES = (State.FAILED, State.NONSTART, State.MISSED, State.CANCELLED)
 class Campaign(models.Model):
     """Runs launched together: a plan version on one or more pairs."""
 
+    class Arrangement(models.TextChoices):
+        """How runs that want the same hosts follow each other."""
+
+        RUNS = "runs", _("run after run")
+        # Each pair once, then all again, so that drift of hosts and network falls on all pairs alike.
+        ROUNDS = "rounds", _("round after round")
+        # Several sources test one sink at once; the first run leads, and holds the hosts of all.
+        TOGETHER = "together", _("together")
+
     plan_version = models.ForeignKey(PlanVersion, on_delete=models.PROTECT, related_name="campaigns")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -44,13 +55,19 @@ class Campaign(models.Model):
     # What was planned at launch: how long all runs take together, and the least that any order could.
     planned_seconds = models.FloatField(null=True)
     lower_bound_seconds = models.FloatField(null=True)
+    arrangement = models.CharField(
+        max_length=10, choices=Arrangement.choices, default=Arrangement.RUNS, db_default=Arrangement.RUNS
+    )
 
     class Meta:
         ordering = ["-id"]
 
 
 class Run(models.Model):
-    """A plan version executed on a pair; held by one worker through a lease."""
+    """A plan version executed on a pair; held by one worker through a lease.
+
+    One that runs without a worker rests between two rounds: its next round is in the queues.
+    """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="runs")
     pair = models.ForeignKey(Pair, on_delete=models.PROTECT, related_name="runs")
@@ -80,6 +97,8 @@ class Run(models.Model):
     addresses = models.JSONField(null=True)
     lease_owner = models.CharField(max_length=100, blank=True)
     lease_until = models.DateTimeField(null=True)
+    # Words that people gave it, to find it by.
+    labels = ArrayField(models.CharField(max_length=60), default=list, db_default=[])
     # Its medians are written down, and among those of its series' recent runs: its points need not be read.
     has_figures = models.BooleanField(default=False, db_default=False)
 
@@ -88,6 +107,7 @@ class Run(models.Model):
         constraints = [models.UniqueConstraint(fields=["campaign", "pair"], name="run_once_per_campaign_and_pair")]
         indexes = [
             models.Index(fields=["pair", "-id"], name="run_by_pair"),
+            GinIndex(fields=["labels"], condition=~Q(labels=[]), name="run_labelled"),
             models.Index(fields=["created_at", "id"], name="run_by_launch"),
             models.Index(fields=["state", "id"], condition=Q(state__in=OPEN_STATES), name="run_open"),
             # Both small, whatever waits: the tick asks for these every second.

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from benchweb.common.rows import fetch
-from benchweb.runs.models import OPEN_STATES, State
+from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, State
 
 # So many days before are what the last one is compared with.
 DAYS_BEFORE = 7
@@ -71,8 +71,8 @@ class Outcome:
         return self.runs - self.whole
 
     @property
-    def before_ratio(self) -> float | None:
-        return self.before_whole / self.before if self.before else None
+    def faulty(self) -> int:
+        return sum(self.counts.get(state, 0) for state in FAULTY_STATES)
 
 
 def outcomes(since: datetime) -> list[Outcome]:
@@ -82,9 +82,9 @@ def outcomes(since: datetime) -> list[Outcome]:
     `run_by_end` alone.
     """
     values = {"since": since, "from": since - timedelta(days=DAYS_BEFORE), "open": list(OPEN_STATES)}
-    found: dict[int, Outcome] = {}
+    by_environment: dict[int, Outcome] = {}
     for row in fetch(_InState, _SQL, values):
-        outcome = found.setdefault(row.environment_id, Outcome(row.environment_id, row.environment))
+        outcome = by_environment.setdefault(row.environment_id, Outcome(row.environment_id, row.environment))
         if row.state is None:
             continue
         if row.is_in_night:
@@ -92,7 +92,7 @@ def outcomes(since: datetime) -> list[Outcome]:
         else:
             outcome.before += row.runs
             outcome.before_whole += row.runs if row.state == State.FINISHED else 0
-    return list(found.values())
+    return list(by_environment.values())
 
 
 def _add(outcome: Outcome, state: str, count: int, begun_at: datetime | None, ended_at: datetime | None) -> None:

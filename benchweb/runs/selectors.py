@@ -1,40 +1,22 @@
 """Read runs and campaigns: for the API and the pages alike."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from benchweb.common.names import name_key, searched
+from benchweb.common.names import name_key, searched, stored_name
 from benchweb.common.rows import row_id
 from benchweb.hosts.models import Pair
-from benchweb.hosts.selectors import LABEL_FIELDS, of_ends
 from benchweb.plans.models import PlanVersion
+from benchweb.plans.selectors import versions_of_size
+from benchweb.runs.lists import RunLine, run_lines
 from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, Run, State, Trial
 
 # Everything that naming a run takes, in the same query.
 _NAMES = ("plan_version__plan", "pair__source__host", "pair__sink__host", "pair__environment")
-# What a line of a list shows of a run; all columns of its seven tables take as long to read as to show.
-_OF_LINES = (
-    *(
-        "campaign",
-        "state",
-        "reason",
-        "reason_data",
-        "waiting_for",
-        "waiting_for_data",
-        "created_at",
-        "not_before",
-        "attempts",
-        "started_at",
-        "finished_at",
-    ),
-    *("plan_version__number", "plan_version__plan__name", "pair__environment__name"),
-    *of_ends(*LABEL_FIELDS, pair="pair__"),
-)
-
 
 # So many words of a search are looked for, each by two short queries.
 MOST_WORDS = 8
@@ -51,6 +33,9 @@ class RunFilters:
     environment: int | None = None
     host: int | None = None
     campaign: int | None = None
+    label: str = ""
+    # Of messages, requests or connections' payloads: whatever its plan's kinds sweep.
+    size_bytes: int | None = None
     text: str = ""
 
 
@@ -66,6 +51,10 @@ def runs_matching(filters: RunFilters) -> "QuerySet[Run, Run]":
     runs = runs_named().filter(**{field: value for field, value in wanted.items() if value is not None})
     if filters.host is not None:
         runs = runs.filter(Q(pair__source__host=filters.host) | Q(pair__sink__host=filters.host))
+    if filters.label:
+        runs = runs.filter(labels__contains=[stored_name(filters.label)])
+    if filters.size_bytes is not None:
+        runs = runs.filter(plan_version__in=versions_of_size(filters.size_bytes))
     # Every word must be found somewhere, so that "sizes host-a" narrows and doesn't widen.
     for word in searched(filters.text).split()[:MOST_WORDS]:
         runs = runs.filter(_word(word))
@@ -78,13 +67,8 @@ def run_detail(run_id: int) -> Run | None:
 
 
 def runs_named() -> "QuerySet[Run, Run]":
-    """Return all runs with the rows that name them."""
-    return Run.objects.select_related(*_NAMES)
-
-
-def run_lines() -> "QuerySet[Run, Run]":
-    """Return all runs as lists show them: named, with when and how they went; anything else would be a query more."""
-    return runs_named().only(*_OF_LINES)
+    """Return all runs with the models that they belong to, for what works with a run; lists read `run_lines`."""
+    return Run.objects.select_related(*_NAMES, "campaign")
 
 
 def campaign_state(states: Sequence[str]) -> State:
@@ -123,6 +107,14 @@ def _few_ids(rows: "QuerySet[Any, Any]") -> "list[int] | QuerySet[Any, Any]":
     return ids if len(ids) <= MOST_IDS else rows.order_by().values("pk")
 
 
+def before_and_after(run: Run) -> tuple[int | None, int | None]:
+    """Return the ids of the runs of the same pair and plan around a run, None where there is none; two queries."""
+    same = Run.objects.filter(pair=run.pair_id, plan_version__plan=run.plan_version.plan_id).values_list(
+        "pk", flat=True
+    )
+    return same.filter(pk__lt=run.pk).order_by("-pk").first(), same.filter(pk__gt=run.pk).order_by("pk").first()
+
+
 _EARLIER, _ELSEWHERE = 3, 8
 # Nightly runs start when their turn comes: the one before began some hours more or less than a day earlier.
 _NIGHT = timedelta(hours=20)
@@ -133,21 +125,43 @@ _WEEK = timedelta(days=6, hours=20)
 class Neighbours:
     """What a run may be compared with, each run once; None and empty where there is none."""
 
-    earlier: list[Run]
-    night_before: Run | None
-    week_before: Run | None
-    elsewhere: list[Run]
+    earlier: list[RunLine]
+    night_before: RunLine | None
+    week_before: RunLine | None
+    elsewhere: list[RunLine]
 
 
 def neighbours(run: Run) -> Neighbours:
     """Find a run's neighbours by its pair and plan, whatever the version; four queries, each by an index."""
-    here = run_lines().filter(pair=run.pair_id, plan_version__plan=run.plan_version.plan_id, pk__lt=run.pk)
+    here = Run.objects.filter(pair=run.pair_id, plan_version__plan=run.plan_version.plan_id, pk__lt=run.pk)
     # One that gave nothing has nothing to compare.
     has_result = Exists(Trial.objects.filter(run=OuterRef("pk"), state=State.FINISHED))
     here = here.exclude(state__in=OPEN_STATES).filter(has_result).order_by("-pk")
-    earlier = list(here[:_EARLIER])
-    nights = [here.filter(created_at__lte=run.created_at - ago).first() for ago in (_NIGHT, _WEEK)]
-    known = {each.pk for each in earlier}
-    night, week = (None if each is None or each.pk in known else each for each in nights)
-    elsewhere = run_lines().filter(campaign=run.campaign_id).exclude(pk=run.pk).order_by("pk")[:_ELSEWHERE]
-    return Neighbours(earlier, night, None if night and week and night.pk == week.pk else week, list(elsewhere))
+    earlier = run_lines(here[:_EARLIER])
+    nights = [
+        next(iter(run_lines(here.filter(created_at__lte=run.created_at - ago)[:1])), None) for ago in (_NIGHT, _WEEK)
+    ]
+    known = {run.pk for run in earlier}
+    night, week = (None if night is None or night.pk in known else night for night in nights)
+    elsewhere = Run.objects.filter(campaign=run.campaign_id).exclude(pk=run.pk).order_by("pk")[:_ELSEWHERE]
+    return Neighbours(earlier, night, None if night and week and night.pk == week.pk else week, run_lines(elsewhere))
+
+
+def environments_of_run(*, run_id: int, **_: object) -> Iterable[int]:
+    """Return the environment of the run that an address names, read when it matters."""
+    return environments_of_runs([run_id])
+
+
+def environments_of_runs(run_ids: Collection[int]) -> Iterable[int]:
+    """Return the environments of runs, read when it matters."""
+    return Run.objects.filter(pk__in=run_ids).values_list("pair__environment_id", flat=True).distinct()
+
+
+def environments_of_campaign(*, campaign_id: int, **_: object) -> Iterable[int]:
+    """Return the environments of the campaign that an address names, read when it matters."""
+    return environments_of_campaigns([campaign_id])
+
+
+def environments_of_campaigns(campaign_ids: Collection[int]) -> Iterable[int]:
+    """Return the environments of campaigns, read when it matters."""
+    return Run.objects.filter(campaign__in=campaign_ids).values_list("pair__environment_id", flat=True).distinct()

@@ -6,10 +6,13 @@ from functools import partial
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import F, Func, Value
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from benchweb.common.names import kind_word
+from benchweb.accounts.permissions import Permission, access_of
+from benchweb.catalog import Kind, catalog
+from benchweb.common.names import kind_word, stored_name, text_fault
 from benchweb.hosts.models import Pair
 from benchweb.plans.models import Plan, PlanVersion
 from benchweb.runs import endings
@@ -21,6 +24,9 @@ from benchweb.runs.queueing.occupancy import occupancy, resources_of
 
 # A launch of more runs than this asks first, naming the number: pairs ticked by mistake must not hold every host.
 CONFIRM_ABOVE = 1_000
+LONGEST_LABEL = 60
+# Of so many sources each has a thread of one worker.
+MOST_TOGETHER = 32
 
 
 class LaunchError(ValueError):
@@ -51,22 +57,29 @@ def launch(
     start_before: datetime | None = None,
     retries: int = 0,
     retry_pause_seconds: float = 60,
+    arrangement: str = Campaign.Arrangement.RUNS,
 ) -> Campaign:
     """Launch the plan's latest version on the pairs: a campaign with a pending run per pair.
 
     Runs that have not begun by `start_before` end as nonstart. An engine that can't be reached or is busy is tried
     again `retries` times, with a pause. Whether so many runs are meant is the caller's to ask.
     """
-    if plan.archived_at is not None:
-        raise LaunchError("plan", _("Plan {plan} is archived: restore it, or choose another.").format(plan=plan.name))
     return launch_version(
-        version=plan.versions.order_by("-number")[0],
+        version=launchable_version(plan),
         pairs=pairs,
         user=user,
         start_before=start_before,
         retries=retries,
         retry_pause_seconds=retry_pause_seconds,
+        arrangement=arrangement,
     )
+
+
+def launchable_version(plan: Plan) -> PlanVersion:
+    """Return the version that a launch of the plan takes: its latest; raise LaunchError for an archived plan."""
+    if plan.archived_at is not None:
+        raise LaunchError("plan", _("Plan {plan} is archived: restore it, or choose another.").format(plan=plan.name))
+    return plan.versions.order_by("-number")[0]
 
 
 @transaction.atomic
@@ -78,15 +91,29 @@ def launch_version(
     start_before: datetime | None = None,
     retries: int = 0,
     retry_pause_seconds: float = 60,
+    arrangement: str = Campaign.Arrangement.RUNS,
 ) -> Campaign:
-    """Launch one plan version, as it was, on the pairs."""
+    """Launch one plan version, as it was, on the pairs; raise Refused where the user may not run in one's environment.
+
+    Without a user it is a schedule or a confirmation that launches.
+    """
+    if user is not None:
+        access_of(user).demand(Permission.RUN, (pair.environment_id for pair in pairs))
     _check_pairs(pairs)
+    _check_sinks(pairs, version)
+    _check_kinds(version)
+    if arrangement not in Campaign.Arrangement.values:
+        choices = ", ".join(Campaign.Arrangement.values)
+        raise LaunchError("arrangement", _("Choose one of {choices}.").format(choices=choices))
+    if arrangement == Campaign.Arrangement.TOGETHER:
+        _check_together(pairs, version)
     campaign = Campaign(
         plan_version=version,
         created_by=user,
         start_before=start_before,
         retries=retries,
         retry_pause_seconds=retry_pause_seconds,
+        arrangement=arrangement,
     )
     planned = _planned(campaign, list({pair.pk: pair for pair in pairs}.values()))
     campaign.save()
@@ -97,19 +124,40 @@ def launch_version(
     return campaign
 
 
+def _check_kinds(version: PlanVersion) -> None:
+    """Refuse what another system reported: no engine can measure it again."""
+    kinds = catalog().kinds
+    if own := next((step["kind"] for step in version.steps if (kind := kinds.get(step["kind"])) and kind.is_own), ""):
+        raise LaunchError(
+            "plan", _("{kind} is reported by another system: no engine can measure it.").format(kind=kinds[own].label)
+        )
+
+
 def _planned(campaign: Campaign, pairs: Sequence[Pair]) -> list[PlannedRun]:
     """Return the runs in the order in which they are to have their turn, and note on the campaign how long all take."""
     occupied = occupancy(campaign.plan_version_id)
+    if campaign.arrangement == Campaign.Arrangement.TOGETHER:
+        campaign.planned_seconds = campaign.lower_bound_seconds = occupied.seconds
+        return _planned_together(pairs)
     if occupied.is_background:
         campaign.planned_seconds = campaign.lower_bound_seconds = occupied.seconds
         return [PlannedRun(pair.pk, None, ()) for pair in pairs]
     resources = resources_of(pairs)
-    jobs = [Job(pair.pk, resources[pair.pk], occupied.seconds, occupied.is_exclusive) for pair in pairs]
+    seconds = occupied.turn_seconds(campaign.arrangement)
+    turns = occupied.rounds if campaign.arrangement == Campaign.Arrangement.ROUNDS else 1
+    jobs = [Job(pair.pk, resources[pair.pk], seconds, occupied.is_exclusive) for pair in pairs]
     placed = arranged(jobs)
-    campaign.planned_seconds = makespan_seconds(jobs, placed)
-    campaign.lower_bound_seconds = lower_bound_seconds(jobs)
+    campaign.planned_seconds = turns * makespan_seconds(jobs, placed)
+    campaign.lower_bound_seconds = turns * lower_bound_seconds(jobs)
     now = timezone.now()
     return [PlannedRun(job.key, now + timedelta(seconds=job.start_seconds), resources[job.key]) for job in placed]
+
+
+def _planned_together(pairs: Sequence[Pair]) -> list[PlannedRun]:
+    """Return the runs of sources that start together: the first one stands in the queues of all hosts."""
+    now = timezone.now()
+    all_of = sorted({resource_id for of_pair in resources_of(pairs).values() for resource_id in of_pair})
+    return [PlannedRun(pair.pk, now, () if number else tuple(all_of)) for number, pair in enumerate(pairs)]
 
 
 @transaction.atomic
@@ -119,9 +167,65 @@ def run_cancel(*, run: Run) -> bool:
 
 
 @transaction.atomic
+def runs_cancel(*, run_ids: Sequence[int]) -> int:
+    """Cancel several runs as `run_cancel` does; return how many were open."""
+    return endings.cancel(run_ids)
+
+
+def runs_label(*, run_ids: Sequence[int], label: str) -> int:
+    """Label runs; return how many have it now; raise LaunchError for what is no label."""
+    word, fault = stored_name(label), text_fault(label)
+    if not word or len(word) > LONGEST_LABEL or fault:
+        raise LaunchError("label", fault or _("A label has 1 to {most} characters.").format(most=LONGEST_LABEL))
+    runs = Run.objects.filter(pk__in=run_ids)
+    runs.exclude(labels__contains=[word]).update(labels=Func(F("labels"), Value(word), function="array_append"))
+    return runs.count()
+
+
+def runs_unlabel(*, run_ids: Sequence[int], label: str) -> int:
+    """Take a label from runs; return how many had it."""
+    word = stored_name(label)
+    labelled = Run.objects.filter(pk__in=run_ids, labels__contains=[word])
+    return labelled.update(labels=Func(F("labels"), Value(word), function="array_remove"))
+
+
+@transaction.atomic
 def campaign_cancel(*, campaign: Campaign) -> int:
     """Cancel every open run of a campaign; return how many were."""
     return endings.cancel(list(campaign.runs.filter(state__in=OPEN_STATES).values_list("pk", flat=True)))
+
+
+def _check_sinks(pairs: Sequence[Pair], version: PlanVersion) -> None:
+    """Refuse a test between two hosts on one host alone."""
+    one_host = next((pair for pair in pairs if pair.is_one_host), None)
+    if one_host is None:
+        return
+    between = next((kind for kind in _kinds(version) if kind is not None and not kind.is_of_one_host), None)
+    if between is not None:
+        raise LaunchError(
+            "pairs",
+            _("{kind} needs a source and a sink, and {pair} is one host alone: choose pairs of two.").format(
+                kind=between.label, pair=one_host
+            ),
+        )
+
+
+def _check_together(pairs: Sequence[Pair], version: PlanVersion) -> None:
+    """Refuse what can't start at one moment and be measured in one window."""
+    count = len({pair.pk for pair in pairs})
+    if not 2 <= count <= MOST_TOGETHER:
+        message = _("Together are 2 to {most} pairs with one sink: choose as many.").format(most=MOST_TOGETHER)
+        raise LaunchError("pairs", message)
+    if len({pair.sink_id for pair in pairs}) > 1:
+        raise LaunchError("pairs", _("Pairs that start together have one sink, and these have several."))
+    if any(kind is not None and kind.is_of_one_host for kind in _kinds(version)):
+        raise LaunchError("plan", _("The plan has tests of one host alone: those have no sink to start together at."))
+    if version.confidence is not None:
+        raise LaunchError("plan", _("The plan repeats until its results converge: each pair would repeat otherwise."))
+
+
+def _kinds(version: PlanVersion) -> list[Kind | None]:
+    return [catalog().kinds.get(step["kind"]) for step in version.steps]
 
 
 def _check_pairs(pairs: Sequence[Pair]) -> None:

@@ -73,10 +73,10 @@ _NONE_IN_ANY = dict.fromkeys(State.values, 0)
 def campaign_summaries(campaign_ids: Iterable[int]) -> dict[int, CampaignSummary]:
     """Sum up campaigns by id; one query, which reads every run of them."""
     ids = list(campaign_ids)
-    found: dict[int, list[_InState]] = defaultdict(list)
+    states: dict[int, list[_InState]] = defaultdict(list)
     for row in fetch(_InState, _SQL, {"ids": ids}):
-        found[row.campaign_id].append(row)
-    return {campaign_id: _summary(found[campaign_id]) for campaign_id in ids}
+        states[row.campaign_id].append(row)
+    return {campaign_id: _summary(states[campaign_id]) for campaign_id in ids}
 
 
 def first_reasons(campaign_ids: Iterable[int]) -> dict[int, str]:

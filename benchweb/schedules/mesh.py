@@ -5,17 +5,15 @@ from collections.abc import Mapping
 from itertools import permutations
 from typing import Any
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from benchweb.common.names import name_key
+from benchweb.hosts.meshes import Ends, pairs_between, pairs_make
 from benchweb.hosts.models import Endpoint, Environment, Pair
 from benchweb.hosts.naming import name_holder
 
 # The environment of a mesh that names none, when no pair among its endpoints is in one.
 MESH_ENVIRONMENT = "mesh"
-_BATCH = 2_000
-
-Ends = list[tuple[Endpoint, Endpoint]]
 
 
 def mesh_pairs(mesh: Mapping[str, Any], *, make: bool) -> list[Pair]:
@@ -25,18 +23,13 @@ def mesh_pairs(mesh: Mapping[str, Any], *, make: bool) -> list[Pair]:
         return []
     endpoint_ids = {end.pk for both in ends for end in both}
     environment = _environment(mesh, endpoint_ids, make=make)
-    existing = _existing(endpoint_ids, environment)
-    missing = [
-        Pair(source=source, sink=sink, environment=environment)
-        for source, sink in ends
-        if (source.pk, sink.pk) not in existing
-    ]
-    if make and missing:
-        # Another slot may make the same ones at this moment.
-        Pair.objects.bulk_create(missing, batch_size=_BATCH, ignore_conflicts=True)
-        existing, missing = _existing(endpoint_ids, environment), []
-    pairs = existing | {(pair.source_id, pair.sink_id): pair for pair in missing}
-    return [_with_rows(pairs[source.pk, sink.pk], source, sink, environment) for source, sink in ends]
+    pairs = pairs_between(ends, environment)
+    missing = [pair for pair in pairs if not pair.pk]
+    if not make or not missing:
+        return pairs
+    # Another slot may make the same ones at this moment.
+    pairs_make(missing)
+    return pairs_between(ends, environment)
 
 
 def _by_endpoints(mesh: Mapping[str, Any]) -> Ends:
@@ -57,13 +50,6 @@ def _endpoints() -> QuerySet[Endpoint]:
     return usable.select_related("host").order_by("pk")
 
 
-def _existing(endpoint_ids: set[int], environment: Environment) -> dict[tuple[int, int], Pair]:
-    # An archived pair was taken out of the mesh by somebody: it isn't made anew behind their back.
-    live_last = F("archived_at").asc(nulls_last=True)
-    among = Pair.objects.filter(source__in=endpoint_ids, sink__in=endpoint_ids, environment=environment.pk)
-    return {(pair.source_id, pair.sink_id): pair for pair in among.order_by(live_last)}
-
-
 def _environment(mesh: Mapping[str, Any], endpoint_ids: set[int], *, make: bool) -> Environment:
     """Return the environment asked for, the one that most pairs among the endpoints are in, or one named mesh."""
     if "environment" in mesh:
@@ -80,9 +66,3 @@ def _environment(mesh: Mapping[str, Any], endpoint_ids: set[int], *, make: bool)
     # Two slots that make it at once get the same one.
     called = {"name_key": name_key(MESH_ENVIRONMENT), "archived_at": None}
     return Environment.objects.get_or_create(**called, defaults={"name": MESH_ENVIRONMENT})[0]
-
-
-def _with_rows(pair: Pair, source: Endpoint, sink: Endpoint, environment: Environment) -> Pair:
-    # What is at hand already is not queried again, forty thousand times.
-    pair.source, pair.sink, pair.environment = source, sink, environment
-    return pair

@@ -14,6 +14,7 @@ from benchweb.common.rows import database_now, fetch
 from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, State
 from benchweb.schedules.models import SKIPPED, Schedule, Slot
 from benchweb.schedules.slots.claiming import slots_left
+from benchweb.schedules.targets import environments_of_target
 from benchweb.schedules.timing.rules import rule_of
 from benchweb.schedules.timing.times import Rule, occurrences
 
@@ -57,11 +58,6 @@ def seconds_until_due(within_seconds: float) -> float | None:
     coming = active.filter(next_at__gt=now, next_at__lte=now + timedelta(seconds=within_seconds))
     first = coming.aggregate(first=Min("next_at"))["first"]
     return (first - now).total_seconds() if first else None
-
-
-def slots_of(schedule: Schedule) -> QuerySet[Slot]:
-    """Return a schedule's slots, newest first, with their campaigns."""
-    return schedule.slots.select_related("campaign").order_by("-at")
 
 
 def slots_between(first: datetime, last: datetime) -> QuerySet[Slot]:
@@ -178,5 +174,11 @@ class ListedCampaign(NamedTuple):
 def listed_campaigns(ids: Iterable[int]) -> list[ListedCampaign]:
     """Return campaigns in the order of their ids, without those that are no longer there; one query."""
     wanted = list(ids)
-    found = {row.pk: row for row in fetch(ListedCampaign, _SQL, {"ids": wanted})}
-    return [found[pk] for pk in wanted if pk in found]
+    by_id = {row.pk: row for row in fetch(ListedCampaign, _SQL, {"ids": wanted})}
+    return [by_id[pk] for pk in wanted if pk in by_id]
+
+
+def environments_of_schedule(*, schedule_id: int, **_: object) -> Iterable[int | None]:
+    """Return the environments of the schedule that an address names, read when it matters."""
+    for target in Schedule.objects.filter(pk=schedule_id).values_list("target", flat=True):
+        yield from environments_of_target(target)

@@ -65,6 +65,17 @@ def resolved(target: Mapping[str, Any], *, make: bool = False) -> Resolved:
     return _usable(mesh_pairs(value, make=make))
 
 
+def environments_of_target(target: Mapping[str, Any]) -> Iterable[int | None]:
+    """Return the environments whose pairs a target may have; None where they can be of any, now or later."""
+    for form, value in target.items():
+        if form == "pairs":
+            yield from Pair.objects.filter(pk__in=value).values_list("environment_id", flat=True).distinct()
+        elif form == "environment":
+            yield value
+        else:
+            yield value.get("environment") if isinstance(value, Mapping) else None
+
+
 def archived_part(pair: Pair) -> str:
     """Say what of a pair is archived, or nothing."""
     rows = (pair, pair.source, pair.sink, pair.source.host, pair.sink.host, pair.environment)
@@ -87,20 +98,20 @@ def _named(pairs: QuerySet[Pair]) -> list[Pair]:
 
 
 def _usable(pairs: Iterable[Pair]) -> Resolved:
-    found, left_out = [], []
+    usable, left_out = [], []
     for pair in pairs:
         if fault := archived_part(pair):
             left_out.append(joined([str(pair), fault], ": "))
         else:
-            found.append(pair)
-    return Resolved(found, left_out)
+            usable.append(pair)
+    return Resolved(usable, left_out)
 
 
 def _checked_pairs(value: Any) -> list[int]:
     ids = _ids("pairs", value, MAXIMUM_PAIRS)
-    found = {pair.pk: pair for pair in _named(Pair.objects.filter(pk__in=ids))}
-    _all_known("pairs", "pair", ids, found)
-    for pair in found.values():
+    known = {pair.pk: pair for pair in _named(Pair.objects.filter(pk__in=ids))}
+    _all_known("pairs", "pair", ids, known)
+    for pair in known.values():
         if fault := archived_part(pair):
             raise ScheduleError(
                 "pairs",
@@ -146,9 +157,9 @@ def _checked_mesh(value: Any) -> dict[str, Any]:
 
 def _mesh_endpoints(value: Any) -> list[int]:
     ids = _ids("mesh", value, MAXIMUM_ENDPOINTS)
-    found = {row.pk: row for row in Endpoint.objects.filter(pk__in=ids).select_related("host")}
-    _all_known("mesh", "endpoint", ids, found)
-    for endpoint in found.values():
+    known = {row.pk: row for row in Endpoint.objects.filter(pk__in=ids).select_related("host")}
+    _all_known("mesh", "endpoint", ids, known)
+    for endpoint in known.values():
         archived = next((row for row in (endpoint, endpoint.host) if row.archived_at is not None), None)
         if archived is not None:
             what = kind_word(archived)
@@ -180,8 +191,8 @@ def _ids(field: str, value: Any, most: int) -> list[int]:
     return ids
 
 
-def _all_known(field: str, what: str, ids: Iterable[int], found: Mapping[int, Any]) -> None:
-    unknown = [str(pk) for pk in ids if pk not in found]
+def _all_known(field: str, what: str, ids: Iterable[int], known: Mapping[int, Any]) -> None:
+    unknown = [str(pk) for pk in ids if pk not in known]
     if unknown:
         raise ScheduleError(
             field, _("There is no {what} {unknown}.").format(what=_(what), unknown=", ".join(unknown[:5]))

@@ -11,6 +11,7 @@ from benchweb.runs.models import Reservation, Run, State, Trial
 from benchweb.runs.queueing import claims, leases
 from tests.factories import claim_surely, make_pair, make_run
 from tests.results.test_ingest import DOCUMENT
+from workers.runs import attempt, conduct
 from workers.runs import run as running
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -36,12 +37,12 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., object]]
     # Looked up when it is called: a test may put another in its place.
     monkeypatch.setattr(running, "_ready", lambda claimed, lease, stack: vars(running)["ends_of"](claimed, stack))
     monkeypatch.setattr(running, "addresses_document", lambda ends: {})
-    monkeypatch.setattr(running, "with_stored_tokens", lambda claimed, ends, stack: ends)
+    monkeypatch.setattr(conduct, "with_stored_tokens", lambda claimed, ends, stack: ends)
     monkeypatch.setattr(running, "stop_sessions", lambda trial, ends, reason: None)
-    monkeypatch.setattr(running, "acknowledge", lambda trial, ends: None)
+    monkeypatch.setattr(conduct, "acknowledge", lambda trial, ends: None)
 
     def with_fault(fault: Callable[..., object]) -> None:
-        monkeypatch.setattr(running, "run_trial", fault)
+        monkeypatch.setattr(attempt, "run_trial", fault)
 
     return with_fault
 
@@ -143,7 +144,7 @@ def test_a_run_whose_end_fails_three_workers_ends_all_the_same_and_keeps_its_res
         raise RuntimeError("unforeseen")
 
     engines(finished)
-    monkeypatch.setattr(running, "_remark", broken)
+    monkeypatch.setattr(conduct, "_remark", broken)
     run = executed(make_run(), times=4)
     assert run.state == State.FAILED
     assert run.reason == "3 workers broke off on this run: RuntimeError: unforeseen"

@@ -140,7 +140,7 @@ def test_cancelling_a_campaign_is_a_fixed_number_of_queries_however_many_runs(
         runs = launched(count, sink=f"sink of {count}")
         campaign = Campaign.objects.get(pk=runs[0].campaign_id)
         begun(runs[0], f"w{count}")
-        with django_assert_num_queries(13):
+        with django_assert_num_queries(14):
             assert campaign_cancel(campaign=campaign) == count
         assert states(runs) == ["running"] + ["cancelled"] * (count - 1)
         runs[0].refresh_from_db()

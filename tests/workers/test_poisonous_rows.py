@@ -217,7 +217,7 @@ def test_a_run_whose_length_cannot_be_told_holds_up_no_other_and_ends(monkeypatc
         return occupancy(version_id)
 
     monkeypatch.setattr(queues, "occupancy", broken)
-    monkeypatch.setattr("benchweb.runs.queueing.claims.occupancy", broken)
+    monkeypatch.setattr("benchweb.runs.queueing.reservations.occupancy", broken)
     assert dispatch.dispatch() == 2
     assert executed(poisonous, times=3).reason == "3 workers broke off on this run: KeyError: 'kind'"
     good.refresh_from_db()

@@ -26,7 +26,7 @@ def check(pair_id: int) -> None:
     """Check one pair's path and record what was found."""
     pairs = Pair.objects.select_related("source__host", "sink__host")
     pair = pairs.filter(pk=pair_id, archived_at=None).first()
-    if pair is None:
+    if pair is None or pair.is_one_host:
         return
     path_record(pair=pair, outcome=_outcome(pair))
     let_database_go()
@@ -38,7 +38,7 @@ def _outcome(pair: Pair) -> PathOutcome:
             source, sink = client_of(pair.source, stack), client_of(pair.sink, stack)
             paths = paths_of(pair.source, pair.sink, source, sink)
             let_database_go()
-            return _looked(pair, source, sink, paths)
+            return _checked_paths(pair, source, sink, paths)
     except (EngineError, SecretUnreadable) as error:
         return PathOutcome(Pair.Path.UNCHECKED, reason_of_error(error))
     except Exception as error:
@@ -48,11 +48,11 @@ def _outcome(pair: Pair) -> PathOutcome:
         return PathOutcome(Pair.Path.UNCHECKED, reason)
 
 
-def _looked(pair: Pair, source: EngineClient, sink: EngineClient, paths: list[Path]) -> PathOutcome:
+def _checked_paths(pair: Pair, source: EngineClient, sink: EngineClient, paths: list[Path]) -> PathOutcome:
     """Look at every path; tell of the first that carries both protocols, else of the first, which a run tries first."""
     looks = [_look(pair, source, sink, path) for path in paths]
     chosen = next((look for look in looks if look.is_whole), looks[0])
-    found = PathFound(
+    checked = PathFound(
         address=chosen.path.sink,
         data_port=chosen.data_port,
         tcp=_passage(chosen.seen.tcp),
@@ -62,8 +62,8 @@ def _looked(pair: Pair, source: EngineClient, sink: EngineClient, paths: list[Pa
         dead=[look.path.sink for look in looks if look is not chosen and not look.is_whole],
     )
     names = {"source": str(pair.source), "sink": str(pair.sink)}
-    status, reason = path_verdict(found, udp_arrived=chosen.udp_arrived, **names)
-    return PathOutcome(status, reason, found)
+    status, reason = path_verdict(checked, udp_arrived=chosen.udp_arrived, **names)
+    return PathOutcome(status, reason, checked)
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,8 @@ def _of_new_engine(client: EngineClient, ask: Callable[[], Answer]) -> Answer:
         raise EngineRefused(Reason("engine_too_old_for_path", engine=client.name), code="too_old") from error
 
 
-def _passage(told: PathPassage) -> Passage:
-    return Passage(passes=told.passes, round_trip_seconds=told.round_trip_seconds, fault=told.fault or None)
+def _passage(passage: PathPassage) -> Passage:
+    return Passage(passes=passage.passes, round_trip_seconds=passage.round_trip_seconds, fault=passage.fault or None)
 
 
 def _size(way: tuple[int, bool] | None) -> PathSize | None:
@@ -114,21 +114,21 @@ _REFUSED = "refused"
 _NO_ANSWER = "no_answer"
 
 
-def path_verdict(found: PathFound, *, source: str, sink: str, udp_arrived: int) -> tuple[str, str]:
+def path_verdict(checked: PathFound, *, source: str, sink: str, udp_arrived: int) -> tuple[str, str]:
     """Return the status of a pair's path, and what to do about it; `udp_arrived` is how many hellos the sink saw."""
-    blocked = _blocked(found, source, sink, udp_arrived)
+    blocked = _blocked(checked, source, sink, udp_arrived)
     if blocked:
         return Pair.Path.BLOCKED, blocked
     narrow = joined(
         _narrow(size, begin, end)
-        for size, begin, end in ((found.forward, source, sink), (found.backward, sink, source))
+        for size, begin, end in ((checked.forward, source, sink), (checked.backward, sink, source))
         if size is not None and size.is_silent
     )
     return (Pair.Path.NARROW, narrow) if narrow else (Pair.Path.PASSES, "")
 
 
-def _blocked(found: PathFound, source: str, sink: str, udp_arrived: int) -> str:
-    tcp, udp, port, address = found.tcp, found.udp, found.data_port, found.address
+def _blocked(checked: PathFound, source: str, sink: str, udp_arrived: int) -> str:
+    tcp, udp, port, address = checked.tcp, checked.udp, checked.data_port, checked.address
     places = {"port": port, "address": address, "source": source, "sink": sink}
     if tcp.fault == _NO_ANSWER:
         return Reason("path_wrong_listener", **places)
@@ -136,16 +136,16 @@ def _blocked(found: PathFound, source: str, sink: str, udp_arrived: int) -> str:
         return Reason("path_refused" if tcp.fault == _REFUSED else "path_blocked", **places)
     if not tcp.passes:
         return Reason("path_tcp_blocked", **places)
-    return _udp_blocked(udp, found, source, sink, udp_arrived)
+    return _udp_blocked(udp, checked, source, sink, udp_arrived)
 
 
-def _udp_blocked(udp: Passage, found: PathFound, source: str, sink: str, udp_arrived: int) -> str:
-    places = {"port": found.data_port, "source": source, "sink": sink}
+def _udp_blocked(udp: Passage, checked: PathFound, source: str, sink: str, udp_arrived: int) -> str:
+    places = {"port": checked.data_port, "source": source, "sink": sink}
     if udp.passes:
         return ""
     if udp_arrived:
         return Reason("path_udp_one_way", udp_arrived=udp_arrived, **places)
-    return Reason("path_udp_blocked", address=found.address, **places)
+    return Reason("path_udp_blocked", address=checked.address, **places)
 
 
 def _narrow(size: PathSize, begin: str, end: str) -> str:

@@ -46,16 +46,16 @@ def probe(endpoint_ids: Sequence[int]) -> None:
     give_up_at = time.monotonic() + BATCH_SECONDS
     while waiting and time.monotonic() < give_up_at:
         done, waiting = wait(waiting, timeout=RECORD_SECONDS)
-        _record((endpoint_of[each], each.result()) for each in done)
-    stuck = [endpoint_of[each] for each in waiting if each.running()]
+        _record((endpoint_of[future], future.result()) for future in done)
+    stuck = [endpoint_of[future] for future in waiting if future.running()]
     pool.shutdown(wait=False, cancel_futures=True)
-    _record((each, _found(each, _State.ENGINE_DOWN, _Status.REFUSED, _ENDLESS)) for each in stuck)
+    _record((endpoint, _probe_of(endpoint, _State.ENGINE_DOWN, _Status.REFUSED, _ENDLESS)) for endpoint in stuck)
 
 
-def _record(found: Iterable[tuple[Endpoint, Probe | None]]) -> None:
+def _record(results: Iterable[tuple[Endpoint, Probe | None]]) -> None:
     """Keep what was found, each finding by itself where they can't be kept together."""
     probes = []
-    for endpoint, result in found:
+    for endpoint, result in results:
         if result is None:
             endpoint_check(endpoint=endpoint)
         else:
@@ -71,7 +71,7 @@ def _safely_probed(endpoint: Endpoint) -> Probe | None:
     except Exception as error:
         _log.exception("The probe of endpoint %s broke off", endpoint.pk)
         reason = Reason("probe_broke_off", name=type(error).__name__, error=str(error))
-        return _found(endpoint, _State.ENGINE_DOWN, _Status.REFUSED, reason)
+        return _probe_of(endpoint, _State.ENGINE_DOWN, _Status.REFUSED, reason)
     finally:
         # This thread ends with the batch: what it still holds the pool would count as in use for ever.
         let_database_go()
@@ -86,12 +86,12 @@ def _probed(endpoint: Endpoint) -> Probe | None:
         # An engine at its limits answers, and is an engine.
         if isinstance(error, EngineRefused) and error.may_pass:
             took = time.perf_counter() - started
-            return _found(endpoint, _State.ANSWERED, _Status.ANSWERED, round_trip_seconds=took)
-        return _found(endpoint, *_verdict(error), reason_of_error(error))
+            return _probe_of(endpoint, _State.ANSWERED, _Status.ANSWERED, round_trip_seconds=took)
+        return _probe_of(endpoint, *_verdict(error), reason_of_error(error))
     if answer is None:
         return None
     round_trip, load = answer
-    return _found(endpoint, _State.ANSWERED, _Status.ANSWERED, round_trip_seconds=round_trip, load=load)
+    return _probe_of(endpoint, _State.ANSWERED, _Status.ANSWERED, round_trip_seconds=round_trip, load=load)
 
 
 def _verdict(error: Exception) -> tuple[AvailabilitySpan.State, Endpoint.Status]:
@@ -136,16 +136,16 @@ def _data_address(endpoint: Endpoint, client: EngineClient) -> str:
 
 def _load(client: EngineClient, address: str, device: str) -> Load:
     try:
-        told = client.host_load(address=address, device=device)
+        load = client.host_load(address=address, device=device)
     except EngineRefused as error:
         # An engine of before this call: it answers all the same.
         if error.status != HTTPStatus.NOT_FOUND:
             raise
         return Load()
-    return Load(told.cpu_ratio, told.received_bps, told.sent_bps, told.link_bps)
+    return Load(load.cpu_ratio, load.received_bps, load.sent_bps, load.link_bps)
 
 
-def _found(
+def _probe_of(
     endpoint: Endpoint,
     state: AvailabilitySpan.State,
     status: Endpoint.Status,

@@ -1,6 +1,6 @@
 """Talk to an engine: bytes to typed messages, with a time-out on every call. No ORM."""
 
-from workers.engine_client.certificates import Shown, presented_certificate
+from workers.engine_client.certificates import PresentedCertificate, presented_certificate
 from workers.engine_client.client import EngineClient
 from workers.engine_client.errors import (
     EngineDown,
@@ -23,7 +23,7 @@ __all__ = [
     "EngineUnreachable",
     "Event",
     "HostLoad",
+    "PresentedCertificate",
     "SessionSpec",
-    "Shown",
     "presented_certificate",
 ]

@@ -20,7 +20,7 @@ ENGINE_NAME = "benchweb-engine"
 
 
 @dataclass(frozen=True)
-class Shown:
+class PresentedCertificate:
     """A certificate's fingerprint, sha256:…, the IP address that showed it, and whether it is made out to an engine."""
 
     fingerprint: str
@@ -28,7 +28,9 @@ class Shown:
     is_engines: bool = True
 
 
-def presented_certificate(*, name: str, host: str, port: int, addresses: Sequence[str], fingerprint: str = "") -> Shown:
+def presented_certificate(
+    *, name: str, host: str, port: int, addresses: Sequence[str], fingerprint: str = ""
+) -> PresentedCertificate:
     """Return the certificate of the first address that shows one; where `fingerprint` is given, that one.
 
     An address that shows another certificate, or none, is passed over as one that doesn't answer.
@@ -45,9 +47,9 @@ def presented_certificate(*, name: str, host: str, port: int, addresses: Sequenc
         try:
             certificate = _certificate(who, connection)
             digest = hashlib.sha256(certificate).hexdigest()
-            shown = Shown(f"sha256:{digest}", address, _is_engines(certificate))
-            if fingerprint in ("", shown.fingerprint):
-                return shown
+            presented = PresentedCertificate(f"sha256:{digest}", address, _is_engines(certificate))
+            if fingerprint in ("", presented.fingerprint):
+                return presented
             fault = fault or other_certificate(who)
         except EngineError as error:
             fault = fault or error

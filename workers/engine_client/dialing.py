@@ -18,7 +18,10 @@ _UNDER_WAY = (errno.EINPROGRESS, errno.EWOULDBLOCK)
 def interleaved(addresses: Sequence[str]) -> list[str]:
     """Order addresses for the attempts: families in turn, beginning with the first address's (section 4)."""
     distinct = list(dict.fromkeys(addresses))
-    families = [[each for each in distinct if is_ipv6(each)], [each for each in distinct if not is_ipv6(each)]]
+    families = [
+        [address for address in distinct if is_ipv6(address)],
+        [address for address in distinct if not is_ipv6(address)],
+    ]
     if distinct and not is_ipv6(distinct[0]):
         families.reverse()
     return [address for address in chain.from_iterable(zip_longest(*families)) if address is not None]

@@ -57,7 +57,7 @@ def _machine_answers(error: BaseException) -> bool:
     causes: list[BaseException] = [error]
     while (deeper := causes[-1].__cause__ or causes[-1].__context__) is not None and deeper not in causes:
         causes.append(deeper)
-    if any(isinstance(each, OSError) and each.errno in _MACHINE_ANSWERS for each in causes):
+    if any(isinstance(cause, OSError) and cause.errno in _MACHINE_ANSWERS for cause in causes):
         return True
     return isinstance(error, HTTPError) and not isinstance(error, ConnectTimeoutError | NewConnectionError)
 

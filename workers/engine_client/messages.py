@@ -221,12 +221,14 @@ class Event:
     @property
     def interval(self) -> dict[str, Any]:
         """Return what an interval measured, without what is no figure; nothing for one that can't be read."""
-        told = self.body.get("interval")
-        if not isinstance(told, dict) or not all(is_figure(told.get(end)) for end in ("start_seconds", "end_seconds")):
+        interval = self.body.get("interval")
+        if not isinstance(interval, dict) or not all(
+            is_figure(interval.get(end)) for end in ("start_seconds", "end_seconds")
+        ):
             return {}
-        metrics = told.get("metrics")
+        metrics = interval.get("metrics")
         figures = metrics.items() if isinstance(metrics, dict) else ()
-        return told | {"metrics": {key: value for key, value in figures if is_figure(value)}}
+        return interval | {"metrics": {key: value for key, value in figures if is_figure(value)}}
 
     @property
     def reason(self) -> str:

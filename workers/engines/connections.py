@@ -14,9 +14,8 @@ from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import SecretUnreadable, decrypted
 from benchweb.hosts.services import endpoint_pin_first
-from workers.engine_client import EngineClient, EngineRefused, presented_certificate
+from workers.engine_client import EngineClient, EngineRefused, PresentedCertificate, presented_certificate
 from workers.engines.discretion import Contact, require_engine
-from workers.engines.first_contact import proven_certificate
 from workers.engines.resolution import addresses_of, control_address
 
 # An engine closes what was silent for 60 s; a client that nobody uses goes before that.
@@ -54,20 +53,20 @@ def seen_fingerprint(endpoint: Endpoint, contact: Contact | None = None) -> str:
     name, addresses = str(endpoint), _addresses(endpoint, "", contact)
     pinned = endpoint.fingerprint
     try:
-        shown = presented_certificate(name=name, host=host, port=port, addresses=addresses, fingerprint=pinned)
+        presented = presented_certificate(name=name, host=host, port=port, addresses=addresses, fingerprint=pinned)
     except EngineRefused:
-        shown = presented_certificate(name=name, host=host, port=port, addresses=addresses)
-    if shown.fingerprint != pinned:
-        require_engine(endpoint, shown)
-    return shown.fingerprint
+        presented = presented_certificate(name=name, host=host, port=port, addresses=addresses)
+    if presented.fingerprint != pinned:
+        require_engine(endpoint, presented)
+    return presented.fingerprint
 
 
 def _addresses(endpoint: Endpoint, address: str, contact: Contact | None) -> list[str]:
     host, port = control_address(endpoint)
-    found = addresses_of(endpoint, address or host)
+    addresses = addresses_of(endpoint, address or host)
     if contact is not None:
-        contact.add(found, port)
-    return found
+        contact.add(addresses, port)
+    return addresses
 
 
 def _borrowed(endpoint: Endpoint, addresses: Sequence[str]) -> "_Shared | None":
@@ -88,20 +87,20 @@ def _pinned(endpoint: Endpoint, addresses: Sequence[str]) -> tuple[Endpoint, str
         return endpoint, addresses[0]
     if endpoint.fingerprint:
         host, port = control_address(endpoint)
-        shown = presented_certificate(
+        presented = presented_certificate(
             name=str(endpoint), host=host, port=port, addresses=addresses, fingerprint=endpoint.fingerprint
         )
-        return endpoint, shown.address
-    shown = proven_certificate(endpoint, addresses)
+        return endpoint, presented.address
+    presented = proven_certificate(endpoint, addresses)
     try:
         # Only with the token that was proven: another may have been entered meanwhile.
-        pinned = endpoint_pin_first(endpoint=endpoint, fingerprint=shown.fingerprint)
+        pinned = endpoint_pin_first(endpoint=endpoint, fingerprint=presented.fingerprint)
     except HostsError as error:
         raise EngineRefused(
             Reason("endpoint_not_pinned", endpoint=str(endpoint), reason=error.message), code="same_machine"
         ) from error
     is_same = pinned.control_address == endpoint.control_address
-    return pinned, shown.address if is_same else addresses_of(pinned, control_address(pinned)[0])[0]
+    return pinned, presented.address if is_same else addresses_of(pinned, control_address(pinned)[0])[0]
 
 
 def _client(endpoint: Endpoint, address: str) -> EngineClient:
@@ -183,3 +182,26 @@ _shared = _Clients()
 def let_database_go() -> None:
     """Give this thread's database connection back to the pool before a wait on the network."""
     connection.close()
+
+
+def proven_certificate(endpoint: Endpoint, addresses: Sequence[str]) -> PresentedCertificate:
+    """Return the certificate with which the endpoint's engine proves that it knows the endpoint's token.
+
+    The proof is bound to that certificate: somebody in between, who passes on what the engine answers, proves nothing.
+    """
+    host, port = control_address(endpoint)
+    presented = presented_certificate(name=str(endpoint), host=host, port=port, addresses=addresses)
+    require_engine(endpoint, presented)
+    with EngineClient(
+        name=str(endpoint), host=host, port=port, token="", fingerprint=presented.fingerprint, address=presented.address
+    ) as stranger:
+        _require_proof(stranger, decrypted(endpoint.token_encrypted))
+    return presented
+
+
+def _require_proof(stranger: EngineClient, token: str) -> None:
+    # Whoever knows no token can prove to know an empty one.
+    if not token:
+        raise EngineRefused(Reason("engine_without_token", engine=stranger.name), code="unauthorized")
+    if not stranger.proves(token):
+        raise EngineRefused(Reason("engine_knows_other_token", engine=stranger.name), code="unauthorized")

@@ -16,7 +16,7 @@ from workers.engine_client import (
     EngineGarbage,
     EngineRefused,
     EngineUndisclosed,
-    Shown,
+    PresentedCertificate,
     presented_certificate,
 )
 from workers.engine_client.faults import engine_name, undisclosed
@@ -47,7 +47,7 @@ def discreet(endpoint: Endpoint) -> Iterator[Contact]:
     try:
         yield contact
     except EngineError as error:
-        if _may_be_told(endpoint, contact, error):
+        if _may_disclose(endpoint, contact, error):
             raise
         _log.warning(
             "Endpoint %s at %s: %s", endpoint.pk, ", ".join(sorted(contact.addresses_tried)) or "no address", error
@@ -66,15 +66,15 @@ def address_with_port(address: str, port: int) -> str:
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
-def require_engine(endpoint: Endpoint, shown: Shown) -> None:
+def require_engine(endpoint: Endpoint, presented: PresentedCertificate) -> None:
     """Raise EngineGarbage where a certificate is another service's; nothing is sent to find out."""
     host, port = control_address(endpoint)
-    if not shown.is_engines and not is_known(endpoint, {address_with_port(shown.address, port)}):
-        who = engine_name(str(endpoint), host, port, shown.address)
+    if not presented.is_engines and not is_known(endpoint, {address_with_port(presented.address, port)}):
+        who = engine_name(str(endpoint), host, port, presented.address)
         raise EngineGarbage(Reason("engine_certificate_unknown", engine=who))
 
 
-def _may_be_told(endpoint: Endpoint, contact: Contact, error: EngineError) -> bool:
+def _may_disclose(endpoint: Endpoint, contact: Contact, error: EngineError) -> bool:
     if isinstance(error, EngineUndisclosed):
         return False
     if isinstance(error, EngineRefused) and (error.may_pass or error.code in _OF_ENGINES):
@@ -86,7 +86,7 @@ def _may_be_told(endpoint: Endpoint, contact: Contact, error: EngineError) -> bo
 
 def _shows_engine(endpoint: Endpoint, contact: Contact) -> bool:
     host, port = control_address(endpoint)
-    addresses = [each.rpartition(":")[0].strip("[]") for each in sorted(contact.addresses_tried)]
+    addresses = [address.rpartition(":")[0].strip("[]") for address in sorted(contact.addresses_tried)]
     try:
         return presented_certificate(name=str(endpoint), host=host, port=port, addresses=addresses).is_engines
     except EngineError:

@@ -106,7 +106,7 @@ def addresses_document(ends: Ends) -> dict[str, Any]:
     }
 
 
-def refuse_another_place(ends: Ends, prepared: dict[str, Any]) -> None:
+def refuse_other_address(ends: Ends, prepared: dict[str, Any]) -> None:
     """Raise where a sink wants its traffic elsewhere than agreed: it may not choose whom a source connects to."""
     port, address = prepared.get("data_port"), prepared.get("address", ends.paths.current.sink)
     if port != ends.data_port:

@@ -60,9 +60,9 @@ def paths_between(*, source: Sequence[str], sink: Sequence[str], is_bound: bool,
     families = {is_ipv6(address) for address in source}
     same = [address for address in interleaved(sink) if is_ipv6(address) in families]
     if is_bound:
-        paths = [Path(next(each for each in source if is_ipv6(each) == is_ipv6(to)), to) for to in same]
+        paths = [Path(next(address for address in source if is_ipv6(address) == is_ipv6(to)), to) for to in same]
     else:
-        paths = [Path("", to) for to in [*same, *(each for each in interleaved(sink) if each not in same)]]
+        paths = [Path("", to) for to in [*same, *(address for address in interleaved(sink) if address not in same)]]
     if not paths:
         addresses = {"source": ", ".join(source), "sink": ", ".join(sink)}
         endpoints = dict(zip(("source_endpoint", "sink_endpoint"), names, strict=True))

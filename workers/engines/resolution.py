@@ -45,22 +45,22 @@ def data_addresses(endpoint: Endpoint, control: str) -> list[str]:
     Where its name is that of its engine, `control`, the address that answered, goes before the others.
     """
     host = data_host(endpoint)
-    found = addresses_of(endpoint, host)
+    addresses = addresses_of(endpoint, host)
     if host != control_address(endpoint)[0]:
-        return _at_this_host(endpoint, host, found, control)
-    return [control, *(address for address in found if address != control)]
+        return _at_this_host(endpoint, host, addresses, control)
+    return [control, *(address for address in addresses if address != control)]
 
 
-def _at_this_host(endpoint: Endpoint, host: str, found: list[str], control: str) -> list[str]:
+def _at_this_host(endpoint: Endpoint, host: str, addresses: list[str], control: str) -> list[str]:
     """Leave out addresses at which traffic reaches another engine, or each machine itself; raise where none is left.
 
     Where the endpoint was entered they were refused already, but a name may mean something else since.
     """
-    faults = {address: _fault_of(endpoint, host, address, control) for address in found}
+    faults = {address: _fault_of(endpoint, host, address, control) for address in addresses}
     left = [address for address, fault in faults.items() if not fault]
     if left:
         return left
-    raise EngineRefused(faults[found[0]], code="data_address")
+    raise EngineRefused(faults[addresses[0]], code="data_address")
 
 
 def _fault_of(endpoint: Endpoint, host: str, address: str, control: str) -> str:
@@ -71,7 +71,7 @@ def _fault_of(endpoint: Endpoint, host: str, address: str, control: str) -> str:
     beginning = f"[{address}]:" if ":" in address else f"{address}:"
     at_address = Q(answered_address__startswith=beginning) | Q(control_address__istartswith=beginning)
     others = Endpoint.objects.filter(at_address, archived_at=None).exclude(host=endpoint.host_id)
-    other = next((each for each in others.select_related("host") if not _is_one_machine(each, endpoint)), None)
+    other = next((other for other in others.select_related("host") if not _is_one_machine(other, endpoint)), None)
     if other is None or address == control:
         return ""
     meant = {"host": host, "endpoint": str(endpoint), "address": address}
@@ -91,13 +91,13 @@ def addresses_of(endpoint: Endpoint, host: str) -> list[str]:
 
     Raises EngineUnreachable when it has none, EngineUndisclosed when no engine may be at any of them.
     """
-    found = _resolved(endpoint, host)
+    resolved = _resolved(endpoint, host)
     policy = network_policy()
-    admitted = [address for address in found if policy.admits(address)]
+    admitted = [address for address in resolved if policy.admits(address)]
     if not admitted:
         _log.warning(
             "Endpoint %s (%s) is not contacted: BENCHWEB_ENGINE_NETWORKS admits no engine at %s (%s)",
-            endpoint.pk, endpoint, host, ", ".join(found),
+            endpoint.pk, endpoint, host, ", ".join(resolved),
         )  # fmt: skip
         raise undisclosed(engine_name(str(endpoint), *control_address(endpoint)))
     return interleaved(admitted)
@@ -109,14 +109,14 @@ def _resolved(endpoint: Endpoint, host: str) -> list[str]:
     except ValueError:
         pass
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         strerror = getattr(error, "strerror", None) or error
         raise EngineUnreachable(
             Reason("address_unresolved", host=host, endpoint=str(endpoint), error=strerror)
         ) from error
     # A link-local address comes with its zone, and is admitted by no policy.
-    return list(dict.fromkeys(_with_zone(sockaddr) for *_, sockaddr in found))
+    return list(dict.fromkeys(_with_zone(sockaddr) for *_, sockaddr in entries))
 
 
 def _with_zone(sockaddr: tuple[object, ...]) -> str:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from typing import TYPE_CHECKING
 
 import redis
 from django.db import DatabaseError
@@ -13,6 +14,9 @@ from django.db import DatabaseError
 from benchweb.runs import live
 from benchweb.runs.queueing.leases import extend_leases, leases_give_up
 from workers.engines.connections import let_database_go
+
+if TYPE_CHECKING:
+    from workers.runs.gathering import Seat
 
 HEARTBEAT_SECONDS = 2.0
 _log = logging.getLogger(__name__)
@@ -27,6 +31,8 @@ class Lease:
         self.lost = False
         self.cancelled = False
         self.on_cancel: Callable[[], None] | None = None
+        # Where it waits for others that start together with it.
+        self.seat: Seat | None = None
         self._due_at: float | None = None
         self._ended = threading.Event()
 

@@ -7,7 +7,7 @@ from django.db import DatabaseError
 
 from benchweb.catalog import catalog
 from benchweb.runs.models import Trial
-from benchweb.runs.queueing.claims import reservation_hold
+from benchweb.runs.queueing.reservations import reservation_hold
 
 # Below the margin that every reservation has beyond its slot.
 HOLD_SECONDS = 5.0

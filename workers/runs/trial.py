@@ -1,7 +1,6 @@
 """One trial on two engines: create or find again its sessions, follow its events, take its result in."""
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,19 +13,20 @@ from benchweb.catalog import catalog
 from benchweb.catalog.engine_reasons import engine_reason
 from benchweb.catalog.reasons import Reason, reason_of_error
 from benchweb.common.database_faults import refuses_data
-from benchweb.results.ingest import ParsedResult, ResultInvalid, ingest, parsed_result
+from benchweb.results.ingest import SINK_STARTED_AT, ParsedResult, ResultInvalid, ingest, parsed_result, with_others
 from benchweb.runs import live
 from benchweb.runs.execution import trial_end
 from benchweb.runs.models import State, Trial
-from workers.engine_client import EngineClient, EngineGarbage, EngineRefused, EngineUnreachable
+from workers.engine_client import EngineGarbage, EngineRefused, EngineUnreachable
 from workers.engine_client.messages import LEASE_SECONDS, Event, SessionSpec
 from workers.engines.connections import let_database_go
-from workers.engines.ends import Ends, refuse_another_place
+from workers.engines.ends import Ends, refuse_other_address
 from workers.engines.paths import Path
 from workers.runs.leases import Lease
 from workers.runs.lost_peer import naming_the_end
 from workers.runs.overtime import Overtime
-from workers.runs.stopping import quietly, stops
+from workers.runs.sessions import Renewal, acknowledge, is_of_one_host, sink_started_at, stop_sessions
+from workers.runs.stopping import stops
 
 # For how long a trial's events are looked for again after the connection broke.
 REATTACH_SECONDS = 5.0
@@ -38,32 +38,10 @@ _BUSY_PAUSE_SECONDS = 0.25
 _STOPS_FIRST_SECONDS = 1.0
 # A database that can't store (a full disk) is tried again for this long; the engine keeps the result.
 INGEST_SECONDS = 30.0
-# To follow the source's events renews its lease, but not the sink's.
-RENEWAL_SECONDS = 15.0
 # For how long beyond its slot a trial's events are followed.
 ENDLESS_SECONDS = 60.0
 _CANCELLED = Reason("run_cancelled")
 _log = logging.getLogger(__name__)
-
-
-class _Renewal:
-    """Renews the sink's lease now and then, beside the events: a sink that hangs must not hold up the source's."""
-
-    def __init__(self, sink: EngineClient, session: str) -> None:
-        self._sink, self._session = sink, session
-        self._due_at = time.monotonic() + RENEWAL_SECONDS
-        self._thread: threading.Thread | None = None
-
-    def heard(self) -> None:
-        """Renew it if it is time, and the last one isn't still on its way."""
-        if time.monotonic() < self._due_at or (self._thread and self._thread.is_alive()):
-            return
-        self._due_at = time.monotonic() + RENEWAL_SECONDS
-        self._thread = threading.Thread(target=self._renew, name=f"renew-{self._session}", daemon=True)
-        self._thread.start()
-
-    def _renew(self) -> None:
-        quietly(lambda: self._sink.renew(self._session))
 
 
 class _TimeLimit:
@@ -90,7 +68,7 @@ def run_trial(*, trial: Trial, ends: Ends, lease: Lease) -> None:
         final = _conducted(trial, ends, lease)
         if lease.cancelled:
             stops.let_go_first(_STOPS_FIRST_SECONDS)
-        _take_in(trial, lease, final)
+        _take_in(trial, lease, final, _beside(trial, ends, lease))
     except (EngineRefused, EngineGarbage) as error:
         if lease.lost:
             # The sessions are the next worker's, which was perhaps woken already.
@@ -103,22 +81,6 @@ def run_trial(*, trial: Trial, ends: Ends, lease: Lease) -> None:
         let_database_go()
 
 
-def acknowledge(trial: Trial, ends: Ends) -> None:
-    """Let both engines forget the trial; what they don't hear they forget by themselves after a day."""
-    quietly(lambda: ends.source.acknowledge(f"{trial.session}-source"))
-    quietly(lambda: ends.sink.acknowledge(f"{trial.session}-sink"))
-
-
-def stop_sessions(trial: Trial, ends: Ends, reason: str) -> None:
-    """Stop both ends now, side by side: one that doesn't answer must not keep the other running."""
-    calls = (
-        lambda: ends.source.cancel(f"{trial.session}-source", reason),
-        lambda: ends.sink.cancel(f"{trial.session}-sink", reason),
-    )
-    for call in calls:
-        stops.send(call, name=f"stop-{trial.pk}")
-
-
 def _conducted(trial: Trial, ends: Ends, lease: Lease) -> Event:
     """Conduct the trial to its final event, on the next path where the sink's data port can't be reached by one."""
     while True:
@@ -127,7 +89,7 @@ def _conducted(trial: Trial, ends: Ends, lease: Lease) -> Event:
             # The cancellation may have come before the sessions were there to be stopped.
             stop_sessions(trial, ends, _CANCELLED)
         final = _followed(trial, ends, lease)
-        if not _found_no_way(final):
+        if not _is_without_way(final):
             ends.paths.settle()
             return _naming(final, trial, ends)
         tried = [*ends.paths.failed, ends.paths.current]
@@ -140,7 +102,7 @@ def _conducted(trial: Trial, ends: Ends, lease: Lease) -> Event:
 
 def _naming(final: Event, trial: Trial, ends: Ends) -> Event:
     """Return the final event with the engine named that was lost or restarted."""
-    if final.type != "failure":
+    if final.type != "failure" or is_of_one_host(trial):
         return final
     began = Trial.objects.filter(pk=trial.pk).values_list("started_at", flat=True).get()
     let_database_go()
@@ -148,7 +110,7 @@ def _naming(final: Event, trial: Trial, ends: Ends) -> Event:
     return naming_the_end(final, source=ends.source, sink=ends.sink, session=f"{trial.session}-sink", since=since)
 
 
-def _found_no_way(final: Event) -> bool:
+def _is_without_way(final: Event) -> bool:
     is_unreachable = final.type == "failure" and final.body.get("code") == "unreachable"
     return is_unreachable and not final.body.get("partial")
 
@@ -167,13 +129,19 @@ def _create(trial: Trial, ends: Ends, lease: Lease) -> None:
         "cookie": trial.cookie,
         "lease_seconds": LEASE_SECONDS,
     }
+    if is_of_one_host(trial):
+        alone = SessionSpec(role="source", **common)
+        _once_free(lambda: ends.source.create(f"{trial.session}-source", alone), lease)
+        return
     sink_spec = SessionSpec(role="sink", bind=ends.sink_bind, **common)
     prepared = _once_free(lambda: ends.sink.create(f"{trial.session}-sink", sink_spec), lease)
     # What a trial that was begun before came to, its source tells better.
     if prepared["state"] == "failed" and trial.state == State.PENDING:
         why = engine_reason(str(prepared.get("reason")))
         raise EngineRefused(Reason("engine_not_prepared", engine=ends.sink.name, reason=why), code="failed")
-    refuse_another_place(ends, prepared)
+    refuse_other_address(ends, prepared)
+    if lease.seat is not None:
+        lease.seat.start(trial)
     peer = {"address": ends.paths.current.sink, "data_port": ends.data_port}
     source_spec = SessionSpec(role="source", peer=peer, bind=ends.source_bind, **common)
     _once_free(lambda: ends.source.create(f"{trial.session}-source", source_spec), lease)
@@ -195,7 +163,7 @@ def _followed(trial: Trial, ends: Ends, lease: Lease) -> Event:
     """Follow the source's events to the final one, over broken connections; intervals go out live on the way."""
     last_id = 0
     final: Event | None = None
-    renewal = _Renewal(ends.sink, f"{trial.session}-sink")
+    renewal = Renewal(trial, ends)
     limit, overtime = _TimeLimit(trial, ends.source.name), Overtime(trial)
 
     def heard() -> None:
@@ -242,27 +210,34 @@ def _announce(trial: Trial, event: Event) -> None:
     live.publish_interval(trial.run_id, message)
 
 
-def _take_in(trial: Trial, lease: Lease, final: Event) -> None:
+def _beside(trial: Trial, ends: Ends, lease: Lease) -> dict[str, Any]:
+    """Return what a result of runs that started together has besides: how many they were, and when its sink began."""
+    if lease.seat is None:
+        return {}
+    return {"sources": lease.seat.sources, SINK_STARTED_AT: sink_started_at(trial, ends)}
+
+
+def _take_in(trial: Trial, lease: Lease, final: Event, beside: dict[str, Any]) -> None:
     if final.type == "result":
         try:
             result = parsed_result(trial.kind, final.body.get("result"))
         except ResultInvalid as error:
             raise EngineGarbage(Reason("result_refused", error=reason_of_error(error))) from error
-        _stored(trial, State.FINISHED, "", result)
+        _stored(trial, State.FINISHED, "", with_others(result, beside))
         return
     cancelled = lease.cancelled or final.body.get("state") == "cancelled"
     state = State.CANCELLED if cancelled else State.FAILED
-    if not _kept_in_part(trial, state, final):
+    if not _store_partial(trial, state, final, beside):
         trial_end(trial=trial, owner=lease.owner, state=state, reason=final.reason)
 
 
-def _kept_in_part(trial: Trial, state: State, final: Event) -> bool:
+def _store_partial(trial: Trial, state: State, final: Event, beside: dict[str, Any]) -> bool:
     """Keep what a failed trial measured; False where it is nothing, or nothing that can be kept."""
     partial = final.body.get("partial")
     if not partial:
         return False
     try:
-        result = parsed_result(trial.kind, partial)
+        result = with_others(parsed_result(trial.kind, partial), beside)
         # A test of which nothing arrived came to its end: its counts are whole.
         cut_short = [] if final.body.get("code") == "nothing_arrived" else ["partial"]
         _stored(trial, state, final.reason, replace(result, flags=[*result.flags, *cut_short]))

@@ -21,9 +21,9 @@ def circle_order(vertices: Sequence[Vertices]) -> list[int]:
     i and j meet in round i + j modulo n - 1, the last and i in round 2i. What meets again does so in the next lap. Jobs
     of more than two vertices come first, for they are the hardest to fit in; those of one come last, they fit anywhere.
     """
-    wide = [job for job, each in enumerate(vertices) if len(each) > 2]
-    pairs = [job for job, each in enumerate(vertices) if len(each) == 2]
-    single = [job for job, each in enumerate(vertices) if len(each) < 2]
+    wide = [job for job, ends in enumerate(vertices) if len(ends) > 2]
+    pairs = [job for job, ends in enumerate(vertices) if len(ends) == 2]
+    single = [job for job, ends in enumerate(vertices) if len(ends) < 2]
     return [*_by_turn(wide, vertices), *_by_turn(pairs, vertices), *single]
 
 

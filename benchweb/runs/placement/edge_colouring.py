@@ -24,7 +24,7 @@ class _Colouring:
     """Edges with colours so far; `used` has a bit per colour that a vertex has, `edge_at` the edge behind it."""
 
     def __init__(self, vertices: Sequence[tuple[int, ...]], colours: int) -> None:
-        count = 1 + max((vertex for each in vertices for vertex in each), default=-1)
+        count = 1 + max((vertex for edge in vertices for vertex in edge), default=-1)
         self.vertices = vertices
         self.colour_of = [-1] * len(vertices)
         self._all = (1 << max(1, colours)) - 1
@@ -60,10 +60,10 @@ class _Colouring:
         for _, (a, b) in zip(range(_CHAINS), choices, strict=False):
             chain = self._chain(second, a, b, avoid=first)
             if chain:
-                for each in chain:
-                    self._unpaint(each)
-                for index, each in enumerate(chain):
-                    self._paint(each, a if index % 2 else b)
+                for link in chain:
+                    self._unpaint(link)
+                for index, link in enumerate(chain):
+                    self._paint(link, a if index % 2 else b)
                 self._paint(edge, a)
                 return True
         return False

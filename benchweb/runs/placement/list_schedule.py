@@ -34,7 +34,7 @@ class _Schedule:
         self._resources = resources
         self._seconds = seconds
         self._longest_first = longest_first
-        count = 1 + max((resource for each in resources for resource in each), default=-1)
+        count = 1 + max((resource for used in resources for resource in used), default=-1)
         self._remaining = [0.0] * count
         # A bit per resource: those idle, and of each resource the partners that it still has jobs with.
         self._idle = 0
@@ -65,7 +65,7 @@ class _Schedule:
 
     def _start_what_can(self, now: float) -> None:
         able = [resource for resource in _bits(self._idle) if self._partners[resource] & self._idle]
-        for resource in sorted(able, key=lambda each: -self._remaining[each]):
+        for resource in sorted(able, key=lambda able_resource: -self._remaining[able_resource]):
             if self._idle >> resource & 1:
                 job = self._chosen(resource)
                 if job is not None:
@@ -75,13 +75,13 @@ class _Schedule:
         """Take the best job of an idle resource whose other resources are idle as well."""
         partners = list(_bits(self._partners[resource] & self._idle))
         if self._longest_first:
-            partners.sort(key=lambda each: -self._seconds[self._waiting[_key(resource, each)][-1]])
+            partners.sort(key=lambda partner: -self._seconds[self._waiting[_key(resource, partner)][-1]])
         else:
-            partners.sort(key=lambda each: -self._remaining[each])
+            partners.sort(key=lambda partner: -self._remaining[partner])
         for partner in partners:
             waiting = self._waiting[_key(resource, partner)]
             for index in range(len(waiting) - 1, -1, -1):
-                if all(self._idle >> each & 1 for each in self._resources[waiting[index]]):
+                if all(self._idle >> resource & 1 for resource in self._resources[waiting[index]]):
                     return self._taken(resource, partner, index)
         return None
 

@@ -59,13 +59,13 @@ def arranged(jobs: Sequence[Job]) -> list[Placed]:
                 free_at[resource] = max(free_at[resource], job.seconds)
     starts = _best_starts(exclusive_jobs, free_at, lower_bound_seconds(jobs)) if exclusive_jobs else []
     placed += [Placed(job.key, start) for job, start in zip(exclusive_jobs, starts, strict=True)]
-    return sorted(placed, key=lambda each: (each.start_seconds, each.key))
+    return sorted(placed, key=lambda run: (run.start_seconds, run.key))
 
 
 def makespan_seconds(jobs: Sequence[Job], placed: Sequence[Placed]) -> float:
     """Return the end of the last job."""
     seconds = {job.key: job.seconds for job in jobs}
-    return max((each.start_seconds + seconds[each.key] for each in placed), default=0.0)
+    return max((run.start_seconds + seconds[run.key] for run in placed), default=0.0)
 
 
 def lower_bound_seconds(jobs: Sequence[Job]) -> float:
@@ -83,7 +83,9 @@ def lower_bound_seconds(jobs: Sequence[Job]) -> float:
                 exclusive[resource] += job.seconds
             else:
                 longest_normal[resource] = max(longest_normal[resource], job.seconds)
-    busiest = max((exclusive[each] + longest_normal[each] for each in exclusive | longest_normal), default=0.0)
+    busiest = max(
+        (exclusive[resource] + longest_normal[resource] for resource in exclusive | longest_normal), default=0.0
+    )
     longest = max((job.seconds for job in jobs), default=0.0)
     exclusive_jobs = [job for job in jobs if job.exclusive]
     hosts = [(job.resources[:2], job.seconds) for job in exclusive_jobs if len(job.resources) > 1]
@@ -95,8 +97,8 @@ def _crowded_seconds(links: Sequence[tuple[Sequence[int], float]]) -> float:
     """Return the most that any connected set of resources needs with as many links at once as it has pairs."""
     root_of = connected(vertices for vertices, _ in links)
     seconds: dict[int, float] = defaultdict(float)
-    for vertices, each in links:
-        seconds[root_of[vertices[0]]] += each
+    for vertices, crowded in links:
+        seconds[root_of[vertices[0]]] += crowded
     size = Counter(root_of.values())
     return max((seconds[root] / (size[root] // 2) for root in seconds), default=0.0)
 
@@ -150,6 +152,6 @@ def _vertices(jobs: Sequence[Job]) -> tuple[list[tuple[int, ...]], list[int]]:
     number = {resource: index for index, resource in enumerate(load)}
     # Only with uplinks does it matter which come first: a job of two resources keeps its own order.
     wide = {job.resources for job in jobs if len(job.resources) > 2}
-    ordered = {each: tuple(sorted(each, key=lambda resource: -load[resource])) for each in wide}
-    vertices = [tuple(number[each] for each in ordered.get(job.resources, job.resources)) for job in jobs]
+    ordered = {used: tuple(sorted(used, key=lambda resource: -load[resource])) for used in wide}
+    vertices = [tuple(number[resource] for resource in ordered.get(job.resources, job.resources)) for job in jobs]
     return vertices, list(load)

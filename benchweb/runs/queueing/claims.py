@@ -5,10 +5,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from math import inf
 from typing import Any
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -16,33 +15,27 @@ from django.utils import timezone
 from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.runs import endings, live
 from benchweb.runs.events import event_add, position
-from benchweb.runs.models import OPEN_STATES, Reservation, Resource, Run, State
+from benchweb.runs.models import OPEN_STATES, Reservation, Run, State
 from benchweb.runs.queueing import dispatch
 from benchweb.runs.queueing.break_offs import BreakOff, claim_failed, pending_count, running_count
-from benchweb.runs.queueing.leases import LEASE
-from benchweb.runs.queueing.occupancy import machines_of, occupancy, resources_of
+from benchweb.runs.queueing.leases import LEASE, resting
+from benchweb.runs.queueing.occupancy import occupancy
 from benchweb.runs.queueing.queues import RESERVATION_MARGIN_SECONDS
-
-_OCCUPY = """
-UPDATE runs_reservation
-SET during = tstzrange(statement_timestamp(), statement_timestamp() + %s * interval '1 second')
-WHERE run_id = %s
-"""
-# What it has occupied stays on record; what it only waited for goes.
-_SHORTEN = """
-UPDATE runs_reservation
-SET during = tstzrange(lower(during), greatest(lower(during), statement_timestamp()))
-WHERE run_id = %s AND during IS NOT NULL AND upper(during) > statement_timestamp()
-"""
-_EXTEND = """
-UPDATE runs_reservation SET during = tstzrange(lower(during), statement_timestamp() + %(seconds)s * interval '1 second')
-WHERE run_id = %(run)s AND upper(during) < statement_timestamp() + %(seconds)s * interval '1 second'
-"""
+from benchweb.runs.queueing.reservations import (
+    lock_resources,
+    locked_hosts,
+    machines,
+    occupy,
+    queue_up,
+    reservation_hold,
+    resources_of_run,
+    shorten,
+)
 
 
 @dataclass(frozen=True)
 class Claimed:
-    """A run that this owner holds; `taken_over` when another worker had begun it, else it is pending still."""
+    """A run that this owner holds; `taken_over` when it had begun before, else it is pending still."""
 
     run: Run
     owner: str
@@ -74,8 +67,8 @@ def claim(*, run_id: int, owner: str) -> Claimed | None:
 def _wait_for_machines(run_id: int) -> None:
     """Queue a run at the resources that it needs by now: hosts may be one machine since it was launched."""
     run = _loaded(run_id)
-    if run.state == State.PENDING and _locked_hosts(run_id) != machines_of(run.pair):
-        _queue_up(run)
+    if not run.lease_owner and locked_hosts(run_id) != machines(run):
+        queue_up(run)
 
 
 @transaction.atomic
@@ -129,8 +122,15 @@ def postpone(*, claimed: Claimed, reason: str) -> bool:
     if given_back:
         Reservation.objects.filter(run=run).update(during=None)
         event_add(run_id=run.pk, text=Reason("event_not_begun", waiting_for=waiting_for))
-        _wake_after(_resources_of_run(run.pk))
+        _wake_after(resources_of_run(run.pk))
     return True
+
+
+def give_back(*, claimed: Claimed) -> None:
+    """Let go of a held run that has not begun: the run that leads it waits."""
+    Run.objects.filter(pk=claimed.run.pk, state=State.PENDING, lease_owner=claimed.owner).update(
+        lease_owner="", lease_until=None
+    )
 
 
 @transaction.atomic
@@ -138,8 +138,31 @@ def end_unbegun(*, claimed: Claimed, reason: str) -> None:
     """End a held run that can't begin as nonstart, with the reason."""
     run_id = claimed.run.pk
     if Run.objects.filter(pk=run_id, state=State.PENDING, lease_owner=claimed.owner).update(attempts=F("attempts") + 1):
-        _wake_after(_resources_of_run(run_id))
+        _wake_after(resources_of_run(run_id))
         endings.end_pending({run_id: reason}, State.NONSTART, even_held=True)
+
+
+@transaction.atomic
+def rest(*, claimed: Claimed) -> bool:
+    """Put a held run back into its queues, behind the others of its campaign, until its next round.
+
+    False when it is the owner's no more, is to stop, or stands in no queue.
+    """
+    run = claimed.run
+    resource_ids = lock_resources(run.pk)
+    if run.planned_at is None or not resource_ids:
+        return False
+    round_seconds = (run.campaign.planned_seconds or 0.0) / occupancy(run.plan_version_id).rounds
+    place = {"planned_at": run.planned_at + timedelta(seconds=round_seconds)}
+    held = Run.objects.filter(
+        pk=run.pk, state=State.RUNNING, lease_owner=claimed.owner, cancel_requested_at__isnull=True
+    )
+    waiting = reason_fields("waiting_for", Reason("between_rounds"))
+    if not held.update(lease_owner="", lease_until=None, break_offs=0, **place, **waiting):
+        return False
+    Reservation.objects.filter(run=run).update(during=None, **place)
+    _wake_after(resource_ids)
+    return True
 
 
 def reservation_extend(*, claimed: Claimed, seconds: float) -> bool:
@@ -149,26 +172,10 @@ def reservation_extend(*, claimed: Claimed, seconds: float) -> bool:
     return reservation_hold(run_id=claimed.run.pk, seconds=seconds)
 
 
-def reservation_hold(*, run_id: int, seconds: float) -> bool:
-    """Keep a run's resources for `seconds` from now and the margin; False when another reservation is in the way."""
-    values = {"run": run_id, "seconds": seconds + RESERVATION_MARGIN_SECONDS}
-    short = Reservation.objects.filter(run_id=run_id, during__endswith__lt=Now() + timedelta(seconds=values["seconds"]))
-    if not short.exists():
-        return True
-    try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            _lock_resources(run_id)
-            cursor.execute(_EXTEND, values)
-    except IntegrityError:
-        return False
-    return True
-
-
 def release(*, run_id: int) -> None:
     """End the run's reservations within a transaction, and look for the next runs after it."""
-    resource_ids = _lock_resources(run_id)
-    with connection.cursor() as cursor:
-        cursor.execute(_SHORTEN, [run_id])
+    resource_ids = lock_resources(run_id)
+    shorten(run_id)
     _wake_after(resource_ids)
 
 
@@ -178,6 +185,8 @@ def _claim(run_id: int, owner: str) -> Claimed | None:
     is_due = Q(not_before=None) | Q(not_before__lte=Now())
     if run.filter(is_due, lease_owner="", state=State.PENDING).update(waiting_for="", waiting_for_data=None, **lease):
         return _begun(run_id, owner)
+    if run.filter(resting()).update(waiting_for="", waiting_for_data=None, **lease):
+        return _begun(run_id, owner, taken_over=True)
     silent = run.filter(dispatch.silent(), state__in=OPEN_STATES).select_for_update()
     previous = silent.only("state", "lease_owner", "waiting_for", "waiting_for_data").first()
     if previous is None:
@@ -189,15 +198,15 @@ def _claim(run_id: int, owner: str) -> Claimed | None:
     reason = pending_count(run_id=run_id, previous_owner=previous_owner, waiting_for=waiting_for)
     if not reason:
         return _begun(run_id, owner)
-    _wake_after(_resources_of_run(run_id))
+    _wake_after(resources_of_run(run_id))
     endings.end_pending({run_id: reason}, State.NONSTART, even_held=True)
     return None
 
 
-def _begun(run_id: int, owner: str) -> Claimed:
+def _begun(run_id: int, owner: str, *, taken_over: bool = False) -> Claimed:
     before = time.monotonic()
     loaded = _loaded(run_id)
-    return Claimed(loaded, owner, taken_over=False, reserved_until=before + _occupy(loaded))
+    return Claimed(loaded, owner, taken_over, reserved_until=before + occupy(loaded))
 
 
 def _taken_over(run_id: int, owner: str, previous_owner: str, waiting_for: str) -> Claimed:
@@ -211,53 +220,6 @@ def _taken_over(run_id: int, owner: str, previous_owner: str, waiting_for: str) 
 def _loaded(run_id: int) -> Run:
     names = ("pair__source__host", "pair__sink__host", "pair__environment", "plan_version__plan", "campaign")
     return Run.objects.select_related(*names).get(pk=run_id)
-
-
-def _occupy(run: Run) -> float:
-    """Return the run's reservations their span; return its seconds, without end where it occupies nothing."""
-    occupied = occupancy(run.plan_version_id)
-    if occupied.is_background:
-        return inf
-    if _locked_hosts(run.pk) != machines_of(run.pair):
-        _queue_up(run)
-        _lock_resources(run.pk)
-    seconds = occupied.seconds + RESERVATION_MARGIN_SECONDS
-    with connection.cursor() as cursor:
-        cursor.execute(_OCCUPY, [seconds, run.pk])
-    return seconds
-
-
-def _queue_up(run: Run) -> None:
-    """Make a run's reservations anew: none were made with it, or which hosts are one machine was found out since."""
-    Reservation.objects.filter(run=run).delete()
-    exclusive = Reservation.EXCLUSIVE if occupancy(run.plan_version_id).is_exclusive else Reservation.NORMAL
-    planned_at = run.planned_at or run.created_at
-    for resource_id in resources_of([run.pair])[run.pair_id]:
-        Reservation.objects.create(run=run, resource_id=resource_id, exclusive=exclusive, planned_at=planned_at)
-    Run.objects.filter(pk=run.pk, planned_at=None).update(planned_at=run.created_at)
-
-
-def _lock_resources(run_id: int) -> list[int]:
-    """Lock a run's resources, in one order, before its reservations change; return their ids.
-
-    The constraint alone decides who may have what; but two writers that have both written before either looks wait for
-    each other, and twenty runs that wait for one host would end in deadlocks again and again.
-    """
-    return [pk for pk, _host in _locked(run_id)]
-
-
-def _locked_hosts(run_id: int) -> set[int]:
-    """Lock a run's resources; return the ids of the hosts among them."""
-    return {host for _pk, host in _locked(run_id) if host is not None}
-
-
-def _locked(run_id: int) -> list[tuple[int, int | None]]:
-    mine = Resource.objects.filter(reservations__run=run_id).order_by("pk")
-    return list(mine.select_for_update(no_key=True, of=("self",)).values_list("pk", "host_id"))
-
-
-def _resources_of_run(run_id: int) -> list[int]:
-    return list(Reservation.objects.filter(run=run_id).values_list("resource_id", flat=True))
 
 
 def _wake_after(resource_ids: Collection[int]) -> None:

@@ -35,7 +35,7 @@ _TELL_LIMIT = 200
 _TELL = """
 UPDATE runs_run run SET waiting_for = given.text, waiting_for_data = given.data
 FROM unnest(%s::bigint[], %s::text[], %s::jsonb[]) AS given(id, text, data)
-WHERE run.id = given.id AND run.state = 'pending' AND run.lease_owner = ''
+WHERE run.id = given.id AND run.state IN ('pending', 'running') AND run.lease_owner = ''
 """
 _log = logging.getLogger(__name__)
 
@@ -45,8 +45,8 @@ def dispatch(resource_ids: Collection[int] | None = None, *, is_after_end: bool 
 
     Without resources it is the tick's: it also wakes the runs whose worker fell silent, and tells what others wait for.
     """
-    found = queues(resource_ids)
-    decided = turns(found.waiting, found.occupied)
+    queued = queues(resource_ids)
+    decided = turns(queued.waiting, queued.occupied)
     due = list(decided.start)
     if not resource_ids:
         # Only a launch of background runs concerns no resource.
@@ -56,7 +56,7 @@ def dispatch(resource_ids: Collection[int] | None = None, *, is_after_end: bool 
     fresh = _sent.not_lately(due)[:_SEND_LIMIT]
     wake_these(_not_taken_here(fresh) if is_after_end else fresh)
     if resource_ids is None:
-        _publish_waits(decided.blocked, found)
+        _publish_waits(decided.blocked, queued)
     return len(due)
 
 
@@ -178,27 +178,29 @@ def _without_queue() -> list[int]:
     return list(runs.order_by("pk").values_list("pk", flat=True)[:_SEND_LIMIT])
 
 
-def _publish_waits(blocked: Iterable[Blocked], found: Queues) -> None:
+def _publish_waits(blocked: Iterable[Blocked], queued: Queues) -> None:
     """Write what the first of each queue wait for, where it isn't written yet."""
-    reported = [each for each in blocked if each.position <= _REPORTED_POSITIONS]
-    names = _names({each.resource for each in reported})
-    texts = {each.run: _text(each, names) for each in reported}
-    changed = {run: text for run, text in texts.items() if found.texts[run] != text}
+    reported = [run for run in blocked if run.position <= _REPORTED_POSITIONS]
+    names = _names({run.resource for run in reported})
+    texts = {run.run: _text(run, names) for run in reported}
+    changed = {run: text for run, text in texts.items() if queued.texts[run] != text}
     if not changed:
         return
     some = dict(list(changed.items())[:_TELL_LIMIT])
     with connection.cursor() as cursor:
-        cursor.execute(_TELL, [list(some), list(some.values()), [Jsonb(reason_data(each)) for each in some.values()]])
+        cursor.execute(
+            _TELL, [list(some), list(some.values()), [Jsonb(reason_data(reason)) for reason in some.values()]]
+        )
 
 
-def _text(each: Blocked, names: Mapping[int, Reason]) -> Reason:
-    resource = names[each.resource]
-    if each.blocker is None:
-        return Reason("queued", position=position(each.position), resource=resource)
-    if each.blocker.until <= 0:
-        return Reason("waiting_for_late_run", resource=resource, run=each.blocker.run)
-    until = moment(timezone.now() + timedelta(seconds=each.blocker.until))
-    return Reason("waiting_for_run", resource=resource, run=each.blocker.run, until=until)
+def _text(blocked: Blocked, names: Mapping[int, Reason]) -> Reason:
+    resource = names[blocked.resource]
+    if blocked.blocker is None:
+        return Reason("queued", position=position(blocked.position), resource=resource)
+    if blocked.blocker.until <= 0:
+        return Reason("waiting_for_late_run", resource=resource, run=blocked.blocker.run)
+    until = moment(timezone.now() + timedelta(seconds=blocked.blocker.until))
+    return Reason("waiting_for_run", resource=resource, run=blocked.blocker.run, until=until)
 
 
 def _names(resource_ids: Collection[int]) -> dict[int, Reason]:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from benchweb.runs.models import OPEN_STATES, Run
+from benchweb.runs.models import OPEN_STATES, Run, State
 from benchweb.runs.queueing import dispatch
 from benchweb.runs.queueing.break_offs import GIVEN_UP
 
@@ -30,6 +30,11 @@ def leases_give_up(*, owners: Iterable[str]) -> None:
     run_ids = list(held.values_list("pk", flat=True))
     held.update(lease_owner=GIVEN_UP, lease_until=Now())
     dispatch.wake_these(run_ids)
+
+
+def resting() -> Q:
+    """Match runs that wait for their next round: they run, and no worker holds them."""
+    return Q(state=State.RUNNING, lease_owner="")
 
 
 def _held(owners: Iterable[str]) -> "QuerySet[Run, Run]":

@@ -8,7 +8,7 @@ from benchweb.catalog import catalog
 from benchweb.hosts.models import Pair
 from benchweb.plans.expansion import expanded
 from benchweb.plans.models import PlanVersion
-from benchweb.runs.models import Resource
+from benchweb.runs.models import Campaign, Resource
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,12 @@ class Occupancy:
     is_exclusive: bool
     # Nothing but background trials: it runs beside anything, and needs no place in a queue.
     is_background: bool
+    # How often each trial is repeated at most.
+    rounds: int
+
+    def turn_seconds(self, arrangement: str) -> float:
+        """Return how long a run holds its resources at once: for all of its trials, or for a round of them."""
+        return self.seconds / self.rounds if arrangement == Campaign.Arrangement.ROUNDS else self.seconds
 
 
 @lru_cache(maxsize=10_000)
@@ -39,7 +45,12 @@ def occupancy_of(version: PlanVersion) -> Occupancy:
     seconds = sum(trial.slot_seconds for trial in trials if trial.kind in kinds)
     seconds += version.pause_seconds * len(trials)
     seconds *= version.maximum_repetitions / version.repetitions
-    return Occupancy(seconds, is_exclusive="exclusive" in classes, is_background=classes <= {"background"})
+    return Occupancy(
+        seconds,
+        is_exclusive="exclusive" in classes,
+        is_background=classes <= {"background"},
+        rounds=version.maximum_repetitions,
+    )
 
 
 def resources_of(pairs: Iterable[Pair]) -> dict[int, tuple[int, ...]]:

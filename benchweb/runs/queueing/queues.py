@@ -36,10 +36,11 @@ SELECT near.*
 FROM {resources} AS resource(id) CROSS JOIN LATERAL (
     SELECT resource.id AS resource, reservation.run_id AS run, reservation.planned_at,
         reservation.exclusive = 1 AS is_exclusive, run.plan_version_id AS version, run.waiting_for,
+        (SELECT arrangement FROM runs_campaign WHERE id = run.campaign_id) AS arrangement,
         ARRAY(SELECT every.resource_id FROM runs_reservation every WHERE every.run_id = reservation.run_id) AS resources
     FROM runs_reservation reservation JOIN runs_run run ON run.id = reservation.run_id
     WHERE reservation.resource_id = resource.id AND reservation.during IS NULL
-        AND run.state = 'pending' AND (run.not_before IS NULL OR run.not_before <= statement_timestamp())
+        AND run.state IN ('pending', 'running') AND (run.not_before IS NULL OR run.not_before <= statement_timestamp())
         AND NOT (run.planned_at > statement_timestamp() AND run.pair_id IN (SELECT id FROM away))
     ORDER BY reservation.planned_at, reservation.run_id
     LIMIT %(near)s
@@ -66,6 +67,7 @@ class _Near:
     is_exclusive: bool
     version: int
     waiting_for: str
+    arrangement: str
     resources: list[int]
 
 
@@ -76,7 +78,7 @@ def queues(resource_ids: Collection[int] | None = None) -> Queues:
     """
     occupied = fetch(Occupied, _OCCUPIED, {"margin": RESERVATION_MARGIN_SECONDS})
     if resource_ids is None:
-        near = _near(_ALL_BUT, {each.resource for each in occupied if each.is_exclusive and each.until > 0})
+        near = _near(_ALL_BUT, {run.resource for run in occupied if run.is_exclusive and run.until > 0})
     else:
         near = _near(_THESE, resource_ids)
     seen = {row.resource for row in near} | set(resource_ids or ())
@@ -91,12 +93,12 @@ def _near(resources: str, ids: Collection[int]) -> list[_Near]:
     return fetch(_Near, _NEAR.format(resources=resources), {"ids": list(ids), "near": NEAR})
 
 
-def _seconds(version_id: int) -> float:
-    """Return how long a run of a plan version takes; of one that can't be told, its own claim says what is wrong."""
+def _seconds(row: _Near) -> float:
+    """Return how long a run's turn takes; of one that can't be told, its own claim says what is wrong."""
     try:
-        return occupancy(version_id).seconds
+        return occupancy(row.version).turn_seconds(row.arrangement)
     except (ArithmeticError, LookupError, TypeError, ValueError):
-        _log.exception("How long plan version %s takes can't be told", version_id)
+        _log.exception("How long plan version %s takes can't be told", row.version)
         return 0.0
 
 
@@ -110,7 +112,7 @@ def _in_order(near: Sequence[_Near]) -> list[Waiting]:
             run=row.run,
             resources=tuple(row.resources),
             is_exclusive=row.is_exclusive,
-            seconds=_seconds(row.version),
+            seconds=_seconds(row),
             is_near=seen_on[row.run] >= set(row.resources),
         )
         for row in sorted(rows.values(), key=lambda row: (row.planned_at, row.run))

@@ -11,7 +11,7 @@ from heapq import heapify, heappop, heappush
 from math import inf
 
 # How many that can't begin are looked past on a resource for one that can.
-_LOOK_AHEAD = 20
+_MOST_PASSED_OVER = 20
 # Ends that differ by less are one moment.
 _SAME_MOMENT_SECONDS = 1e-6
 
@@ -114,17 +114,17 @@ class _Queues:
                 elif run.exclusive:
                     passed_over += 1
                     # Nobody behind it could be over before its turn comes, or it would take too long to find.
-                    if self._blocked_until(run) < now + self._shortest_seconds or passed_over > _LOOK_AHEAD:
+                    if self._blocked_until(run) < now + self._shortest_seconds or passed_over > _MOST_PASSED_OVER:
                         break
 
     def _may_start(self, run: Queued, entry: tuple[float, int, int], now: float) -> bool:
-        for each in run.resources:
-            resource = self._resources[each]
+        for used in run.resources:
+            resource = self._resources[used]
             if resource.excludes(run):
                 return False
-            ahead = resource.waiting if run.exclusive else resource.waiting_exclusive
-            if ahead and ahead[0] < entry:
-                first = self._runs[ahead[0][2]]
+            queued = resource.waiting if run.exclusive else resource.waiting_exclusive
+            if queued and queued[0] < entry:
+                first = self._runs[queued[0][2]]
                 if now + run.slot_seconds > self._blocked_until(first) + _SAME_MOMENT_SECONDS:
                     return False
         return True
@@ -138,8 +138,8 @@ class _Queues:
 
     def _start(self, number: int, now: float) -> None:
         run = self._runs[number]
-        for each in run.resources:
-            resource = self._resources[each]
+        for used in run.resources:
+            resource = self._resources[used]
             for queue in resource.queues_for(run):
                 del queue[bisect_left(queue, self._entries[number])]
             resource.ends[number] = now + run.slot_seconds

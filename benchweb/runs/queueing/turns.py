@@ -62,23 +62,23 @@ def turns(waiting: Iterable[Waiting], occupied: Iterable[Occupied]) -> Turns:
     or if it would end before that one is expected to start (backfill, which delays nobody). Both normal: no overtaking.
     """
     taken: dict[int, list[Occupied]] = defaultdict(list)
-    for each in occupied:
-        taken[each.resource].append(each)
+    for occupant in occupied:
+        taken[occupant.resource].append(occupant)
     queues: dict[int, list[_Before]] = defaultdict(list)
-    found = Turns()
+    decided = Turns()
     for run in waiting:
-        blockers = [each for resource in run.resources for each in taken[resource] if _conflict(each, run)]
-        before = [each for resource in run.resources for each in queues[resource] if _conflict(each, run)]
-        if run.is_near and not blockers and all(run.seconds <= each.starts for each in before):
-            found.start.append(run.run)
+        blockers = [holder for resource in run.resources for holder in taken[resource] if _conflict(holder, run)]
+        before = [earlier for resource in run.resources for earlier in queues[resource] if _conflict(earlier, run)]
+        if run.is_near and not blockers and all(run.seconds <= earlier.starts for earlier in before):
+            decided.start.append(run.run)
             for resource in run.resources:
                 taken[resource].append(Occupied(resource, run.run, run.is_exclusive, run.seconds))
             continue
-        found.blocked.append(_blocked(run, blockers, queues))
-        starts = max([0.0, *(blocker.until for blocker in blockers), *(each.ends for each in before)])
+        decided.blocked.append(_blocked(run, blockers, queues))
+        starts = max([0.0, *(blocker.until for blocker in blockers), *(earlier.ends for earlier in before)])
         for resource in run.resources:
             queues[resource].append(_Before(run.is_exclusive, starts, starts + run.seconds))
-    return found
+    return decided
 
 
 def _blocked(run: Waiting, blockers: Sequence[Occupied], queues: dict[int, list[_Before]]) -> Blocked:
@@ -86,7 +86,7 @@ def _blocked(run: Waiting, blockers: Sequence[Occupied], queues: dict[int, list[
     position = len(queues[longest]) + 1
     if position > 1 or not blockers:
         return Blocked(run.run, longest, None, position)
-    last = max(blockers, key=lambda each: each.until)
+    last = max(blockers, key=lambda blocker: blocker.until)
     return Blocked(run.run, last.resource, last, position)
 
 

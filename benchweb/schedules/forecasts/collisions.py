@@ -70,19 +70,19 @@ def others_of(schedule: Schedule, resources: OccupiedResources) -> Others:
     rows = list(active.select_related("plan").order_by("next_at", "pk"))
     versions = latest_versions(plans=[row.plan for row in rows])
     wanted = set(resources.names)
-    found: list[Other] = []
+    others: list[Other] = []
     # Schedules often differ in their times alone.
     known: dict[str, Forecast] = {}
     for number, row in enumerate(rows):
-        if number >= MOST_OTHERS or sum(len(each.jobs) for each in known.values()) >= MOST_RUNS:
-            return Others(found, len(rows) - number)
+        if number >= MOST_OTHERS or sum(len(campaign.jobs) for campaign in known.values()) >= MOST_RUNS:
+            return Others(others, len(rows) - number)
         what = json.dumps([row.plan_id, row.target], sort_keys=True)
         if what not in known:
             known[what] = forecast(versions[row.plan_id], targets.resolved(row.target).pairs, resources)
         expected = known[what]
         if not expected.is_background and wanted & expected.spans.keys():
-            found.append(Other(row, rule_of(row), expected))
-    return Others(found, 0)
+            others.append(Other(row, rule_of(row), expected))
+    return Others(others, 0)
 
 
 def first_conflict(
@@ -90,9 +90,9 @@ def first_conflict(
 ) -> Conflict | None:
     """Return the first time at which a campaign of one of these slots and another schedule's exclude each other."""
     for slot in slots:
-        found = list(_conflicts(slot, own, others, resources))
-        if found:
-            return min(found, key=lambda conflict: conflict.at)
+        conflicts = list(_conflicts(slot, own, others, resources))
+        if conflicts:
+            return min(conflicts, key=lambda conflict: conflict.at)
     return None
 
 
@@ -123,14 +123,14 @@ def _first_overlap(
     own: Mapping[int, Sequence[Span]], other: Mapping[int, Sequence[Span]], later_seconds: float
 ) -> tuple[int, float, float] | None:
     """Return the resource and span of the earliest overlap, the other's spans being moved by so many seconds."""
-    found = [
+    overlaps = [
         (overlap, resource)
         for resource in own.keys() & other.keys()
         if (overlap := _overlap(own[resource], other[resource], later_seconds))
     ]
-    if not found:
+    if not overlaps:
         return None
-    (begins, ends), resource = min(found)
+    (begins, ends), resource = min(overlaps)
     return resource, begins, ends
 
 

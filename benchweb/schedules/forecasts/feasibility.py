@@ -78,7 +78,7 @@ def feasibility(schedule: Schedule, now: datetime | None = None) -> Feasibility:
     rooms = _rooms(schedule, rule, slots)
     short = _first_shortage(rooms, own, version.maximum_repetitions)
     conflict = first_conflict([room.at for room in rooms], own, others.compared, resources)
-    room = short[0] if short else next((each for each in rooms if conflict and each.at == conflict.slot_at), rooms[0])
+    room = short[0] if short else next((room for room in rooms if conflict and room.at == conflict.slot_at), rooms[0])
     return _answer(
         schedule=schedule,
         pairs=pairs,
@@ -113,8 +113,8 @@ def _rooms(schedule: Schedule, rule: Rule, slots: Sequence[datetime]) -> list[Ro
 
 
 def _first_shortage(rooms: Sequence[Room], own: Forecast, repetitions: int) -> tuple[Room, Shortage] | None:
-    found = ((room, shortage(room, own, repetitions)) for room in rooms)
-    return next(((room, short) for room, short in found if short), None)
+    shortages = ((room, shortage(room, own, repetitions)) for room in rooms)
+    return next(((room, short) for room, short in shortages if short), None)
 
 
 def _answer(
@@ -181,7 +181,7 @@ def _silent_hosts(pairs: Sequence[Pair]) -> list[str]:
 
 def _delayed(room: Room, ends: datetime, conflict: Conflict | None) -> Shortage | None:
     """Say that the campaign fits alone, but not behind another's."""
-    limit = min((each for each in (room.closes, room.next_at) if each), default=None)
+    limit = min((end for end in (room.closes, room.next_at) if end), default=None)
     if conflict is None or limit is None or ends <= limit + timedelta(milliseconds=1):
         return None
     missing = -((limit - ends) // timedelta(minutes=1))

@@ -85,23 +85,23 @@ def forecast(version: PlanVersion, pairs: Sequence[Pair], resources: OccupiedRes
 
 def joined(spans: Sequence[Span], gap_seconds: float = 1e-6) -> list[Span]:
     """Join spans, ordered by their beginnings, that touch or leave no more than a gap."""
-    found: list[Span] = []
+    merged: list[Span] = []
     for begins, ends in spans:
-        if found and begins <= found[-1][1] + gap_seconds:
-            found[-1] = (found[-1][0], max(found[-1][1], ends))
+        if merged and begins <= merged[-1][1] + gap_seconds:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], ends))
         else:
-            found.append((begins, ends))
-    return found
+            merged.append((begins, ends))
+    return merged
 
 
 def _spans(jobs: Sequence[Job], placed: Sequence[Placed]) -> dict[int, list[Span]]:
     job_of = {job.key: job for job in jobs}
-    found: dict[int, list[Span]] = defaultdict(list)
-    for each in placed:
-        job = job_of[each.key]
+    by_resource: dict[int, list[Span]] = defaultdict(list)
+    for run in placed:
+        job = job_of[run.key]
         for resource in job.resources:
-            found[resource].append((each.start_seconds, each.start_seconds + job.seconds))
-    return {resource: joined(spans) for resource, spans in found.items()}
+            by_resource[resource].append((run.start_seconds, run.start_seconds + job.seconds))
+    return {resource: joined(spans) for resource, spans in by_resource.items()}
 
 
 def _whole(jobs: Sequence[Job], makespan: float) -> dict[int, list[Span]]:

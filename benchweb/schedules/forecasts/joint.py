@@ -55,10 +55,10 @@ def joint_forecast(
     if spans is None:
         spans = {
             (number, resource): [
-                (begins + _after(slot, each), until + _after(slot, each)) for begins, until in spans_of_resource
+                (begins + _after(slot, campaign), until + _after(slot, campaign)) for begins, until in spans_of_resource
             ]
-            for number, each in enumerate(campaigns)
-            for resource, spans_of_resource in each.expected.spans.items()
+            for number, campaign in enumerate(campaigns)
+            for resource, spans_of_resource in campaign.expected.spans.items()
         }
     last = max((span[-1][1] for (number, _), span in spans.items() if number == 0), default=own.makespan_seconds)
     return JointForecast(slot + timedelta(seconds=last), _bars(campaigns, spans, slot, last, resources))
@@ -66,24 +66,24 @@ def joint_forecast(
 
 def _played(campaigns: Sequence[_Campaign], slot: datetime) -> dict[tuple[int, int], list[Span]] | None:
     """Return the spans by campaign and resource; None when they are too many to be played through."""
-    if sum(len(each.expected.jobs) for each in campaigns) > _MOST_RUNS:
+    if sum(len(campaign.expected.jobs) for campaign in campaigns) > _MOST_RUNS:
         return None
     queue: list[Queued] = []
     whose: list[int] = []
     for number, campaign in enumerate(campaigns):
         launched = _after(slot, campaign)
         seconds = campaign.expected.run_seconds
-        for each in campaign.expected.placed:
-            resources = campaign.expected.jobs[each.key].resources
-            planned = launched + each.start_seconds
+        for expected in campaign.expected.placed:
+            resources = campaign.expected.jobs[expected.key].resources
+            planned = launched + expected.start_seconds
             exclusive = campaign.expected.is_exclusive
             queue.append(Queued(len(queue), resources, planned, seconds, seconds, exclusive, launched))
             whose.append(number)
-    found: dict[tuple[int, int], list[Span]] = defaultdict(list)
+    spans_of: dict[tuple[int, int], list[Span]] = defaultdict(list)
     for run in played(queue):
         for resource in queue[run.key].resources:
-            found[whose[run.key], resource].append((run.from_seconds, run.until_seconds))
-    return {key: joined(spans) for key, spans in found.items()}
+            spans_of[whose[run.key], resource].append((run.from_seconds, run.until_seconds))
+    return {key: joined(spans) for key, spans in spans_of.items()}
 
 
 def _bars(
@@ -95,7 +95,7 @@ def _bars(
 ) -> list[GanttBar]:
     """Draw what is on the resources of the own campaign until it ends: the own campaign first, resources by name."""
     own = {resource for number, resource in spans if number == 0}
-    drawn = [(number, resources.names[resource], each) for (number, resource), each in spans.items() if resource in own]
+    drawn = [(number, resources.names[resource], span) for (number, resource), span in spans.items() if resource in own]
     return [
         GanttBar(
             who=campaigns[number].who,
@@ -104,8 +104,8 @@ def _bars(
             ends=slot + timedelta(seconds=ends),
             is_own=number == 0,
         )
-        for number, name, each in sorted(drawn, key=lambda bar: (bar[0], bar[1]))
-        for begins, ends in joined(each, _DRAWN_PART * last)
+        for number, name, own_spans in sorted(drawn, key=lambda bar: (bar[0], bar[1]))
+        for begins, ends in joined(own_spans, _DRAWN_PART * last)
         if ends > 0 and begins < last
     ]
 

@@ -30,7 +30,7 @@ class Room:
     @property
     def seconds(self) -> float | None:
         """Return for how long the hosts can be had."""
-        ends = min((each for each in (self.closes, self.next_at) if each), default=None)
+        ends = min((end for end in (self.closes, self.next_at) if end), default=None)
         return (ends - self.at).total_seconds() if ends else None
 
 
@@ -127,11 +127,11 @@ def _shortage(reason: str, *changes: Change) -> Shortage:
 
 def _fewer(expected: Forecast, repetitions: int, part: float, late: int) -> list[Change]:
     """Return how many repetitions, or how many of the pairs (`late` are too many), fit into that part of the time."""
-    found = []
+    changes = []
     # A run is as long as it has repetitions, and so is the campaign.
     enough = int(repetitions * part + _ROUNDING)
     if 1 <= enough < repetitions:
-        found.append(
+        changes.append(
             Change(
                 1 - enough / repetitions,
                 _("repeat {enough} in place of {repetitions} times").format(
@@ -141,13 +141,13 @@ def _fewer(expected: Forecast, repetitions: int, part: float, late: int) -> list
         )
     count = len(expected.jobs)
     if 0 < late < count:
-        found.append(
+        changes.append(
             Change(
                 late / count,
                 _("run on {text} of the {count} pairs").format(text=f"{count - late:,}", count=f"{count:,}"),
             )
         )
-    return found
+    return changes
 
 
 def _count_late(expected: Forecast, available_seconds: float) -> int:
@@ -155,7 +155,7 @@ def _count_late(expected: Forecast, available_seconds: float) -> int:
     if expected.is_estimated:
         return ceil(len(expected.jobs) * (1 - min(1.0, available_seconds / expected.makespan_seconds)))
     last_start = available_seconds - expected.run_seconds + _ROUNDING
-    return sum(each.start_seconds > last_start for each in expected.placed)
+    return sum(run.start_seconds > last_start for run in expected.placed)
 
 
 def _of_all(late: int, expected: Forecast) -> str:

@@ -73,13 +73,13 @@ def _launched(
     limit = _limit(schedule, at, occupancy(version.pk).seconds, is_extra)
     if limit and limit.at <= now:
         raise _Unlaunchable(limit.why)
-    found = targets.resolved(schedule.target, make=True)
-    left_out = _left_out(found.left_out)
-    if not found.pairs:
+    target = targets.resolved(schedule.target, make=True)
+    left_out = _left_out(target.left_out)
+    if not target.pairs:
         raise _Unlaunchable(left_out or Reason("slot_without_pairs"))
-    _check_count(schedule, len(found.pairs))
-    _check_hosts(found.pairs, now)
-    return _campaign(schedule, found.pairs, user, limit.at if limit else None), left_out
+    _check_count(schedule, len(target.pairs))
+    _check_hosts(target.pairs, now)
+    return _campaign(schedule, target.pairs, user, limit.at if limit else None), left_out
 
 
 def _campaign(schedule: Schedule, pairs: list[Pair], user: User | None, start_before: datetime | None) -> Campaign:

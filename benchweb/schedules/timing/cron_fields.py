@@ -42,7 +42,7 @@ class Field:
 def _named(short: Sequence[str], endings: Sequence[str], least: int, **more: str) -> dict[str, int]:
     names = {name: number for number, name in enumerate(short, least)}
     names |= {f"{name}{ending}": names[name] for name, ending in zip(short, endings, strict=True)}
-    return names | {each: names[name] for each, name in more.items()}
+    return names | {alias: names[name] for alias, name in more.items()}
 
 
 DAY = Field(

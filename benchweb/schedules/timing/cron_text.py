@@ -12,6 +12,7 @@ from django.utils.translation import gettext_noop
 from benchweb.schedules.errors import TimingError
 from benchweb.schedules.timing.cron_fields import FIELDS, WEEKDAY, field_normalised
 from benchweb.schedules.timing.localtime import zone_checked
+from benchweb.schedules.timing.phrases import cron_of_phrase, is_phrase
 
 FORM = gettext_noop("five fields, minute hour day-of-month month day-of-week, such as '0 2 * * *' for 02:00 each day")
 _DISPLAYED = 60
@@ -42,6 +43,10 @@ def cron_normalised(text: str, timezone: str) -> str:
         raise _fault(_of_call(*call.groups()))
     if expression.startswith("@"):
         return _of_macro(expression.upper())
+    if cron := cron_of_phrase(expression):
+        return cron
+    if is_phrase(expression):
+        raise _phrase_fault(expression)
     fields = _five_or_six(_LIST_BLANKS.sub(_joint, expression).upper().split())
     try:
         return _joined(fields)
@@ -118,7 +123,7 @@ def _of_call(name: str, inside: str) -> str:
 def _of_macro(macro: str) -> str:
     if macro in _MACROS:
         return _MACROS[macro]
-    shown = macro[:_DISPLAYED].lower()
+    text = macro[:_DISPLAYED].lower()
     if macro == "@REBOOT":
         raise _fault(
             _(
@@ -129,12 +134,12 @@ def _of_macro(macro: str) -> str:
     if macro.startswith("@EVERY"):
         raise _fault(
             _("{shown} is an interval: set the schedule to an interval, such as PT5M, in place of cron.").format(
-                shown=f"{shown!r}"
+                shown=f"{text!r}"
             )
         )
     raise _fault(
         _("{shown} is not known: write @hourly, @daily, @midnight, @weekly, @monthly or @yearly, or {form}.").format(
-            shown=f"{shown!r}", form=_(FORM)
+            shown=f"{text!r}", form=_(FORM)
         )
     )
 
@@ -174,24 +179,34 @@ def _check_named(weekday: str) -> None:
         )
 
 
-def _year_fault(part: str, place: str) -> TimingError:
+def _year_fault(part: str, position: str) -> TimingError:
     cron_part = part[:_DISPLAYED]
     return _fault(
         _(
             "{cron_part} in the {place} field: a cron expression has no year here. Leave it out, and set when "
             "the schedule starts and ends."
-        ).format(cron_part=f"{cron_part!r}", place=place)
+        ).format(cron_part=f"{cron_part!r}", place=position)
+    )
+
+
+def _phrase_fault(expression: str) -> TimingError:
+    quoted = expression[:_DISPLAYED]
+    return _fault(
+        _(
+            "{shown} is not understood: write it such as 'every night at 02:00', 'Mondays and Thursdays at 6:30 pm' or "
+            "'every 15 minutes', or as {form}. Other lengths are intervals."
+        ).format(shown=f"{quoted!r}", form=_(FORM))
     )
 
 
 def _count_fault(fields: list[str]) -> TimingError:
-    count, shown = len(fields), " ".join(fields)[:_DISPLAYED].lower()
+    count, text = len(fields), " ".join(fields)[:_DISPLAYED].lower()
     if count == 0:
         return _fault(_("The cron expression is empty: write {form}.").format(form=_(FORM)))
     if count == 1:
         return _fault(
             _("{shown} is no cron expression: write {form}, or @hourly, @daily, @weekly, @monthly, @yearly.").format(
-                shown=f"{shown!r}", form=_(FORM)
+                shown=f"{text!r}", form=_(FORM)
             )
         )
     if count >= _SEVEN:
@@ -202,7 +217,7 @@ def _count_fault(fields: list[str]) -> TimingError:
         )
     return _fault(
         _("{shown} has {count} fields: a cron expression has {form}.").format(
-            shown=f"{shown!r}", count=count, form=_(FORM)
+            shown=f"{text!r}", count=count, form=_(FORM)
         )
     )
 

@@ -14,7 +14,7 @@ from benchweb.schedules.errors import TimingError
 
 _SECOND = timedelta(seconds=1)
 # Files of the database that are no places: what this machine is set to, a template, a mark of a machine not set up.
-_NO_PLACES = {"localtime", "posixrules", "Factory"}
+_NOT_ZONES = {"localtime", "posixrules", "Factory"}
 _OFFSET = re.compile(r"(?:UTC|GMT)?\s*([+-])\s*(\d{1,2})(?::?00)?", re.IGNORECASE)
 _LARGEST_OFFSET = 12
 # Cities that people look for, and the zone that has their time.
@@ -48,7 +48,7 @@ def zone_checked(name: str) -> ZoneInfo:
                 zone=f"{zone!r}", plain=plain, plain_2=plain
             ),
         )
-    if name in _NO_PLACES:
+    if name in _NOT_ZONES:
         raise TimingError(
             "timezone",
             _("{zone} names no place: write the zone itself, such as Asia/Shanghai or UTC.").format(zone=f"{zone!r}"),
@@ -64,7 +64,7 @@ def zone_checked(name: str) -> ZoneInfo:
 @lru_cache(maxsize=1)
 def zone_keys() -> frozenset[str]:
     """Return every zone's name; looking for them walks through hundreds of files, some 10 ms."""
-    return frozenset(available_timezones() - _NO_PLACES)
+    return frozenset(available_timezones() - _NOT_ZONES)
 
 
 def _meant(name: str) -> str:

@@ -130,20 +130,20 @@ def _blackout(value: Mapping[str, Any], zone: ZoneInfo) -> Span:
 def _time_of_day(value: Any, field: str) -> time:
     try:
         # 02:00 and 02:00:00; ISO's other spellings are taken for mistakes.
-        found = time.fromisoformat(str(value)) if ":" in str(value) else None
+        parsed = time.fromisoformat(str(value)) if ":" in str(value) else None
     except ValueError:
-        found = None
-    if found is None or found.tzinfo or found.microsecond:
+        parsed = None
+    if parsed is None or parsed.tzinfo or parsed.microsecond:
         raise TimingError(
             field,
             _("{value} is no time of day in the schedule's zone, such as 02:00.").format(value=f"{str(value)[:60]!r}"),
         )
-    return found
+    return parsed
 
 
 def _dated(text: str, zone: ZoneInfo) -> datetime:
     try:
-        found = datetime.fromisoformat(text)
+        parsed = datetime.fromisoformat(text)
     except ValueError as error:
         raise TimingError(
             "blackouts",
@@ -151,4 +151,4 @@ def _dated(text: str, zone: ZoneInfo) -> datetime:
                 text=f"{text[:60]!r}"
             ),
         ) from error
-    return found.astimezone(UTC) if found.tzinfo else instant(found, zone)
+    return parsed.astimezone(UTC) if parsed.tzinfo else instant(parsed, zone)

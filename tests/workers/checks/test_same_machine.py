@@ -16,7 +16,10 @@ def test_an_engine_that_is_another_host_is_told_and_not_pinned(engine: Callable[
     running = engine()
     first = make_endpoint(host_name="db1", control_address=running.control, token=running.token)
     check.check(first.pk)
-    second = make_endpoint(control_address=running.control, token=running.token, same_machine=False)
+    # The same engine by another name.
+    second = make_endpoint(
+        control_address=running.control.replace("127.0.0.1", "localhost"), token=running.token, same_machine=False
+    )
     check.check(second.pk)
     second.refresh_from_db()
     assert (second.status, second.fingerprint, second.seen_fingerprint) == ("refused", "", running.fingerprint)

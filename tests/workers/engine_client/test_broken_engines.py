@@ -21,7 +21,7 @@ from tests.workers.engine_client.broken_engine import (
 )
 from workers.checks import check
 from workers.engine_client import client
-from workers.runs import run, trial
+from workers.runs import attempt, run, trial
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -34,7 +34,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "EVENT_SILENCE_SECONDS", 0.5)
     monkeypatch.setattr(trial, "REATTACH_SECONDS", 0.6)
     monkeypatch.setattr(trial, "BUSY_SECONDS", 0.6)
-    monkeypatch.setattr(run, "UNREACHABLE_SECONDS", 0.3)
+    monkeypatch.setattr(attempt, "UNREACHABLE_SECONDS", 0.3)
 
 
 class Broken:

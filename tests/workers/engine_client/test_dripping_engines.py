@@ -17,7 +17,7 @@ from tests.workers.engine_client.broken_engine import ABOUT, Answer, BrokenEngin
 from tests.workers.engine_client.test_engine_client import SPEC, client_of
 from workers.checks import check, probe
 from workers.engine_client import EngineError, EngineUnreachable, client, presented_certificate
-from workers.runs import run, trial
+from workers.runs import attempt, run, trial
 
 OK = b"HTTP/1.1 200 OK\r\n"
 LENGTH = OK + b"Content-Length: 1000000\r\n\r\n"
@@ -178,7 +178,7 @@ def test_a_run_on_an_engine_that_drips_its_events_ends(
     engine: Callable[[dict[str, Answer]], BrokenEngine], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trial, "REATTACH_SECONDS", 0.6)
-    monkeypatch.setattr(run, "UNREACHABLE_SECONDS", 0.3)
+    monkeypatch.setattr(attempt, "UNREACHABLE_SECONDS", 0.3)
     monkeypatch.setattr(client, "EVENT_SECONDS", 1.5)
     prepared = answer_json({"state": "prepared", "data_port": 7411}, status=201)
     made = engine({"PUT": prepared, "GET /v1/sessions": drip(EVENT, at_once=len(EVENT))})
@@ -205,9 +205,9 @@ def test_an_engine_that_refuses_after_a_cut_is_told_of_as_it_was(
         made._answers["GET /v1/about"] = refusal
         raise EngineUnreachable("cut")
 
-    monkeypatch.setattr(run, "run_trial", refuses_from_now_on)
+    monkeypatch.setattr(attempt, "run_trial", refuses_from_now_on)
     told = []
-    monkeypatch.setattr(run, "stop_sessions", lambda trial, ends, reason: told.append(reason))
+    monkeypatch.setattr(attempt, "stop_sessions", lambda trial, ends, reason: told.append(reason))
     ends = [make_endpoint(control_address=made.address, token="t") for _ in range(2)]
     row = make_run(pair=make_pair(source=ends[0], sink=ends[1]))
     run.execute(row.pk)

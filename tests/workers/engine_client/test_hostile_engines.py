@@ -25,7 +25,7 @@ from tests.workers.engine_client.broken_engine import (
     answer_json,
 )
 from workers.checks import check, probe
-from workers.runs import run, trial
+from workers.runs import attempt, run, trial
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -54,7 +54,7 @@ class Hostile:
 @pytest.fixture
 def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hostile]:
     monkeypatch.setattr(trial, "REATTACH_SECONDS", 0.6)
-    monkeypatch.setattr(run, "UNREACHABLE_SECONDS", 0.3)
+    monkeypatch.setattr(attempt, "UNREACHABLE_SECONDS", 0.3)
     made = Hostile(tmp_path)
     yield made
     made.engine.close()

@@ -11,8 +11,8 @@ from benchweb.hosts.services import endpoint_pin, endpoint_update
 from tests.factories import make_endpoint, make_pair, make_run
 from tests.workers.engine_client.broken_engine import BrokenEngine, answer_json
 from workers.checks import check, probe
-from workers.engine_client import EngineRefused, Shown
-from workers.engines import connections, first_contact
+from workers.engine_client import EngineRefused, PresentedCertificate
+from workers.engines import connections
 from workers.engines.connections import shared_client
 from workers.runs import run
 
@@ -97,11 +97,11 @@ def test_a_first_contact_overtaken_by_a_change_sends_nothing_to_the_former_addre
     former, new = listener(), listener()
     read_before = endpoint_of(former)
 
-    def shown_late(**where: object) -> Shown:
+    def shown_late(**where: object) -> PresentedCertificate:
         endpoint_update(endpoint=read_before, control_address=new.address, fingerprint=new.fingerprint, token="its-own")
-        return Shown(former.fingerprint, "127.0.0.1")
+        return PresentedCertificate(former.fingerprint, "127.0.0.1")
 
-    monkeypatch.setattr(first_contact, "presented_certificate", shown_late)
+    monkeypatch.setattr(connections, "presented_certificate", shown_late)
     with connections.client_for(read_before) as client:
         client.about()
     assert (former.bearers, new.bearers) == ([], ["its-own"])
@@ -113,11 +113,11 @@ def test_a_pin_dropped_during_the_first_contact_leaves_nobody_to_send_to(
     engine = listener()
     read_before = endpoint_of(engine)
 
-    def shown_late(**where: object) -> Shown:
+    def shown_late(**where: object) -> PresentedCertificate:
         endpoint_update(endpoint=read_before, control_address=engine.address, token="newer")
-        return Shown(engine.fingerprint, "127.0.0.1")
+        return PresentedCertificate(engine.fingerprint, "127.0.0.1")
 
-    monkeypatch.setattr(first_contact, "presented_certificate", shown_late)
+    monkeypatch.setattr(connections, "presented_certificate", shown_late)
     with pytest.raises(EngineRefused, match="no pinned certificate"), shared_client(read_before):
         pass
     assert engine.bearers == []

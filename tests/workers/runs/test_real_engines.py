@@ -19,6 +19,7 @@ from tests.workers.runs.real_runs import children, ended, long_run, pair_of, run
 from workers.engines.connections import shared_client
 from workers.engines.ends import Ends
 from workers.engines.paths import Path, Paths
+from workers.runs import sessions
 from workers.runs import trial as trials
 from workers.runs.leases import Lease
 
@@ -61,7 +62,7 @@ def test_a_trial_that_outlasts_the_engines_watchdog_is_measured_whole(
 ) -> None:
     # The minute of the watchdog in short: nobody but its controller tells the sink that there still is one.
     monkeypatch.setattr(trials, "LEASE_SECONDS", 2.0)
-    monkeypatch.setattr(trials, "RENEWAL_SECONDS", 0.4)
+    monkeypatch.setattr(sessions, "RENEWAL_SECONDS", 0.4)
     pair = pair_of(*engine_pair)
     run = long_run(pair, seconds=6, repetitions=1)
     begun(run, "w")

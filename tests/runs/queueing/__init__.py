@@ -1,0 +1,1 @@
+"""The queues that runs wait in."""
