@@ -52,6 +52,12 @@ def control_address(text: str) -> tuple[str, int]:
     return data_address(host), int(port_text)
 
 
+def control_text(text: str) -> str:
+    """Return a control address in its one form, HOST:PORT with IPv6 in brackets."""
+    host, port = control_address(text)
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def data_address(text: str) -> str:
     """Check a host name, an IPv4 or an IPv6 address that traffic may go to, and return its one form.
 
@@ -214,8 +220,8 @@ def _carried(address: Address) -> list[IPv4Address]:
     """Return the IPv4 addresses that a translator or tunnel would send an IPv6 address's traffic to."""
     if isinstance(address, IPv4Address) or address in IPv6Network("::/127"):
         return []
-    found = [IPv4Address((int(address) >> shift) & 0xFFFFFFFF) for network, shift in _CARRIERS if address in network]
-    return [*found, *(address.teredo or ())]
+    carried = [IPv4Address((int(address) >> shift) & 0xFFFFFFFF) for network, shift in _CARRIERS if address in network]
+    return [*carried, *(address.teredo or ())]
 
 
 def _within(address: Address, networks: Sequence[Network]) -> bool:

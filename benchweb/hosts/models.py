@@ -156,8 +156,25 @@ def endpoint_label(host: str, name: str, network_mode: str) -> str:
     return host if label == host else f"{host} ({label})"
 
 
+class Enrolment(models.Model):
+    """A ticket that a host's script has used: which machine fetched the engine's token, and what was added for it."""
+
+    number = models.CharField(max_length=32, unique=True)
+    # The boot id of the kernel: the token is told to no other machine.
+    machine = models.CharField(max_length=64)
+    host_name = models.CharField(max_length=100, blank=True)
+    claimed_at = models.DateTimeField(auto_now_add=True)
+    endpoint = models.ForeignKey(Endpoint, null=True, on_delete=models.CASCADE, related_name="enrolments")
+    added_at = models.DateTimeField(null=True)
+    # Why the host was not added when it asked last.
+    fault = models.TextField(blank=True, default="")
+
+    class Meta:
+        ordering = ["-claimed_at"]
+
+
 class Pair(models.Model):
-    """Source endpoint to sink endpoint in an environment."""
+    """Source endpoint to sink endpoint in an environment; one host alone where both are the same endpoint."""
 
     class Path(models.TextChoices):
         PENDING = "pending", _("not checked yet")
@@ -185,7 +202,6 @@ class Pair(models.Model):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.CheckConstraint(condition=~Q(source=F("sink")), name="pair_has_two_endpoints"),
             models.UniqueConstraint(
                 fields=["source", "sink", "environment"],
                 condition=Q(archived_at=None),
@@ -194,12 +210,17 @@ class Pair(models.Model):
         ]
 
     def __str__(self) -> str:
-        return pair_label(str(self.source), str(self.sink))
+        return pair_label(str(self.source), str(self.sink), is_one_host=self.is_one_host)
+
+    @property
+    def is_one_host(self) -> bool:
+        """Tell whether one host is measured alone: no traffic goes anywhere."""
+        return self.source_id == self.sink_id
 
 
-def pair_label(source: str, sink: str) -> str:
-    """Call a pair by its endpoints' labels."""
-    return f"{source} → {sink}"
+def pair_label(source: str, sink: str, *, is_one_host: bool = False) -> str:
+    """Call a pair by its endpoints' labels; one host alone by its own."""
+    return source if is_one_host else f"{source} → {sink}"
 
 
 class Facts(models.Model):

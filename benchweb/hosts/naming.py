@@ -45,7 +45,7 @@ def free_names(model: type[Named], names: Iterable[str]) -> list[str]:
     taken = set(model._default_manager.filter(archived_at=None).values_list("name_key", flat=True))
     free = []
     for name in names:
-        free.append(next(each for each in numbered(name) if name_key(each) not in taken))
+        free.append(next(candidate for candidate in numbered(name) if name_key(candidate) not in taken))
         taken.add(name_key(free[-1]))
     return free
 

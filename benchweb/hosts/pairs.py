@@ -1,12 +1,16 @@
-"""What calls a pair by name in a statement written by hand: the rows, the columns, and how they are read."""
+"""Pairs: what calls them by name in a statement written by hand, those to choose from, and the one between two ends."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.db import transaction
+from django.db.models import Count, Q
+
 from benchweb.catalog.reasons import ReasonOf
+from benchweb.common.names import name_key
 from benchweb.common.rows import fetch
-from benchweb.hosts.models import endpoint_label, pair_label
+from benchweb.hosts.models import Endpoint, Environment, Pair, endpoint_label, pair_label
 
 _ENDS = """
   JOIN hosts_endpoint source ON source.id = pair.source_id
@@ -21,6 +25,7 @@ _COLUMNS = {
     "sink_host": "sink_host.name",
     "sink_endpoint": "sink.name",
     "sink_mode": "sink.network_mode",
+    "is_one_host": "(pair.source_id = pair.sink_id)",
 }
 _NAMES = ", ".join(f"{column} AS {name}" for name, column in _COLUMNS.items())
 _PAIRS_OF_JSON = ", ".join(f"'{name}', {column}" for name, column in _COLUMNS.items())
@@ -37,6 +42,8 @@ class PairNames:
     sink_host: str
     sink_endpoint: str
     sink_mode: str
+    # None where there is no pair.
+    is_one_host: bool | None = False
 
     @property
     def source(self) -> str:
@@ -48,7 +55,7 @@ class PairNames:
 
     @property
     def pair(self) -> str:
-        return pair_label(self.source, self.sink)
+        return pair_label(self.source, self.sink, is_one_host=bool(self.is_one_host))
 
 
 def with_pairs(statement: str) -> str:
@@ -127,3 +134,40 @@ def pair_choices(*, most: int, chosen: int = 0) -> list[tuple[int, str]]:
     """Return the ids and names of the pairs in use; of more than `most` only the chosen."""
     rows = fetch(_Choice, _CHOICES, {"chosen": chosen, "most": most + 1})
     return [(row.pk, row.pair) for row in rows if len(rows) <= most or row.pk == chosen]
+
+
+# Where the pairs of an ad hoc test between hosts that no pair connects are, unless their hosts have an environment.
+QUICK_ENVIRONMENT = "quick tests"
+
+
+@transaction.atomic
+def pair_of_host(endpoint: Endpoint) -> Pair:
+    """Return the pair in use that is one host alone, the oldest of several; made where there is none."""
+    return pair_between(endpoint, endpoint)
+
+
+@transaction.atomic
+def pair_between(source: Endpoint, sink: Endpoint) -> Pair:
+    """Return the pair in use from one endpoint to another, the oldest of several; made where there is none."""
+    pairs = Pair.objects.select_related("source__host", "sink__host", "environment")
+    between = pairs.filter(source=source, sink=sink, archived_at=None).order_by("pk")
+    if (found := between.first()) is not None:
+        return found
+    made = Pair(source=source, sink=sink, environment=_shared_environment(source, sink))
+    # Whoever makes it at this moment makes the same.
+    Pair.objects.bulk_create([made], ignore_conflicts=True)
+    return between.get(environment=made.environment)
+
+
+def _shared_environment(source: Endpoint, sink: Endpoint) -> Environment:
+    """Return the environment that most pairs of the two hosts are in, those between them first."""
+    hosts = [source.host_id, sink.host_id]
+    both = Q(source__host__in=hosts, sink__host__in=hosts)
+    either = Q(source__host__in=hosts) | Q(sink__host__in=hosts)
+    for condition in (both, either):
+        inside = Pair.objects.filter(condition, archived_at=None, environment__archived_at=None)
+        counted = inside.order_by().values("environment").annotate(count=Count("pk")).order_by("-count", "environment")
+        if (most := counted.first()) is not None:
+            return Environment.objects.get(pk=most["environment"])
+    called = {"name_key": name_key(QUICK_ENVIRONMENT), "archived_at": None}
+    return Environment.objects.get_or_create(**called, defaults={"name": QUICK_ENVIRONMENT})[0]

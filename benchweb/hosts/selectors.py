@@ -15,12 +15,11 @@ SILENT_STATUSES = (Endpoint.Status.UNREACHABLE, Endpoint.Status.REFUSED)
 # In the address: a test on such a pair fails, or shows something else than the path could carry.
 FAULTY = "faulty"
 FAULTY_PATHS = (Pair.Path.BLOCKED, Pair.Path.NARROW)
-# What naming an endpoint takes.
-LABEL_FIELDS = ("name", "network_mode", "host__name")
-# The hosts in use, each with its endpoints in use. Synthetic ones are never asked.
+# The hosts in use, each with its endpoints in use. Synthetic ones are never asked. A host is healthy when all answer.
 _COUNTS = """
 SELECT count(DISTINCT h.id) FILTER (WHERE NOT h.is_synthetic) AS all,
-  count(DISTINCT h.id) FILTER (WHERE e.status = %(answered)s AND NOT h.is_synthetic) AS answering,
+  count(DISTINCT h.id) FILTER (WHERE e.id IS NOT NULL AND NOT h.is_synthetic)
+    - count(DISTINCT h.id) FILTER (WHERE e.status <> %(answered)s AND NOT h.is_synthetic) AS healthy,
   count(DISTINCT h.id) FILTER (WHERE e.status <> %(unknown)s AND NOT h.is_synthetic) AS checked,
   count(DISTINCT h.id) FILTER (WHERE e.id IS NULL AND NOT h.is_synthetic) AS bare,
   count(DISTINCT h.id) FILTER (WHERE h.is_synthetic) AS synthetic,
@@ -36,11 +35,11 @@ WHERE h.archived_at IS NULL
 
 
 class HostCounts(NamedTuple):
-    """How many hosts there are and answered, whether there is a pair, and the endpoints that don't answer."""
+    """How many hosts there are and are healthy, whether there is a pair, and the endpoints that don't answer."""
 
     # Of real ones; synthetic hosts are counted apart, for nothing checks them.
     all: int
-    answering: int
+    healthy: int
     # With an endpoint that was checked, and without any endpoint.
     checked: int
     bare: int
@@ -58,13 +57,13 @@ class HostCounts(NamedTuple):
 
 
 def host_counts() -> HostCounts:
-    """Return how many hosts are in use, and the silent ones."""
+    """Return how many hosts are in use and healthy, and the silent endpoints."""
     status = Endpoint.Status
     values = {
         "answered": status.ANSWERED.value,
         "unknown": status.UNKNOWN.value,
-        "silent": [each.value for each in SILENT_STATUSES],
-        "faulty": [each.value for each in FAULTY_PATHS],
+        "silent": [status.value for status in SILENT_STATUSES],
+        "faulty": [status.value for status in FAULTY_PATHS],
     }
     (counts,) = fetch(HostCounts, _COUNTS, values)
     return counts
@@ -188,11 +187,6 @@ def environments_matching(*, text: str = "", archived: bool = False) -> QuerySet
     return environments.annotate(pair_count=Count("pairs", filter=Q(pairs__archived_at=None)))
 
 
-def of_ends(*fields: str, pair: str = "") -> list[str]:
-    """Return the paths to these fields of both endpoints of a pair; `pair` is what leads to it, such as `pair__`."""
-    return [f"{pair}{end}__{field}" for end in ("source", "sink") for field in fields]
-
-
 def _is_called(text: str, row: str = "") -> Q:
     """Match hosts or environments by part of their names, in any case and spelling."""
     return Q((f"{row}name_key__contains", name_key(text)))
@@ -200,3 +194,18 @@ def _is_called(text: str, row: str = "") -> Q:
 
 def _end_matches(field: str, text: str) -> Q:
     return Q((f"source__{field}__icontains", text)) | Q((f"sink__{field}__icontains", text))
+
+
+def environment_itself(*, environment_id: int, **_: object) -> list[int]:
+    """Return the environment that an address names: to change it takes a role in it."""
+    return [environment_id]
+
+
+def environments_of_pair(*, pair_id: int, **_: object) -> Iterable[int]:
+    """Return the environment of the pair that an address names, read when it matters."""
+    return environments_of_pairs([pair_id])
+
+
+def environments_of_pairs(pair_ids: Collection[int]) -> Iterable[int]:
+    """Return the environments of pairs, read when it matters."""
+    return Pair.objects.filter(pk__in=pair_ids).values_list("environment_id", flat=True).distinct()

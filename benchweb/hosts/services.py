@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import F, Func, Q, Value
 from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -15,13 +16,21 @@ from benchweb.catalog.reasons import reason_fields
 from benchweb.common import celery_client
 from benchweb.common.loopback import is_loopback_name
 from benchweb.common.names import kind_word, name_key, stored_name, text_fault
-from benchweb.hosts.addresses import AddressError, control_address, data_address
+from benchweb.hosts.addresses import AddressError, control_address, control_text, data_address
 from benchweb.hosts.checks.path_checks import paths_forget
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.facts.records import facts_record
-from benchweb.hosts.machines import certificate_check, machine_follow
+from benchweb.hosts.machines import address_check, certificate_check, machine_follow
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
-from benchweb.hosts.naming import checked_name, labels_fault, name_holder, name_once, tidied, uplink_fault
+from benchweb.hosts.naming import (
+    MAXIMUM_LABELS,
+    checked_name,
+    labels_fault,
+    name_holder,
+    name_once,
+    tidied,
+    uplink_fault,
+)
 from benchweb.hosts.secrets import encrypted
 
 CHECK_TASK = "workers.tasks.check_endpoint"
@@ -63,6 +72,30 @@ def host_update(*, host: Host, name: str, description: str, labels: Sequence[str
         Host.objects.filter(pk=host.pk).update(**values)
 
 
+@transaction.atomic
+def hosts_label(*, host_ids: Sequence[int], label: str) -> int:
+    """Add a label to hosts; return how many have it now; raise HostsError for no label, or one too many for a host."""
+    word = stored_name(label)
+    if fault := labels_fault([word]):
+        raise HostsError("label", fault)
+    hosts = Host.objects.filter(pk__in=host_ids)
+    full = hosts.exclude(labels__contains=[word]).filter(labels__len__gte=MAXIMUM_LABELS).first()
+    if full is not None:
+        words = {"host": full.name, "maximum_labels": MAXIMUM_LABELS}
+        raise HostsError(
+            "label", _("{host} has {maximum_labels} labels, which is the maximum: take one off first.").format(**words)
+        )
+    hosts.exclude(labels__contains=[word]).update(labels=Func(F("labels"), Value(word), function="array_append"))
+    return hosts.count()
+
+
+def hosts_unlabel(*, host_ids: Sequence[int], label: str) -> int:
+    """Take a label from hosts; return how many had it."""
+    word = stored_name(label)
+    labelled = Host.objects.filter(pk__in=host_ids, labels__contains=[word])
+    return labelled.update(labels=Func(F("labels"), Value(word), function="array_remove"))
+
+
 def environment_create(*, name: str, description: str = "") -> Environment:
     """Create an environment; its name is not in use yet."""
     stored = checked_name(name)
@@ -83,6 +116,7 @@ def endpoint_create(*, host: Host, control_address: str, **fields: Any) -> Endpo
         raise HostsError("host", _("Host {host} is archived: restore it, or choose another.").format(host=host.name))
     values = _endpoint_fields(control_address=control_address, **fields)
     _check_certificate(host.pk, values)
+    _check_address(host.pk, values)
     _refuse_elsewhere(host.pk, values)
     with transaction.atomic():
         endpoint = Endpoint.objects.create(host=host, **values)
@@ -107,6 +141,7 @@ def endpoint_update(*, endpoint: Endpoint, control_address: str, **fields: Any) 
     if (stored.data_address, stored.control_address) != (values["data_address"], values["control_address"]):
         _refuse_elsewhere(stored.host_id, values)
     if stored.control_address != values["control_address"]:
+        _check_address(stored.host_id, values)
         values |= {"seen_fingerprint": "", "data_port": None, "answered_address": ""}
     Endpoint.objects.filter(pk=endpoint.pk).update(
         status=Endpoint.Status.UNKNOWN, checked_at=None, **reason_fields("status_reason", ""), **values
@@ -176,6 +211,11 @@ def _refuse_elsewhere(host_id: int, values: dict[str, Any]) -> None:
                 "{data} is the address of another engine, {other}: give the address of this host's own interface."
             ).format(data=data, other=other),
         )
+
+
+def _check_address(host_id: int, values: dict[str, Any]) -> None:
+    address, same_machine = values["control_address"], values["same_machine"]
+    address_check(host_id=host_id, control_address=address, same_machine=same_machine)
 
 
 def _check_certificate(host_id: int, values: dict[str, Any]) -> None:
@@ -253,8 +293,11 @@ def endpoint_is_back(*, endpoint_id: int) -> None:
     Endpoint.objects.filter(pk=endpoint_id).exclude(unreachable_since=None).update(unreachable_since=None)
 
 
-def pair_create(*, source: Endpoint, sink: Endpoint, environment: Environment) -> Pair:
-    """Create a pair; an equal one that isn't archived is refused by a constraint."""
+def pair_create(*, source: Endpoint, sink: Endpoint | None, environment: Environment) -> Pair:
+    """Create a pair, without a sink that of one host alone; an equal one that isn't archived is refused."""
+    if sink == source:
+        raise HostsError("sink", _("The sink is the source: choose another, or none to measure this host alone."))
+    sink = sink or source
     _pair_check(source, sink, environment)
     try:
         with transaction.atomic():
@@ -262,8 +305,8 @@ def pair_create(*, source: Endpoint, sink: Endpoint, environment: Environment) -
     except IntegrityError as error:
         raise HostsError(
             "",
-            _("{source} → {sink} exists in {environment} already: use that pair.").format(
-                source=source, sink=sink, environment=environment
+            _("{pair} exists in {environment} already: use that pair.").format(
+                pair=Pair(source=source, sink=sink), environment=environment
             ),
         ) from error
 
@@ -291,17 +334,26 @@ def archive(*, row: Host | Endpoint | Environment | Pair) -> bool:
     return bool(changed)
 
 
-def restore(*, row: Host | Endpoint | Environment | Pair) -> bool:
-    """Bring an archived row back; what was archived with it is restored one by one."""
+def restore(*, row: Host | Endpoint | Environment | Pair, whole: bool = False) -> bool:
+    """Bring an archived row back; what was archived with it is restored one by one, unless `whole` undoes it all."""
     if isinstance(row, Endpoint):
         certificate_check(host_id=row.host_id, fingerprint=row.fingerprint, same_machine=row.same_machine)
     try:
         with transaction.atomic():
+            if whole and row.archived_at is not None:
+                _restore_with(row, row.archived_at)
             return bool(type(row).objects.filter(pk=row.pk).exclude(archived_at=None).update(archived_at=None))
     except IntegrityError as error:
         if isinstance(row, Host | Environment):
             raise _named_since(row) from error
         raise HostsError("", _("An equal pair was made since: archive that one first.")) from error
+
+
+def _restore_with(row: Host | Endpoint | Environment | Pair, at: datetime) -> None:
+    """Restore what was archived by the same statement as a row."""
+    if isinstance(row, Host):
+        Endpoint.objects.filter(host=row, archived_at=at).update(archived_at=None)
+    _pairs_of(row).filter(archived_at=at).update(archived_at=None)
 
 
 def _named_since(row: Host | Environment) -> HostsError:
@@ -325,8 +377,6 @@ def _pairs_of(row: Host | Endpoint | Environment | Pair) -> Any:
 
 
 def _pair_check(source: Endpoint, sink: Endpoint, environment: Environment) -> None:
-    if source.pk == sink.pk:
-        raise HostsError("sink", _("A pair needs two endpoints: choose another sink than the source."))
     for field, row in (("source", source), ("sink", sink), ("environment", environment)):
         if row.archived_at is not None:
             raise HostsError(field, _("{row} is archived: restore it, or choose another.").format(row=row))
@@ -381,10 +431,9 @@ def _encrypted(token: str) -> bytes:
 
 def _checked_control(text: str) -> str:
     try:
-        host, port = control_address(text)
+        return control_text(text)
     except AddressError as error:
         raise HostsError("control_address", str(error)) from error
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _checked_data(text: str) -> str:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from benchweb.hosts.checks.availability import Availability, Stretch, availability_of, best_of, by_state
+from benchweb.hosts.checks.availability import Availability, Stretch, availability_of, best_of
 from benchweb.hosts.models import AvailabilitySpan
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -52,7 +52,7 @@ def test_the_last_finding_holds_until_now_while_it_is_fresh() -> None:
 def test_a_time_in_the_past_is_cut_out_with_what_reaches_into_it() -> None:
     found = of(span("answered", -600, 10), span("unreachable", 11, 400), minutes=20, now=500)
     assert told(found) == [("answered", 0, 11), ("unreachable", 11, 20)]
-    assert by_state(found) == {"answered": 660, "engine_down": 0, "unreachable": 540, "unknown": 0}
+    assert (found.seconds("answered"), found.seconds("unreachable"), found.seconds("unknown")) == (660, 540, 0)
 
 
 def test_shares_of_steps_add_up_to_the_steps() -> None:

@@ -7,7 +7,9 @@ from uuid import uuid4
 import pytest
 from django.utils import translation
 
-from benchweb.hosts.facts.changes import SeenFacts, differences, fact_changes
+from benchweb.hosts.facts.changes import SeenFacts, fact_changes
+from benchweb.hosts.facts.differences import differences
+from benchweb.hosts.facts.records import facts_reported
 from tests.charts.history_rows import DAY, NIGHT
 
 QUOTA = "CPU quota of the control group"
@@ -70,3 +72,47 @@ def test_two_documents_are_read_and_compared_once_in_each_language() -> None:
 
 def test_one_row_of_facts_is_no_change() -> None:
     assert fact_changes([SeenFacts("usual", NIGHT, NIGHT + timedelta(days=1))], dict) == []
+
+
+def interfaces(*names: str, **addresses: list[str]) -> dict[str, Any]:
+    return {"interfaces": [{"name": name, "addresses": addresses.get(name, [])} for name in names]}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "veth12ab34c",
+        "tap0",
+        "cali0123456789a",
+        "flannel.1",
+        "cni0",
+        "docker0",
+        "br-0123456789ab",
+        "lxc_health",
+        "tunl0",
+    ],
+)
+def test_interfaces_of_containers_and_virtual_machines_are_no_change_of_the_host(name: str) -> None:
+    assert differences(interfaces("eth0"), interfaces("eth0", name)) == []
+    assert differences(interfaces("eth0", name), interfaces("eth0")) == []
+
+
+@pytest.mark.parametrize("name", ["eth1", "ens3f0", "bond0", "br0", "vlan5", "wg0", "enp1s0", "eni0"])
+def test_interfaces_that_people_set_up_are_a_change(name: str) -> None:
+    assert differences(interfaces("eth0"), interfaces("eth0", name)) == [f"{name} added"]
+
+
+def test_a_virtual_interface_of_the_test_traffic_is_a_change() -> None:
+    after = interfaces("eth0", "flannel.1", "veth1", **{"flannel.1": ["10.244.0.1/32"]})
+    assert differences(interfaces("eth0"), after, frozenset({"10.244.0.1"})) == ["flannel.1 added"]
+    assert differences(interfaces("eth0"), after, frozenset({"192.0.2.1", "veth1"})) == ["veth1 added"]
+
+
+def test_containers_that_come_and_go_make_no_new_facts() -> None:
+    def digest(document: dict[str, Any]) -> str:
+        return facts_reported(endpoint_id=1, document=document).digest
+
+    usual = digest(interfaces("eth0", "cni0", cni0=["10.244.0.1/24"]))
+    assert digest(interfaces("eth0", "cni0", "veth1", cni0=["10.244.0.1/24"], veth1=["fe80::1/64"])) == usual
+    # One with an address may be an endpoint's.
+    assert digest(interfaces("eth0", "cni0", cni0=["10.244.1.1/24"])) != usual

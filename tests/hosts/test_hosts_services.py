@@ -134,7 +134,7 @@ def test_a_bad_endpoint_is_refused_naming_the_field_and_nothing_is_made(field: s
 @pytest.mark.django_db
 def test_a_pair_of_one_endpoint_or_an_equal_pair_is_refused() -> None:
     pair = make_pair()
-    with pytest.raises(HostsError, match="two endpoints"):
+    with pytest.raises(HostsError, match="The sink is the source"):
         pair_create(source=pair.source, sink=pair.source, environment=pair.environment)
     with pytest.raises(HostsError, match="exists"):
         pair_create(source=pair.source, sink=pair.sink, environment=pair.environment)

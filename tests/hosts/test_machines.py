@@ -37,9 +37,9 @@ def test_a_certificate_of_another_host_is_refused_at_every_entry() -> None:
     with pytest.raises(HostsError, match=rf"host db1 \({first.host_id}\) has this certificate") as caught:
         make_endpoint(fingerprint=PIN, same_machine=False)
     assert (caught.value.field, caught.value.other, caught.value.insist) == ("fingerprint", first.host, "same_machine")
-    second = make_endpoint(same_machine=False)
+    second = make_endpoint(same_machine=False, control_address="127.0.0.1:2")
     with pytest.raises(HostsError, match="has this certificate"):
-        endpoint_update(endpoint=second, control_address="127.0.0.1:1", fingerprint=PIN, token="t")
+        endpoint_update(endpoint=second, control_address="127.0.0.1:2", fingerprint=PIN, token="t")
     with pytest.raises(HostsError, match="has this certificate"):
         endpoint_pin_first(endpoint=second, fingerprint=PIN)
     assert list(Endpoint.objects.values_list("fingerprint", flat=True)) == [PIN, ""]

@@ -1,6 +1,6 @@
 """How available endpoints were: what the spans of their probes say of any time. The computing is pure."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -88,12 +88,12 @@ def endpoints_availability(
     spans = AvailabilitySpan.objects.filter(
         endpoint__in=endpoint_ids, until__gte=from_time - PROBE_GAP, since__lte=to_time + PROBE_GAP
     )
-    found: dict[int, list[AvailabilitySpan]] = {endpoint_id: [] for endpoint_id in endpoint_ids}
+    by_endpoint: dict[int, list[AvailabilitySpan]] = {endpoint_id: [] for endpoint_id in endpoint_ids}
     for span in spans.order_by("since"):
-        found[span.endpoint_id].append(span)
+        by_endpoint[span.endpoint_id].append(span)
     return {
         endpoint_id: availability_of(own, from_time=from_time, to_time=min(to_time, now), now=now)
-        for endpoint_id, own in found.items()
+        for endpoint_id, own in by_endpoint.items()
     }
 
 
@@ -127,21 +127,18 @@ def best_of(availabilities: Sequence[Availability]) -> Availability:
     positions = [0] * len(availabilities)
     best: list[Stretch] = []
     for since, until in pairwise(bounds):
-        found = []
-        for number, each in enumerate(availabilities):
-            while positions[number] < len(each.stretches) and each.stretches[positions[number]].until <= since:
+        stretches = []
+        for number, candidate in enumerate(availabilities):
+            while (
+                positions[number] < len(candidate.stretches) and candidate.stretches[positions[number]].until <= since
+            ):
                 positions[number] += 1
-            found += each.stretches[positions[number] : positions[number] + 1]
-        chosen = min(found, key=lambda stretch: STATES.index(stretch.state))
+            stretches += candidate.stretches[positions[number] : positions[number] + 1]
+        chosen = min(stretches, key=lambda stretch: STATES.index(stretch.state))
         goes_on = best and (best[-1].state, best[-1].reason) == (chosen.state, chosen.reason)
         begun = best.pop().since if goes_on else since
         best.append(Stretch(chosen.state, begun, until, chosen.reason))
     return Availability(best)
-
-
-def by_state(availability: Availability) -> Mapping[str, float]:
-    """Return the seconds in every state."""
-    return {state: availability.seconds(state) for state in STATES}
 
 
 def _held(spans: Sequence[AvailabilitySpan], now: datetime) -> Iterator[Stretch]:

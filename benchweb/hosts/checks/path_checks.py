@@ -70,7 +70,7 @@ class PathOutcome:
 
     status: str
     reason: str = ""
-    found: PathFound | None = None
+    result: PathFound | None = None
 
 
 def path_found(pair: Pair) -> PathFound | None:
@@ -106,7 +106,7 @@ def paths_claim() -> list[int]:
     is_due = Q(path_due_at=None) | Q(path_due_at__lte=Now()) | Q(path_due_at__gt=Now() + Value(2 * PATH_PERIOD))
     answering = Endpoint.Status.ANSWERED
     pairs = Pair.objects.filter(is_due, archived_at=None, source__status=answering, sink__status=answering)
-    pairs = pairs.filter(source__host__is_synthetic=False, sink__host__is_synthetic=False)
+    pairs = pairs.filter(source__host__is_synthetic=False, sink__host__is_synthetic=False).exclude(source=F("sink"))
     locked = pairs.order_by(F("path_due_at").asc(nulls_first=True), "pk").select_for_update(
         skip_locked=True, no_key=True, of=("self",)
     )
@@ -148,7 +148,7 @@ def path_record(*, pair: Pair, outcome: PathOutcome) -> bool:
     return bool(
         same.update(
             path_status=outcome.status,
-            path_found=outcome.found.model_dump(exclude_none=True) if outcome.found else None,
+            path_found=outcome.result.model_dump(exclude_none=True) if outcome.result else None,
             path_checked_at=Now(),
             path_due_at=Now() + Value(period),
             **reason_fields("path_reason", outcome.reason),

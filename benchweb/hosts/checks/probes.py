@@ -119,17 +119,17 @@ def probes_record(*, probes: Sequence[Probe], at: datetime | None = None) -> int
     rows = locked.filter(archived_at=None).in_bulk([probe.endpoint_id for probe in probes])
     at = at or database_now()
     last = _latest_spans(rows)
-    kept = [
+    current = [
         probe
         for probe in probes
         if probe.endpoint_id in rows
         and rows[probe.endpoint_id].control_address == probe.control_address
         and (probe.endpoint_id not in last or last[probe.endpoint_id].until < at)
     ]
-    _write_spans(kept, last, at)
-    _write_hours(kept, at)
-    _write_status(kept, rows, at)
-    return len(kept)
+    _write_spans(current, last, at)
+    _write_hours(current, at)
+    _write_status(current, rows, at)
+    return len(current)
 
 
 def _next_turn(endpoint_id: int, now: datetime) -> datetime:

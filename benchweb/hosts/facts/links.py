@@ -12,9 +12,9 @@ def reported_link_bps(document: Mapping[str, Any], address: str, device: str = "
         for interface in interfaces
         if (interface.get("name") == device if device else _holds(interface, address))
     ]
-    return next((float(each["speed_bps"]) for each in its if each.get("speed_bps")), None)
+    return next((float(interface["speed_bps"]) for interface in its if interface.get("speed_bps")), None)
 
 
 def _holds(interface: Mapping[str, Any], address: str) -> bool:
     # With the length of its prefix behind it, or without.
-    return any(str(each).partition("/")[0] == address for each in interface.get("addresses") or [])
+    return any(str(text).partition("/")[0] == address for text in interface.get("addresses") or [])

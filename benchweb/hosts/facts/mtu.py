@@ -19,9 +19,9 @@ def _mtu(endpoint: Endpoint, document: dict[str, Any]) -> int | None:
     """Return the MTU of the interface that has the endpoint's address; of the only one where no address tells."""
     interfaces = document.get("interfaces") or []
     address = endpoint.data_address or endpoint.control_address.rpartition(":")[0].strip("[]")
-    found = [interface for interface in interfaces if address in _addresses(interface)]
-    found = found or [interface for interface in interfaces if interface.get("name") != "lo"]
-    return found[0].get("mtu") if len(found) == 1 else None
+    candidates = [interface for interface in interfaces if address in _addresses(interface)]
+    candidates = candidates or [interface for interface in interfaces if interface.get("name") != "lo"]
+    return candidates[0].get("mtu") if len(candidates) == 1 else None
 
 
 def _addresses(interface: dict[str, Any]) -> set[str]:

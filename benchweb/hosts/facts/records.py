@@ -12,6 +12,7 @@ from typing import Any
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from benchweb.hosts.facts.interfaces import lasting
 from benchweb.hosts.models import Facts
 
 # Facts that change by themselves and say nothing of the machine's set-up.
@@ -35,19 +36,19 @@ class ReportedFacts:
 
 def facts_reported(*, endpoint_id: int, document: dict[str, Any]) -> ReportedFacts:
     """Take what an engine told, with its digest."""
-    stable = {key: value for key, value in document.items() if key not in VOLATILE_FACTS}
+    stable = {key: value for key, value in lasting(document).items() if key not in VOLATILE_FACTS}
     digest = hashlib.sha256(json.dumps(stable, sort_keys=True).encode()).hexdigest()
     return ReportedFacts(endpoint_id, document, digest)
 
 
-def facts_store(told: Sequence[ReportedFacts]) -> dict[tuple[int, str], int]:
+def facts_store(reported: Sequence[ReportedFacts]) -> dict[tuple[int, str], int]:
     """Keep facts that were told now, by the database's clock; return their rows' ids by `key`. One query if known."""
-    wanted = reduce(or_, (Q(endpoint=each.endpoint_id, digest=each.digest) for each in told), Q(pk=None))
+    wanted = reduce(or_, (Q(endpoint=facts.endpoint_id, digest=facts.digest) for facts in reported), Q(pk=None))
     rows = Facts.objects.filter(wanted).annotate(now=Now()).only("endpoint_id", "digest", "last_seen_at")
     known = {(row.endpoint_id, row.digest): row for row in rows}
     for row in known.values():
         _see(row, row.now)
-    return {each.key: known[each.key].pk if each.key in known else _made(each, Now()).pk for each in told}
+    return {facts.key: known[facts.key].pk if facts.key in known else _made(facts, Now()).pk for facts in reported}
 
 
 def facts_record(*, endpoint_id: int, document: dict[str, Any], at: datetime) -> int:
@@ -57,11 +58,11 @@ def facts_record(*, endpoint_id: int, document: dict[str, Any], at: datetime) ->
     return row.pk
 
 
-def _made(told: ReportedFacts, at: datetime | Now) -> Facts:
+def _made(reported: ReportedFacts, at: datetime | Now) -> Facts:
     row, _ = Facts.objects.get_or_create(
-        endpoint_id=told.endpoint_id,
-        digest=told.digest,
-        defaults={"document": told.document, "first_seen_at": at, "last_seen_at": at},
+        endpoint_id=reported.endpoint_id,
+        digest=reported.digest,
+        defaults={"document": reported.document, "first_seen_at": at, "last_seen_at": at},
     )
     return row
 

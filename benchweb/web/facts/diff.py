@@ -69,7 +69,7 @@ _FIRST = (
     "Speed",
 )
 # What is off is told by what is on, and what a host didn't tell is no difference.
-_UNTOLD = {"Offloads off", "Missing", "Available"}
+_IGNORED = {"Offloads off", "Missing", "Available"}
 
 
 @dataclass(frozen=True)
@@ -103,25 +103,25 @@ class ChangedFact:
 def changed_facts(sources: Sequence[HostFacts], sinks: Sequence[HostFacts]) -> list[ChangedFact]:
     """Return the facts that differ between runs, the baseline's first; once where both hosts tell the same."""
     at_source, at_sink = _changed(sources), _changed(sinks)
-    found = [
+    changes = [
         ChangedFact(label, "both" if at_sink.get(label) == values else "source", values)
         for label, values in at_source.items()
     ]
-    found += [ChangedFact(label, "sink", each) for label, each in at_sink.items() if at_source.get(label) != each]
+    changes += [ChangedFact(label, "sink", value) for label, value in at_sink.items() if at_source.get(label) != value]
     # What only some runs told comes last: it may have been there in the others too.
-    return sorted(found, key=lambda fact: (not fact.is_changed, _rank(fact.label)))
+    return sorted(changes, key=lambda fact: (not fact.is_changed, _rank(fact.label)))
 
 
 def _changed(hosts: Sequence[HostFacts]) -> dict[str, list[str]]:
     lines_of_hosts = [_labelled(host.document) for host in hosts]
     one_host = len({host.endpoint for host in hosts if host.document}) == 1
-    found = {}
+    changed = {}
     for label in dict.fromkeys(label for lines in lines_of_hosts for label in lines):
         values = [lines.get(label, "") for lines in lines_of_hosts]
         different = {_items(value) for value, host in zip(values, hosts, strict=True) if host.document}
         if len(different) > 1 and (one_host or label not in _ALWAYS_DIFFERENT):
-            found[label] = _without_common(values)
-    return found
+            changed[label] = _without_common(values)
+    return changed
 
 
 def _labelled(document: dict[str, Any]) -> dict[str, str]:
@@ -129,7 +129,7 @@ def _labelled(document: dict[str, Any]) -> dict[str, str]:
         joined([group.title.params["interface"], label]) if isinstance(group.title, Reason) else label: value
         for group in facts_groups(document)
         for label, value in group.lines
-        if label not in _UNTOLD and group.title not in _UNTOLD
+        if label not in _IGNORED and group.title not in _IGNORED
     }
 
 
@@ -138,7 +138,7 @@ def _without_common(values: list[str]) -> list[str]:
     lists = [_items(value) for value in values if value]
     common, every = frozenset.intersection(*lists), frozenset.union(*lists)
     # Those that tell of it tell the same: what differs is that one doesn't.
-    if common == every or not any(len(each) > 1 for each in lists):
+    if common == every or not any(len(texts) > 1 for texts in lists):
         return values
     return [_own(_items(value) - common, every - common) if value else "" for value in values]
 

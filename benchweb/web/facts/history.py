@@ -7,7 +7,9 @@ from urllib.parse import urlencode
 
 from benchweb.charts.moments import rfc3339
 from benchweb.hosts.facts.changes import SeenFacts, fact_changes
+from benchweb.hosts.facts.interfaces import used_by
 from benchweb.hosts.models import Endpoint, Facts
+from benchweb.web.facts.compare_links import before_and_after
 
 # Around a change, so many days of history are shown before it and after.
 _DAYS_AROUND = timedelta(days=7)
@@ -21,6 +23,7 @@ class FactsChange:
     endpoint: str
     words: str
     history_url: str
+    compare_url: str
 
 
 @dataclass(frozen=True)
@@ -34,10 +37,17 @@ class FactsHistory:
 
 def facts_history(*, host_id: int, endpoints: Sequence[Endpoint], rows: Sequence[Facts]) -> FactsHistory:
     """Prepare the changes between the rows of a host's endpoints; no query."""
+    documents = {row.digest: row.document for row in rows}
     changes = [
-        FactsChange(change.at, endpoint.name or endpoint.network_mode, change.words, _around(host_id, change.at))
+        FactsChange(
+            change.at,
+            endpoint.name or endpoint.network_mode,
+            change.words,
+            _around(host_id, change.at),
+            before_and_after(change.at, change.at, {"host": str(host_id)}, change.facts),
+        )
         for endpoint in endpoints
-        for change in fact_changes(_seen(endpoint, rows), lambda: {row.digest: row.document for row in rows})
+        for change in fact_changes(_seen(endpoint, rows), lambda: documents, used_by(endpoint))
     ]
     return FactsHistory(
         changes=sorted(changes, key=lambda change: change.at, reverse=True),

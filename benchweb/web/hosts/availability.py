@@ -43,7 +43,7 @@ _UNKNOWN_REASON = gettext_noop("no probe was recorded: no worker or beat ran")
 _SYNTHETIC_REASON = gettext_noop("no probe was recorded: a synthetic host is never probed")
 _FIRST_PROBE = gettext_noop("not probed yet: the first probe comes within two minutes")
 _BEFORE_FIRST = gettext_noop("before the first probe")
-_BREAKS_SHOWN = 10
+_BREAKS_DISPLAYED = 10
 _HOUR = timedelta(hours=1)
 _NINES_FROM_PERCENT = 99
 _LITTLE_KNOWN = 0.5
@@ -110,7 +110,7 @@ class Break:
 
 
 @dataclass(frozen=True)
-class Shown:
+class EndpointAvailability:
     """An endpoint as the section shows it."""
 
     name: str
@@ -131,7 +131,7 @@ class Section:
     periods: Sequence[Period]
     starts: list[datetime]
     until: datetime
-    endpoints: list[Shown]
+    endpoints: list[EndpointAvailability]
     whole: list[tuple[Period, Cell]]
     charts: list[ChartSpec]
 
@@ -146,13 +146,13 @@ def availability_section(*, endpoints: Sequence[Endpoint], period: Period) -> Se
     now = timezone.now()
     ids = [endpoint.pk for endpoint in endpoints]
     # Full hours, so that the availability and the hours' sums are of the same time.
-    begins = {each.key: _begin(each, now) for each in PERIODS}
+    begins = {period.key: _begin(period, now) for period in PERIODS}
     availability = endpoints_availability(endpoint_ids=ids, from_time=min(begins.values()), to_time=now)
     loads = probe_loads(endpoint_ids=ids, hours_from=begins[period.key], sums_from=list(begins.values()))
     starts = _steps(begins[period.key], now, period.hours * _HOUR)
     added = {endpoint.pk: _added_at(endpoint, availability[endpoint.pk]) for endpoint in endpoints}
-    shown = [
-        _shown(
+    charted = [
+        _endpoint_availability(
             _Watched(endpoint, availability[endpoint.pk], added[endpoint.pk], now),
             loads[endpoint.pk].sums,
             begins=begins,
@@ -167,7 +167,7 @@ def availability_section(*, endpoints: Sequence[Endpoint], period: Period) -> Se
         periods=PERIODS,
         starts=starts,
         until=now,
-        endpoints=shown,
+        endpoints=charted,
         whole=whole,
         charts=host_charts(
             names=names,
@@ -223,6 +223,11 @@ class _Watched:
         """Cut out the time from `begin` on in which it was there."""
         return self.availability.within(max(begin, self.added_at), self.now)
 
+    @property
+    def is_new(self) -> bool:
+        """Tell whether it waits for its first probe."""
+        return self.now - self.added_at < PROBE_GAP and self.availability.known_seconds == 0
+
     def unknown_reason(self, stretch: Stretch | None = None) -> str:
         """Say why nothing is known of a stretch, or of all the time till now."""
         if self.endpoint.host.is_synthetic:
@@ -230,21 +235,22 @@ class _Watched:
         if stretch and stretch.until < self.now:
             is_first = stretch.since <= self.added_at and stretch.until - stretch.since < PROBE_GAP
             return _BEFORE_FIRST if is_first else _UNKNOWN_REASON
-        is_new = self.now - self.added_at < PROBE_GAP and self.availability.known_seconds == 0
-        return _FIRST_PROBE if is_new else _UNKNOWN_REASON
+        return _FIRST_PROBE if self.is_new else _UNKNOWN_REASON
 
 
-def _shown(
+def _endpoint_availability(
     watched: _Watched, added_up: Mapping[datetime, Hour], *, begins: dict[str, datetime], period: Period
-) -> Shown:
+) -> EndpointAvailability:
     texts, endpoint, now = _texts(get_language()), watched.endpoint, watched.now
-    columns = [_column(watched, begins[each.key], added_up.get(begins[each.key]), texts) for each in PERIODS]
+    columns = [_column(watched, begins[period.key], added_up.get(begins[period.key]), texts) for period in PERIODS]
     current = watched.since(begins[period.key])
-    broken = [stretch for stretch in reversed(current.stretches) if stretch.state != ANSWERED]
+    # What waits for its first probe has given no wrong answer yet.
+    stretches = [] if watched.is_new else current.stretches
+    broken = [stretch for stretch in reversed(stretches) if stretch.state != ANSWERED]
     seconds = {state: current.seconds(state) for state in STATES}
     seconds[NOT_ADDED] = max(0.0, (watched.added_at - begins[period.key]).total_seconds())
     sums = [(state, WORDS[state], duration(seconds[state])) for state in WORDS if seconds[state]]
-    return Shown(
+    return EndpointAvailability(
         name=endpoint.name or endpoint.network_mode,
         rows=[
             (label, [(head, column[index]) for head, column in zip(texts.heads, columns, strict=True)])
@@ -255,8 +261,8 @@ def _shown(
         ),
         sums=sums,
         in_words=", ".join([f"{texts.words[state]} {text}" for state, _word, text in sums]),
-        breaks=[_break(stretch, watched) for stretch in broken[:_BREAKS_SHOWN]],
-        breaks_hidden=max(0, len(broken) - _BREAKS_SHOWN),
+        breaks=[_break(stretch, watched) for stretch in broken[:_BREAKS_DISPLAYED]],
+        breaks_hidden=max(0, len(broken) - _BREAKS_DISPLAYED),
     )
 
 
@@ -312,22 +318,22 @@ _LABELS = (
 
 
 def _column(watched: _Watched, begin: datetime, load: Hour | None, texts: _Texts) -> list[Cell]:
-    found = indicators([load] if load else [], watched.endpoint.link_bps)
+    figures = indicators([load] if load else [], watched.endpoint.link_bps)
     availability = watched.since(begin)
-    of_entered = texts.as_entered if found.is_link_entered else ""
-    silent, last_word = ("", "") if found.response_seconds else _silence(watched, availability, found.probes, texts)
+    of_entered = texts.as_entered if figures.is_link_entered else ""
+    silent, last_word = ("", "") if figures.response_seconds else _silence(watched, availability, figures.probes, texts)
     # The engine says nothing of its host's load, its host has no interface with the address, the kernel no speed.
     no_load = silent or _OLD_ENGINE
-    no_traffic = no_load if found.cpu_ratio is None else _NO_INTERFACE
-    no_link = no_load if found.received_bps is None else _NO_LINK
+    no_traffic = no_load if figures.cpu_ratio is None else _NO_INTERFACE
+    no_link = no_load if figures.received_bps is None else _NO_LINK
     return [
-        _availability_cell(availability, texts, probes=found.probes, begin=begin, reason=watched.unknown_reason()),
-        _measured(found.response_seconds, "s", silent + last_word, texts),
-        _measured(found.cpu_ratio, "ratio", no_load, texts),
-        _measured(found.received_bps, "bit/s", no_traffic, texts),
-        _measured(found.sent_bps, "bit/s", no_traffic, texts),
-        _noted(_measured(found.left_to_receive_bps, "bit/s", no_link, texts), of_entered),
-        _noted(_measured(found.left_to_send_bps, "bit/s", no_link, texts), of_entered),
+        _availability_cell(availability, texts, probes=figures.probes, begin=begin, reason=watched.unknown_reason()),
+        _measured(figures.response_seconds, "s", silent + last_word, texts),
+        _measured(figures.cpu_ratio, "ratio", no_load, texts),
+        _measured(figures.received_bps, "bit/s", no_traffic, texts),
+        _measured(figures.sent_bps, "bit/s", no_traffic, texts),
+        _noted(_measured(figures.left_to_receive_bps, "bit/s", no_link, texts), of_entered),
+        _noted(_measured(figures.left_to_send_bps, "bit/s", no_link, texts), of_entered),
     ]
 
 
@@ -335,7 +341,7 @@ def _silence(watched: _Watched, availability: Availability, probes: int, texts: 
     """Say why no probe of a time brought an engine's answer, and what the last of them met."""
     if not probes:
         return watched.unknown_reason(), ""
-    last = next((each for each in reversed(availability.stretches) if each.state != UNKNOWN), None)
+    last = next((stretch for stretch in reversed(availability.stretches) if stretch.state != UNKNOWN), None)
     sentence = texts.invalid if last and last.state == ENGINE_DOWN else texts.unanswered
     return sentence, pgettext("before a figure", ": ") + reason_text(last.reason) if last and last.reason else ""
 
@@ -350,10 +356,10 @@ def _availability_cell(availability: Availability, texts: _Texts, *, probes: int
     count = f"n={probes:,} · " if probes else ""
     # A per cent of a month is seven hours: less is told as a time.
     is_little_known = known < _LITTLE_KNOWN
-    told = duration(availability.known_seconds) if is_little_known else availability_figure(known)
+    figure = duration(availability.known_seconds) if is_little_known else availability_figure(known)
     is_whole = availability.stretches[0].since <= begin
     known_text = texts.known if is_whole else texts.known_since
-    basis = (texts.little_known if is_little_known else known_text).format(count=count, figure=told)
+    basis = (texts.little_known if is_little_known else known_text).format(count=count, figure=figure)
     return Cell(availability_figure(ratio), basis, is_little_known=is_little_known)
 
 
@@ -384,13 +390,13 @@ def _whole(
 
 def _cells(availability: Availability, starts: list[datetime], words: dict[str, str]) -> list[StripCell]:
     # Most steps were spent in one state from end to end: what is said of one is said of all of them.
-    told: dict[tuple[tuple[str, float], ...], tuple[str, tuple[StripPart, ...]]] = {}
+    texts: dict[tuple[tuple[str, float], ...], tuple[str, tuple[StripPart, ...]]] = {}
     cells = []
     for start, shares in zip(starts, availability.shares(starts), strict=False):
         key = tuple(shares.items())
-        if key not in told:
-            told[key] = _states_text(shares, words) or words[NOT_ADDED], _parts(shares)
-        text, parts = told[key]
+        if key not in texts:
+            texts[key] = _states_text(shares, words) or words[NOT_ADDED], _parts(shares)
+        text, parts = texts[key]
         cells.append(StripCell(start.isoformat(" ", "minutes")[:16], text, parts))
     return cells
 

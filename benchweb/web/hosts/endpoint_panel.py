@@ -6,6 +6,7 @@ from datetime import timedelta
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import catalog
+from benchweb.hosts.enrolment.commands import InstallCommand
 from benchweb.hosts.facts.links import reported_link_bps
 from benchweb.hosts.models import Endpoint, Facts
 from benchweb.hosts.secrets import SecretUnreadable, decrypted
@@ -26,6 +27,8 @@ class EndpointPanel:
     facts: Facts | None
     groups: list[FactsGroup]
     command: EngineCommand | None
+    # The one line that does it all, for whoever entered the token.
+    install: InstallCommand | None
     awaited: AwaitedCheck | None
     is_overdue: bool
     # The command has a placeholder where the token belongs: only whoever entered it sees it.
@@ -77,18 +80,25 @@ class EndpointPanel:
 
 
 def endpoint_panel(
-    endpoint: Endpoint, facts: Facts | None, awaited: AwaitedCheck | None = None, *, shows_token: bool = False
+    endpoint: Endpoint,
+    facts: Facts | None,
+    awaited: AwaitedCheck | None = None,
+    *,
+    shows_token: bool = False,
+    install: InstallCommand | None = None,
 ) -> EndpointPanel:
     """Prepare an endpoint's panel; one that was never checked has its first check under way."""
     if awaited is None and endpoint.checked_at is None:
         awaited = AwaitedCheck.begun(None)
     if awaited is not None and awaited.is_recorded(endpoint.checked_at):
         awaited = None
+    command = _command(endpoint, shows_token=shows_token)
     return EndpointPanel(
         endpoint=endpoint,
         facts=facts,
         groups=facts_groups(facts.document) if facts else [],
-        command=_command(endpoint, shows_token=shows_token),
+        command=command,
+        install=install if command else None,
         awaited=awaited,
         is_overdue=awaited is not None and awaited.is_overdue(CHECK_PATIENCE),
         is_token_hidden=not shows_token,

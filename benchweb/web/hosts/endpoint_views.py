@@ -1,28 +1,30 @@
 """Endpoints of a host: add, edit, archive, check, pin a new fingerprint."""
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
+from benchweb.accounts.permissions import Permission, access_of
+from benchweb.accounts.roles.needs import needs
 from benchweb.hosts import selectors, services
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Host, Pair
 from benchweb.runs.models import Run
-from benchweb.web.hosts.endpoint_panel import EndpointPanel, endpoint_panel
+from benchweb.web.hosts.endpoint_panel import EndpointPanel
 from benchweb.web.hosts.engine_command import engine_command
-from benchweb.web.hosts.entered_tokens import note_entered, was_entered
+from benchweb.web.hosts.entered_tokens import note_entered
 from benchweb.web.hosts.forms import EndpointForm
+from benchweb.web.hosts.requested_panel import requested_panel
 from benchweb.web.shared.archiving import archive_page, archived_with_it, retained_runs
 from benchweb.web.shared.awaited_check import AwaitedCheck
 from benchweb.web.shared.conflicts import other_url
 from benchweb.web.shared.forms import with_link
 
 
-@login_required
+@needs(Permission.WRITE)
 @require_http_methods(["GET", "POST"])
 def endpoint_new(request: HttpRequest, host_id: int) -> HttpResponse:
     """Add another way to reach a host."""
@@ -37,7 +39,7 @@ def endpoint_new(request: HttpRequest, host_id: int) -> HttpResponse:
     return _form_page(request, form, host, _("Add an endpoint to {host}").format(host=host.name), with_command=True)
 
 
-@login_required
+@needs(Permission.WRITE)
 @require_http_methods(["GET", "POST"])
 def endpoint_edit(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     """Change an endpoint; it is checked again."""
@@ -55,7 +57,7 @@ def endpoint_edit(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     return _form_page(request, form, endpoint.host, title, with_command=False)
 
 
-@login_required
+@needs(Permission.WRITE)
 @require_http_methods(["GET", "POST"])
 def endpoint_archive(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     """Archive an endpoint with its pairs."""
@@ -71,11 +73,12 @@ def endpoint_archive(request: HttpRequest, endpoint_id: int) -> HttpResponse:
         ],
         back=host_url,
         done=host_url,
+        undo=reverse("web:endpoint_restore", args=[endpoint.pk]) + "?undo=1",
         act=lambda: services.archive(row=endpoint),
     )
 
 
-@login_required
+@needs(Permission.WRITE)
 @require_POST
 def endpoint_restore(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     """Bring an archived endpoint back and check it."""
@@ -84,7 +87,7 @@ def endpoint_restore(request: HttpRequest, endpoint_id: int) -> HttpResponse:
         messages.error(request, _("Host {host} is archived: restore the host first.").format(host=endpoint.host.name))
         return redirect("web:host", endpoint.host_id)
     try:
-        if services.restore(row=endpoint):
+        if services.restore(row=endpoint, whole="undo" in request.GET):
             services.endpoint_check(endpoint=endpoint)
             messages.success(request, _("Endpoint {endpoint} is restored.").format(endpoint=endpoint))
     except HostsError as error:
@@ -92,7 +95,7 @@ def endpoint_restore(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     return redirect("web:host", endpoint.host_id)
 
 
-@login_required
+@needs(Permission.RUN)
 @require_POST
 def endpoint_check(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     """Ask for a check now; with HTMX the panel follows it, else the host's page shows it when reloaded."""
@@ -105,13 +108,14 @@ def endpoint_check(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     return _watch_page(request, _panel(request, endpoint, awaited), with_body=False)
 
 
-@login_required
+@needs(Permission.READ)
 @require_POST
 def endpoint_watch(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     """Return the panel as it is now; ask for another check when the last one ended without an answer."""
     endpoint = get_object_or_404(Endpoint.objects.select_related("host"), pk=endpoint_id)
     panel = _panel(request, endpoint, AwaitedCheck.posted(request))
-    if panel.is_polling and not panel.is_checking:
+    may_check = access_of(request.user).may(Permission.RUN)
+    if panel.is_polling and not panel.is_checking and may_check:
         awaited = AwaitedCheck.begun(endpoint.checked_at)
         services.endpoint_check(endpoint=endpoint)
         panel = _panel(request, endpoint, awaited)
@@ -120,7 +124,7 @@ def endpoint_watch(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     return _watch_page(request, panel, with_body=changed)
 
 
-@login_required
+@needs(Permission.WRITE)
 @require_POST
 def endpoint_pin(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     """Pin the fingerprint that the reader was shown, with the token entered for it, and check again."""
@@ -157,6 +161,7 @@ def _form_page(request: HttpRequest, form: EndpointForm, host: Host, title: str,
         "form": form,
         "title": title,
         "back": reverse("web:host", args=[host.pk]),
+        "host_id": host.pk,
         "modes": selectors.network_modes(),
         "command": engine_command(address=address, token=token) if with_command else None,
     }
@@ -169,4 +174,4 @@ def _watch_page(request: HttpRequest, panel: EndpointPanel, *, with_body: bool) 
 
 def _panel(request: HttpRequest, endpoint: Endpoint, awaited: AwaitedCheck | None) -> EndpointPanel:
     facts = selectors.latest_facts(endpoints=[endpoint])
-    return endpoint_panel(endpoint, facts.get(endpoint.pk), awaited, shows_token=was_entered(request, endpoint))
+    return requested_panel(request, endpoint, facts.get(endpoint.pk), awaited)

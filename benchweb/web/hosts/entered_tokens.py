@@ -1,20 +1,27 @@
 """Which engines' tokens were entered in this session: to nobody else is one shown, in the command that starts it."""
 
 import hashlib
+from collections.abc import Sequence
 
 from django.http import HttpRequest
 
 from benchweb.hosts.models import Endpoint
 
 _KEY = "entered_tokens"
-_CACHE_SIZE = 20
+# As many as one table of hosts may add.
+_CACHE_SIZE = 500
 
 
 def note_entered(request: HttpRequest, endpoint: Endpoint) -> None:
     """Note that the endpoint's stored token was entered in this session."""
     endpoint.refresh_from_db(fields=["token_encrypted"])
+    note_all_entered(request, [endpoint])
+
+
+def note_all_entered(request: HttpRequest, endpoints: Sequence[Endpoint]) -> None:
+    """Note that the stored tokens of these endpoints were entered in this session."""
     known = request.session.get(_KEY, [])
-    request.session[_KEY] = [*known, _mark(endpoint)][-_CACHE_SIZE:]
+    request.session[_KEY] = [*known, *map(_mark, endpoints)][-_CACHE_SIZE:]
 
 
 def was_entered(request: HttpRequest, endpoint: Endpoint) -> bool:

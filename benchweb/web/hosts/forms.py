@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from benchweb.hosts.machines import has_known_certificate
+from benchweb.hosts.machines import has_known_engine
 from benchweb.hosts.models import Endpoint, Environment, Host
 from benchweb.web.shared.forms import PageForm, description_field, text_field
 
@@ -44,7 +44,7 @@ def link_speed_text(bps: float) -> str:
 
 # Named so that no linter takes them for secrets.
 _HELP_NEW = _("The secret shared by this dashboard and the engine. Keep the generated one, or enter the engine's.")
-_HELP_KEPT = _("Leave empty to keep the stored token. Another address or fingerprint needs it again.")
+_HELP_STORED = _("Leave empty to keep the stored token. Another address or fingerprint needs it again.")
 _HELP_FINGERPRINT = _(
     "sha256:… as the engine prints it. If empty, it is pinned once the engine has proved that it knows the token."
 )
@@ -187,9 +187,9 @@ class EndpointForm(PageForm):
             "same_machine",
         )
         form = cls(initial={name: getattr(endpoint, name) for name in names} | {"endpoint_name": endpoint.name})
-        form.fields["token"].help_text = _HELP_KEPT
+        form.fields["token"].help_text = _HELP_STORED
         form.fields["fingerprint"].help_text = _HELP_PINNED
-        form.asks_same_machine = has_known_certificate(endpoint)
+        form.asks_same_machine = has_known_engine(endpoint)
         return form
 
     def endpoint_values(self) -> dict[str, Any]:
@@ -203,7 +203,7 @@ class EndpointForm(PageForm):
 
     def refuse(self, field: str, message: str, url: str = "") -> None:
         """Show a refusal of the endpoint's name at the field that holds it here; another's certificate may be meant."""
-        self.asks_same_machine = self.asks_same_machine or (field == "fingerprint" and bool(url))
+        self.asks_same_machine = self.asks_same_machine or (field in ("fingerprint", "control_address") and bool(url))
         super().refuse("endpoint_name" if field == "name" and "name" not in self.fields else field, message, url)
 
 

@@ -2,12 +2,14 @@
 
 from django.urls import path
 
-from benchweb.web.hosts import endpoint_views, views
+from benchweb.web.hosts import endpoint_views, enrolment, known_hosts, views
 
 urlpatterns = [
     path("hosts", views.host_list, name="hosts"),
     path("hosts/new", views.host_new, name="host_new"),
     path("hosts/command", views.host_command, name="host_command"),
+    path("hosts/known", known_hosts.host_known, name="host_known"),
+    path("hosts/watch", enrolment.host_watch, name="host_watch"),
     path("hosts/<int:host_id>", views.host_page, name="host"),
     path("hosts/<int:host_id>/availability", views.host_availability, name="host_availability"),
     path("hosts/<int:host_id>/edit", views.host_edit, name="host_edit"),

@@ -1,8 +1,11 @@
 """Hosts: list, page, add with the first endpoint, edit, archive, restore."""
 
+from typing import cast
+
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -11,37 +14,48 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from benchweb.accounts.permissions import Permission
+from benchweb.accounts.roles.needs import needs
+from benchweb.charts.main_figures import figures_of_hosts
 from benchweb.hosts import selectors, services
+from benchweb.hosts.enrolment.commands import install_command
+from benchweb.hosts.enrolment.programs import engine_programs
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.machines import hosts_of_machine
 from benchweb.hosts.models import Endpoint, Facts, Host, Pair
 from benchweb.hosts.pairs import first_pairs
 from benchweb.results.series_summaries import Scope
-from benchweb.runs.lists import latest_runs
+from benchweb.runs.lists import latest_of_pairs
 from benchweb.runs.models import Run
 from benchweb.state_words import state_word
+from benchweb.web.access.context import can_of
 from benchweb.web.facts.history import facts_history
 from benchweb.web.facts.page import facts_summary
 from benchweb.web.hosts.availability import PERIODS, availability_section, period_of
-from benchweb.web.hosts.endpoint_panel import endpoint_panel
 from benchweb.web.hosts.engine_command import engine_command
-from benchweb.web.hosts.entered_tokens import note_entered, was_entered
+from benchweb.web.hosts.enrolment import EnrolmentPanel
+from benchweb.web.hosts.entered_tokens import note_entered
 from benchweb.web.hosts.forms import HostDetailsForm, HostForm
+from benchweb.web.hosts.requested_panel import requested_panel
 from benchweb.web.series.section import series_section
 from benchweb.web.shared.archiving import archive_page, archived_with_it, retained_runs
 from benchweb.web.shared.conflicts import other_url
 from benchweb.web.shared.forms import with_link
-from benchweb.web.shared.lists import PAIRS_DISPLAYED, RUNS_DISPLAYED, Column, list_page, listing
+from benchweb.web.shared.lists import PAIRS_DISPLAYED, RUNS_DISPLAYED, Column, chosen_columns, list_page, listing
 
 COLUMNS = [
+    Column(gettext_noop("Select")),
     Column(gettext_noop("Host"), "name"),
     Column(gettext_noop("Endpoints")),
-    Column(gettext_noop("Kernel and network cards")),
-    Column(gettext_noop("Added"), "created_at"),
+    Column(gettext_noop("Main figure"), numeric=True, key="figure"),
+    Column(gettext_noop("Change"), key="change"),
+    Column(gettext_noop("Last runs"), key="line"),
+    Column(gettext_noop("Kernel and network cards"), key="facts"),
+    Column(gettext_noop("Added"), "created_at", key="added"),
 ]
 
 
-@login_required
+@needs(Permission.READ)
 @require_GET
 def host_list(request: HttpRequest) -> HttpResponse:
     """List hosts with the state of their endpoints."""
@@ -55,13 +69,17 @@ def host_list(request: HttpRequest) -> HttpResponse:
     page = listing(request, hosts, columns=COLUMNS, sort="name", filters=["q", "status", "mode", "archived"])
     endpoints = [endpoint for host in page.rows for endpoint in host.endpoints.all()]
     facts = selectors.latest_facts(endpoints=endpoints)
-    rows = [(host, _facts_summary(host, facts)) for host in page.rows]
+    figures = figures_of_hosts([host.pk for host in page.rows])
+    rows = [(host, _facts_summary(host, facts), figures.get(host.pk)) for host in page.rows]
+    columns = chosen_columns(request, "hosts", COLUMNS)
     statuses = [(value, state_word(value)) for value in [*Endpoint.Status.values, selectors.SILENT]]
     choices = {"statuses": statuses, "modes": selectors.network_modes()}
-    return list_page(request, "hosts/hosts.html", {"page": page, "rows": rows, "archived": archived, **choices})
+    context = {"page": page.of_columns(columns.hidden), "rows": rows, "archived": archived, "columns": columns}
+    bulk = {"archive_url": can_of(request.user).address("hosts_archive"), "labels": selectors.labels_in_use()}
+    return list_page(request, "hosts/hosts.html", context | choices | bulk)
 
 
-@login_required
+@needs(Permission.READ)
 @require_GET
 def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     """Show a host: its series, endpoints with their latest check and facts, pairs, runs; and a place for the rest."""
@@ -70,6 +88,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     seen = selectors.facts_seen(endpoints=active)
     facts = {row.endpoint_id: row for row in reversed(seen)}
     pairs = first_pairs({"host": host.pk}, most=PAIRS_DISPLAYED)
+    host_pairs = Pair.objects.filter(Q(source__in=endpoints) | Q(sink__in=endpoints))
     return render(
         request,
         "hosts/host.html",
@@ -81,22 +100,19 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
             "period": period_of(request.GET.get("over", "")),
             "has_charts": any(endpoint.checked_at for endpoint in active),
             "facts_history": facts_history(host_id=host.pk, endpoints=active, rows=seen),
-            "panels": [
-                endpoint_panel(endpoint, facts.get(endpoint.pk), shows_token=was_entered(request, endpoint))
-                for endpoint in active
-            ],
+            "panels": [requested_panel(request, endpoint, facts.get(endpoint.pk)) for endpoint in active],
             "archived_endpoints": [endpoint for endpoint in endpoints if endpoint.archived_at is not None],
             "pairs": pairs,
             "pair_total": pairs[0].total if pairs else 0,
             "pairs_filter": f"host={host.pk}",
             "pair_query": f"?source={active[0].pk}" if active else "",
             "runs_filter": f"host={host.pk}",
-            "runs": latest_runs({"host": host.pk}, most=RUNS_DISPLAYED),
+            "runs": latest_of_pairs(host_pairs, most=RUNS_DISPLAYED),
         },
     )
 
 
-@login_required
+@needs(Permission.READ)
 @require_GET
 def host_availability(request: HttpRequest, host_id: int) -> HttpResponse:
     """Show a host's availability and load: for htmx what the host's page leaves a place for, else a page.
@@ -115,10 +131,10 @@ def host_availability(request: HttpRequest, host_id: int) -> HttpResponse:
     return response
 
 
-@login_required
+@needs(Permission.WRITE)
 @require_http_methods(["GET", "POST"])
 def host_new(request: HttpRequest) -> HttpResponse:
-    """Add a host with its first endpoint; the page shows the command that starts its engine."""
+    """Add a host: by the one command that the page shows, or with its first endpoint as entered."""
     form = HostForm.new(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -130,8 +146,12 @@ def host_new(request: HttpRequest) -> HttpResponse:
         else:
             note_entered(request, endpoint)
             return redirect("web:host", host.pk)
+    install = install_command(request, user_id=cast(User, request.user).pk)
     context = {
         "form": form,
+        "install": install,
+        "enrolled": EnrolmentPanel(install.ticket),
+        "programs": list(engine_programs().values()),
         "command": _command(form),
         "modes": selectors.network_modes(),
         "uplinks": selectors.uplinks_in_use(),
@@ -139,7 +159,7 @@ def host_new(request: HttpRequest) -> HttpResponse:
     return render(request, "hosts/host_new.html", context)
 
 
-@login_required
+@needs(Permission.WRITE)
 @require_POST
 def host_command(request: HttpRequest) -> HttpResponse:
     """Return the command again while the address or the token is typed."""
@@ -147,7 +167,7 @@ def host_command(request: HttpRequest) -> HttpResponse:
     return render(request, "hosts/partials/engine_command.html", {"command": command})
 
 
-@login_required
+@needs(Permission.WRITE)
 @require_http_methods(["GET", "POST"])
 def host_edit(request: HttpRequest, host_id: int) -> HttpResponse:
     """Rename a host, describe it anew, label it, name the uplink that it shares."""
@@ -168,7 +188,7 @@ def host_edit(request: HttpRequest, host_id: int) -> HttpResponse:
     return render(request, "shared/form.html", context)
 
 
-@login_required
+@needs(Permission.WRITE)
 @require_http_methods(["GET", "POST"])
 def host_archive(request: HttpRequest, host_id: int) -> HttpResponse:
     """Archive a host with its endpoints and their pairs."""
@@ -188,20 +208,25 @@ def host_archive(request: HttpRequest, host_id: int) -> HttpResponse:
         ],
         back=reverse("web:host", args=[host.pk]),
         done=reverse("web:hosts"),
+        undo=reverse("web:host_restore", args=[host.pk]) + "?undo=1",
         act=lambda: services.archive(row=host),
     )
 
 
-@login_required
+@needs(Permission.WRITE)
 @require_POST
 def host_restore(request: HttpRequest, host_id: int) -> HttpResponse:
     """Bring an archived host back; its endpoints and pairs are restored one by one."""
     host = get_object_or_404(Host, pk=host_id)
     try:
-        if services.restore(row=host):
-            messages.success(
-                request, _("Host {host} is restored. Restore the endpoints that you need below.").format(host=host.name)
+        is_undo = "undo" in request.GET
+        if services.restore(row=host, whole=is_undo):
+            text = (
+                _("Host {host} is restored, with its endpoints and pairs.")
+                if is_undo
+                else _("Host {host} is restored. Restore the endpoints that you need below.")
             )
+            messages.success(request, text.format(host=host.name))
     except HostsError as error:
         messages.error(request, with_link(error.message, other_url(error)))
     return redirect("web:host", host.pk)

@@ -48,6 +48,6 @@ def test_of_several_endpoints_each_has_its_own_changes(signed_in: Client) -> Non
 
 def test_a_host_that_never_changed_and_one_that_told_nothing_say_so(signed_in: Client) -> None:
     endpoint = make_endpoint()
-    assert "Next step: check an endpoint" in signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
+    assert "once the engine has reported its facts" in signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
     facts_record(endpoint_id=endpoint.pk, document={"kernel": "6.1.1"}, at=FIRST)
     assert "are the same as when first seen" in signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()

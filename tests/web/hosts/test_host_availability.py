@@ -96,6 +96,7 @@ def test_before_a_host_was_added_nothing_is_missing(signed_in: Client) -> None:
     endpoint = make_endpoint()
     text, rows = told_of(signed_in, endpoint)
     assert set(rows.values()) == {"not probed yet: the first probe comes within two minutes"}
+    assert "When the engine gave no valid answer" not in text
     assert re.search(r"hours: (not known [^,]+, )?not yet added 2[45] h", text)
     Endpoint.objects.filter(pk=endpoint.pk).update(created_at=timezone.now() - 21 * MINUTE)
     probe_each_minute(endpoint, minutes=20)

@@ -57,7 +57,7 @@ def test_the_list_filters_and_sorts_in_the_url(signed_in: Client, query: str, na
     make_endpoint(host_name="alder", network_mode="terway")
     birch = make_endpoint(host_name="birch", control_address="192.0.2.20:7410")
     Endpoint.objects.filter(pk=birch.pk).update(status="unreachable")
-    assert [host.name for host, _ in signed_in.get(f"/hosts?{query}").context["rows"]] == names
+    assert [host.name for host, *_ in signed_in.get(f"/hosts?{query}").context["rows"]] == names
 
 
 def test_the_list_pages_by_a_cursor_and_shows_each_host_once(signed_in: Client) -> None:
@@ -166,12 +166,12 @@ def test_an_archived_host_leaves_the_list_with_its_pairs_and_comes_back(signed_i
     pair = make_pair()
     host = pair.source.host
     assert signed_in.post(f"/hosts/{host.pk}/archive").headers["Location"] == "/hosts"
-    assert host.name not in [row.name for row, _ in signed_in.get("/hosts").context["rows"]]
-    assert [row.name for row, _ in signed_in.get("/hosts?archived=1").context["rows"]] == [host.name]
+    assert host.name not in [row.name for row, *_ in signed_in.get("/hosts").context["rows"]]
+    assert [row.name for row, *_ in signed_in.get("/hosts?archived=1").context["rows"]] == [host.name]
     assert Pair.objects.filter(archived_at=None).count() == 0
     assert "Restore" in signed_in.get(f"/hosts/{host.pk}").content.decode()
     signed_in.post(f"/hosts/{host.pk}/restore")
-    assert host.name in [row.name for row, _ in signed_in.get("/hosts").context["rows"]]
+    assert host.name in [row.name for row, *_ in signed_in.get("/hosts").context["rows"]]
 
 
 def test_archiving_twice_keeps_the_first_time(signed_in: Client) -> None:

@@ -1,0 +1,214 @@
+"""Authenticator apps and recovery codes: asked for at each log-in, guessed by nobody, encrypted at rest."""
+
+import re
+
+import pytest
+from allauth.mfa.models import Authenticator
+from django.contrib.auth.models import User
+from django.core.cache import caches
+from django.test import Client
+from pytest_django import Settings
+
+from benchweb.accounts import hashing, throttle
+from benchweb.accounts.audit.models import AuditEntry
+from benchweb.accounts.models import UserSession
+from tests.web.factors.apps import code
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "a password of ada's"  # pragma: allowlist secret
+
+
+@pytest.fixture(autouse=True)
+def uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hashing.PooledPasswordHasher, "iterations", 1)
+    for name in ("default", "local"):
+        caches[name].clear()
+
+
+@pytest.fixture
+def ada() -> User:
+    return User.objects.create_user("ada", password=PASSWORD)
+
+
+def first_step(client: Client, query: str = "") -> str:
+    return str(client.post(f"/login{query}", {"username": "ada", "password": PASSWORD})["Location"])
+
+
+def confirmed(client: Client) -> Client:
+    """Enter the password once more, as pages that change factors ask."""
+    assert client.get("/account/factors/app/add")["Location"].startswith("/account/confirm?next=")
+    answer = client.post("/account/confirm", {"password": PASSWORD, "next": "/account/factors/app/add"})
+    assert answer["Location"] == "/account/factors/app/add"
+    return client
+
+
+def set_up(client: Client) -> str:
+    """Set up an app; return its key."""
+    page = client.get("/account/factors/app/add").content.decode()
+    found = re.search(r'<code id="totp-key">(\w+)</code>', page)
+    assert found
+    # An earlier period's, so that the present one is left for the test.
+    answer = client.post("/account/factors/app/add", {"code": code(found[1], periods_later=-1)})
+    assert answer["Location"] == "/account/factors/recovery-codes"
+    return found[1]
+
+
+@pytest.fixture
+def key(ada: User) -> str:
+    client = Client()
+    first_step(client)
+    return set_up(confirmed(client))
+
+
+def recovery_codes(client: Client) -> list[str]:
+    page = client.get("/account/factors/recovery-codes").content.decode()
+    return re.findall(r"<li><code>(\d{8})</code></li>", page)
+
+
+def is_in(client: Client) -> bool:
+    return client.get("/hosts").status_code == 200
+
+
+def test_the_password_alone_opens_nothing_and_the_code_leads_where_they_wanted(key: str) -> None:
+    client = Client()
+    assert first_step(client, "?next=/hosts") == "/login/code"
+    assert not is_in(client)
+    before = client.cookies["sessionid"].value
+    assert client.post("/login/code", {"code": code(key)})["Location"] == "/hosts"
+    assert is_in(client)
+    assert client.cookies["sessionid"].value != before
+    session = UserSession.objects.get(session_key=client.session.session_key)
+    assert (session.user, session.address) == (User.objects.get(), "127.0.0.1")
+
+
+def test_a_code_is_good_once(key: str) -> None:
+    for expected in (True, False):
+        client = Client()
+        first_step(client)
+        client.post("/login/code", {"code": code(key)})
+        assert is_in(client) is expected
+
+
+@pytest.mark.parametrize("periods_later", [-3, 3])
+def test_a_code_of_another_time_is_refused(key: str, periods_later: int) -> None:
+    client = Client()
+    first_step(client)
+    page = client.post("/login/code", {"code": code(key, periods_later=periods_later)}).content.decode()
+    assert "This code or passkey is wrong, or was used already." in page
+    assert not is_in(client)
+    assert AuditEntry.objects.filter(action="login_failed", user_name="ada").count() == 1
+
+
+def test_guessing_stops_after_ten_codes_from_wherever(key: str) -> None:
+    client = Client()
+    first_step(client)
+    for number in range(throttle.FACTOR_ATTEMPTS):
+        client.post("/login/code", {"code": f"{number:06}"}, REMOTE_ADDR=f"192.0.2.{number}")
+    page = client.post("/login/code", {"code": code(key)}, follow=True).content.decode()
+    assert "Too many failed log-ins." in page
+    assert not is_in(client)
+
+
+def test_the_second_step_needs_the_first(key: str) -> None:
+    client = Client()
+    assert client.get("/login/code")["Location"] == "/login"
+    assert client.post("/login/code", {"code": code(key)})["Location"] == "/login"
+    assert not is_in(client)
+
+
+def test_who_is_deactivated_between_the_steps_stays_out(key: str) -> None:
+    client = Client()
+    first_step(client)
+    User.objects.update(is_active=False)
+    client.post("/login/code", {"code": code(key)})
+    assert not is_in(client)
+
+
+def test_a_recovery_code_works_once_in_place_of_the_app(key: str) -> None:
+    client = Client()
+    first_step(client)
+    client.post("/login/code", {"code": code(key)})
+    client.post("/account/confirm", {"password": PASSWORD})
+    codes = recovery_codes(client)
+    assert len(set(codes)) == 10
+    for expected in (True, False):
+        other = Client()
+        first_step(other)
+        other.post("/login/code", {"code": codes[0]})
+        assert is_in(other) is expected
+    assert len(recovery_codes(client)) == 9
+    client.post("/account/factors/recovery-codes/new")
+    assert not set(recovery_codes(client)) & set(codes)
+
+
+def test_factors_are_changed_only_by_who_confirms_it(key: str) -> None:
+    client = Client()
+    first_step(client)
+    client.post("/login/code", {"code": code(key)})
+    for path in ("app/remove", "recovery-codes", "recovery-codes/new", "passkeys/add"):
+        assert "/account/confirm" in client.get(f"/account/factors/{path}")["Location"]
+    assert "/account/confirm" in client.post("/account/factors/app/remove")["Location"]
+    assert Authenticator.objects.filter(type="totp").exists()
+    wrong = client.post("/account/confirm", {"password": "wrong"}).content.decode()  # pragma: allowlist secret
+    assert "Confirm that it is you" in wrong
+    client.post("/account/confirm", {"password": PASSWORD})
+    page = client.post("/account/factors/app/remove", follow=True).content.decode()
+    assert "The authenticator app is removed." in page
+    assert not Authenticator.objects.exists()
+    assert first_step(Client()) == "/"
+
+
+def test_nobody_shows_or_removes_the_factors_of_another(key: str) -> None:
+    eve = Client()
+    eve.force_login(User.objects.create_user("eve", password=PASSWORD))
+    eve.post("/account/confirm", {"password": PASSWORD})
+    assert eve.get("/account/factors/recovery-codes").status_code == 404
+    assert eve.get("/account/factors/app/remove").status_code == 404
+    number = Authenticator.objects.filter(type="totp").get().pk
+    assert eve.post(f"/account/factors/passkeys/{number}/remove").status_code == 404
+    assert Authenticator.objects.count() == 2
+
+
+def test_secrets_are_encrypted_at_rest_and_read_with_a_former_key(key: str, settings: Settings) -> None:
+    stored = str(Authenticator.objects.values_list("data", flat=True))
+    assert key not in stored
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "n" * 40
+    client = Client()
+    first_step(client)
+    client.post("/login/code", {"code": code(key)})
+    assert is_in(client)
+
+
+def test_a_change_of_factors_is_in_the_audit_log_without_the_secret(key: str) -> None:
+    entries = AuditEntry.objects.filter(table="mfa_authenticator", action="created", user_name="ada")
+    assert entries.count() == 2
+    assert all(entry.changes["data"] == [None, "…"] for entry in entries)
+
+
+def test_who_has_no_password_adds_a_first_factor_right_after_a_log_in_only() -> None:
+    client = Client()
+    client.force_login(User.objects.create_user("lin"))
+    assert client.get("/account/factors/app/add").status_code == 200
+    session = client.session
+    session["logged_in_at"] = "2026-01-01T00:00:00+00:00"
+    session.save()
+    page = client.get("/account/factors/app/add", follow=True).content.decode()
+    assert "Log out and in again first" in page
+
+
+@pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example"])
+def test_nobody_is_led_to_another_site(key: str, target: str) -> None:
+    client = Client()
+    client.post("/login", {"username": "ada", "password": PASSWORD, "next": target})
+    assert client.post("/login/code", {"code": code(key)})["Location"] == "/"
+    answer = client.post("/account/confirm", {"password": PASSWORD, "next": target})
+    assert answer["Location"] == "/"
+
+
+def test_a_made_up_passkey_logs_nobody_in(ada: User) -> None:
+    client = Client()
+    client.get("/login/passkey", headers={"X-Requested-With": "XMLHttpRequest"})
+    for credential in ("", "{}", "[]", '{"response": {"userHandle": "MQ"}}', "not JSON"):
+        assert client.post("/login/passkey", {"credential": credential})["Location"] == "/login"
+        assert not is_in(client)
