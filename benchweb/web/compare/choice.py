@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
+from benchweb.runs.lists import RunLine, run_lines
 from benchweb.runs.models import Run
-from benchweb.runs.selectors import neighbours, run_lines
+from benchweb.runs.selectors import neighbours
 from benchweb.web.compare.query import CompareQuery
 
 _RECENT = 20
@@ -16,7 +17,7 @@ _RECENT = 20
 class Offered:
     """A run with the URL of the comparison that it would make."""
 
-    run: Run
+    run: RunLine
     url: str
 
 
@@ -25,31 +26,31 @@ class Choice:
     """Groups of offered runs, each under its heading, and the latest runs to tick."""
 
     groups: list[tuple[str, list[Offered]]]
-    latest: list[Run]
+    latest: list[RunLine]
 
 
 def choice(query: CompareQuery, runs: Sequence[Run]) -> Choice:
     """Offer neighbours of the first run, and while there are no two to compare the latest; at most five queries."""
     return Choice(
         groups=_groups(query, runs) if runs else [],
-        latest=list(run_lines().exclude(pk__in=query.runs).order_by("-pk")[:_RECENT]) if len(runs) < 2 else [],
+        latest=run_lines(Run.objects.exclude(pk__in=query.runs)[:_RECENT]) if len(runs) < 2 else [],
     )
 
 
 def _groups(query: CompareQuery, runs: Sequence[Run]) -> list[tuple[str, list[Offered]]]:
-    found = neighbours(runs[0])
-    earlier: list[tuple[str, Sequence[Run | None]]] = [
-        (_("Earlier runs of this plan on this pair"), found.earlier),
-        (_("The night before"), [found.night_before]),
-        (_("A week before"), [found.week_before]),
+    near = neighbours(runs[0])
+    earlier: list[tuple[str, Sequence[RunLine | None]]] = [
+        (_("Earlier runs of this plan on this pair"), near.earlier),
+        (_("The night before"), [near.night_before]),
+        (_("A week before"), [near.week_before]),
     ]
     groups = [(title, _offered(query, runs, offered, is_earlier=True)) for title, offered in earlier]
-    groups.append((_("Launched together on other pairs"), _offered(query, runs, found.elsewhere, is_earlier=False)))
+    groups.append((_("Launched together on other pairs"), _offered(query, runs, near.elsewhere, is_earlier=False)))
     return [(title, offered) for title, offered in groups if offered]
 
 
 def _offered(
-    query: CompareQuery, runs: Sequence[Run], offered: Sequence[Run | None], *, is_earlier: bool
+    query: CompareQuery, runs: Sequence[Run], offered: Sequence[RunLine | None], *, is_earlier: bool
 ) -> list[Offered]:
     chosen = tuple(run.pk for run in runs)
     new = [run for run in offered if run is not None and run.pk not in chosen]

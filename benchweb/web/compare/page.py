@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
-from typing import Any
+from typing import Any, Protocol
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -16,12 +16,16 @@ from benchweb.charts.export import pair_ids
 from benchweb.charts.spec import ChartSpec
 from benchweb.results.selectors import TrialRow, facts_of_runs, trial_rows_of_runs
 from benchweb.runs.models import OPEN_STATES, Run
-from benchweb.runs.selectors import run_lines
+from benchweb.runs.selectors import runs_named
+from benchweb.statistics import Verdict
+from benchweb.web.compare.headline import Headline, headline
 from benchweb.web.compare.query import CompareQuery
 from benchweb.web.compare.words import Words, apart_words, note_words, summary_words, words
 from benchweb.web.facts.diff import ChangedFact, HostFacts, changed_facts
 
 _Documents = dict[int, tuple[dict[str, Any], dict[str, Any]]]
+# Of each run: eight repetitions show a change in one metric of forty.
+REPETITIONS_WANTED = 8
 _NO_FACTS: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
 
 
@@ -41,11 +45,14 @@ class Column:
     judged: int
     baseline_url: str
     remove_url: str
+    headline: Headline | None
+    # Why there is no figure where it was never to have one.
+    absent: str
 
 
 # Frozen it would take three times as long to make, and a page has hundreds.
 @dataclass
-class ShownEntry:
+class DisplayedEntry:
     """A run's figure of a measure; `missing` says why there is none, or why repetitions lack."""
 
     label: str
@@ -55,11 +62,11 @@ class ShownEntry:
 
 
 @dataclass(frozen=True)
-class ShownRow:
+class DisplayedRow:
     """A measure with its entries in the order of the columns."""
 
     measure: Measure
-    entries: list[ShownEntry]
+    entries: list[DisplayedEntry]
 
 
 @dataclass(frozen=True)
@@ -86,7 +93,7 @@ class Comparison:
     """Two or more runs compared."""
 
     columns: list[Column]
-    rows: list[ShownRow]
+    rows: list[DisplayedRow]
     kinds: list[tuple[str, str]]
     left_out: list[str]
     facts: list[FactRow]
@@ -94,11 +101,13 @@ class Comparison:
     charts: list[ChartSpec]
     # What many cells would have to say.
     note: str
+    # The least repetitions of each run with which anything could be told; None where that is enough already.
+    repetitions_wanted: int | None = None
 
 
 def requested_runs(query: CompareQuery) -> list[Run]:
     """Read the runs in the query's order; one that doesn't exist is left out. One query."""
-    found = run_lines().in_bulk(query.runs)
+    found = runs_named().in_bulk(query.runs)
     return [found[pk] for pk in query.runs if pk in found]
 
 
@@ -106,17 +115,19 @@ def comparison(runs: Sequence[Run], query: CompareQuery) -> Comparison:
     """Prepare the comparison of runs, the baseline first; two queries: trials, facts of last results."""
     ids = [run.pk for run in runs]
     trials, documents = trial_rows_of_runs(ids), facts_of_runs(ids)
-    found = compare_runs([trials[run.pk] for run in runs], show=query.show, sort=query.sort)
+    compared = compare_runs([trials[run.pk] for run in runs], show=query.show, sort=query.sort)
     labels = _labels(runs, query.zone)
     columns = [
-        _column(query, run, labels[run.pk], found, index=index, apart=apart_words(runs[0], run))
+        _column(query, run, labels[run.pk], compared, index=index, apart=apart_words(runs[0], run))
         for index, run in enumerate(runs)
     ]
     facts, without_facts = _facts_changed(runs, documents)
-    present = {row.measure.kind.name for row in found.rows}
+    present = {row.measure.kind.name for row in compared.rows}
     rows = [
-        ShownRow(row.measure, [_shown(row.measure, *each) for each in zip(columns, row.entries, strict=True)])
-        for row in narrowed(found, kind=query.kind, only_differing=query.is_differing).rows
+        DisplayedRow(
+            row.measure, [displayed_entry(row.measure, *each) for each in zip(columns, row.entries, strict=True)]
+        )
+        for row in narrowed(compared, kind=query.kind, only_differing=query.is_differing).rows
     ]
     has_own_units = any(each.words and each.words.is_in_unit for row in rows for each in row.entries)
     return Comparison(
@@ -127,7 +138,8 @@ def comparison(runs: Sequence[Run], query: CompareQuery) -> Comparison:
         facts=[_fact_row(columns, fact) for fact in facts],
         without_facts=without_facts,
         charts=comparison_charts(_drawn(runs, labels, trials, query.kind)),
-        note=note_words(found.counts, has_own_units=has_own_units),
+        note=note_words(compared.counts, has_own_units=has_own_units),
+        repetitions_wanted=REPETITIONS_WANTED if any(counts[Verdict.TOO_FEW] for counts in compared.counts) else None,
     )
 
 
@@ -148,33 +160,47 @@ def _facts_changed(runs: Sequence[Run], documents: _Documents) -> tuple[list[Cha
     return changed_facts(source, sink), [run for run in runs if run.pk not in documents]
 
 
-def _shown(measure: Measure, column: Column, entry: Entry) -> ShownEntry:
-    return ShownEntry(
+class AnyColumn(Protocol):
+    """What a cell takes of its column."""
+
+    @property
+    def short(self) -> str: ...
+    @property
+    def judged(self) -> int: ...
+    @property
+    def absent(self) -> str: ...
+
+
+def displayed_entry(measure: Measure, column: AnyColumn, entry: Entry) -> DisplayedEntry:
+    """Prepare a cell."""
+    return DisplayedEntry(
         label=column.short,
         entry=entry,
         words=words(entry, measure.metric, column.judged),
-        missing=reason_text(entry.reason) if entry.is_planned else _("not in this run's plan"),
+        missing=reason_text(entry.reason) if entry.is_planned else column.absent,
     )
 
 
 def _fact_row(columns: Sequence[Column], fact: ChangedFact) -> FactRow:
-    told = zip(columns, fact.values, fact.changed, strict=True)
-    cells = [FactCell(column.short, value, changed) for column, value, changed in told]
+    by_column = zip(columns, fact.values, fact.changed, strict=True)
+    cells = [FactCell(column.short, value, changed) for column, value, changed in by_column]
     return FactRow(fact.label, fact.ends, fact.is_changed, cells)
 
 
-def _column(query: CompareQuery, run: Run, label: str, found: RunsComparison, *, index: int, apart: str) -> Column:
+def _column(query: CompareQuery, run: Run, label: str, compared: RunsComparison, *, index: int, apart: str) -> Column:
     return Column(
         run=run,
         label=label,
         short=_short(run),
         is_baseline=index == 0,
         is_open=run.state in OPEN_STATES,
-        summary=summary_words(found.counts[index]),
+        summary=summary_words(compared.counts[index]),
         apart=apart,
-        judged=found.judged[index],
+        judged=compared.judged[index],
         baseline_url=query.with_baseline(run.pk),
         remove_url=query.without(run.pk),
+        headline=headline(compared.rows, index, compared.judged[index]) if index else None,
+        absent=_("not in this run's plan"),
     )
 
 

@@ -30,6 +30,7 @@ _OUTCOMES = {
     Verdict.SAME: _lazy("%(count)s identical in every repetition"),
     Verdict.TOO_FEW: _lazy("%(count)s with too few repetitions"),
     "elsewhere": _lazy("%(count)s not in its plan"),
+    "unmeasured": _lazy("%(count)s not measured"),
     "missing": _lazy("%(count)s missing"),
     "alone": _lazy("%(count)s not in the baseline"),
 }
@@ -57,20 +58,20 @@ class Words:
 
 def words(entry: Entry, metric: Metric, judged: int) -> Words | None:
     """Say what an entry's comparison with the baseline found; None where there was nothing to compare."""
-    found = entry.difference
-    if found is None:
+    difference = entry.difference
+    if difference is None:
         return None
     texts = _texts(get_language())
     return Words(
         tone=entry.change,
         tone_words=texts.tones.get(entry.change, ""),
-        arrow=_ARROWS[(found.difference > 0) - (found.difference < 0)],
-        change=_size(found.difference, found, metric, texts),
-        interval="" if entry.verdict == Verdict.TOO_FEW else _interval(found, metric, texts),
-        full=_full(found, metric.unit, texts),
-        is_in_unit=metric.unit != "ratio" and _is_below_nothing(found),
+        arrow=_ARROWS[(difference.difference > 0) - (difference.difference < 0)],
+        change=_size(difference.difference, difference, metric, texts),
+        interval="" if entry.verdict == Verdict.TOO_FEW else _interval(difference, metric, texts),
+        full=_full(difference, metric.unit, texts),
+        is_in_unit=metric.unit != "ratio" and _is_below_nothing(difference),
         # "Large", or an interval that leaves out 0, beside "too few repetitions" would say two things at once.
-        effect="" if entry.verdict == Verdict.TOO_FEW else _effect(found, texts),
+        effect="" if entry.verdict == Verdict.TOO_FEW else _effect(difference, texts),
         verdict=_verdict(entry, metric, judged, texts),
         verdict_full=_whole_verdict(entry, metric, texts),
     )
@@ -94,6 +95,8 @@ class _Texts(NamedTuple):
     least_rise_shown: str
     single: str
     few: str
+    few_runs: str
+    too_few_runs: str
 
 
 @cache
@@ -115,26 +118,31 @@ def _texts(_language: str | None) -> _Texts:
         least_rise_shown=_("%(text)s; detectable: a rise of %(least)s, no fall"),
         single=_("a single repetition has no spread, so no change can be detected"),
         few=_("%(n)s and %(m)s repetitions are too few (minimum %(needed)s each)"),
+        few_runs=_("%(n)s and %(m)s runs are too few (minimum %(needed)s each)"),
+        too_few_runs=_("too few runs"),
     )
 
 
-def note_words(counts: Iterable[Mapping[str, int]], *, has_own_units: bool) -> str:
+def note_words(counts: Iterable[Mapping[str, int]], *, has_own_units: bool, is_of_sets: bool = False) -> str:
     """Say once what many cells have in short: a difference that isn't shown, what it would take to tell, its unit."""
-    found = {verdict for each in counts for verdict, count in each.items() if count}
+    verdicts = {verdict for each in counts for verdict, count in each.items() if count}
     notes = []
-    if Verdict.NONE_SHOWN in found:
+    if Verdict.NONE_SHOWN in verdicts:
         notes.append(
             _(
                 "“No significant change” doesn't mean that there is no change: "
                 "the number of repetitions limits what can be detected."
             )
         )
-    if Verdict.TOO_FEW in found:
+    if Verdict.TOO_FEW in verdicts:
         text = _(
             "“Too few repetitions” to compare runs: the minimum is %(needed)s of each run, "
             "and more if many metrics are compared."
         )
-        notes.append(text % {"needed": repetitions_needed()})
+        of_sets = _(
+            "“Too few runs” to compare: the minimum is %(needed)s on each side, and more if many metrics are compared."
+        )
+        notes.append((of_sets if is_of_sets else text) % {"needed": repetitions_needed()})
     if has_own_units:
         notes.append(
             _("A difference is shown in the metric's own unit if its interval in percent would reach below −100 %.")
@@ -142,39 +150,41 @@ def note_words(counts: Iterable[Mapping[str, int]], *, has_own_units: bool) -> s
     return sentence_space().join(notes)
 
 
-def _size(value: float, found: Difference, metric: Metric, texts: _Texts) -> str:
-    return _NO_BREAK.join(_parts(value, found, metric, texts)).rstrip()
+def _size(value: float, difference: Difference, metric: Metric, texts: _Texts) -> str:
+    return _NO_BREAK.join(_parts(value, difference, metric, texts)).rstrip()
 
 
-def _parts(value: float, found: Difference, metric: Metric, texts: _Texts) -> tuple[str, str]:
+def _parts(value: float, difference: Difference, metric: Metric, texts: _Texts) -> tuple[str, str]:
     """Write a difference: per cent of the baseline, points for shares, else the unit itself."""
     if metric.unit == "ratio":
         return _signed(value * 100), texts.points
-    share = found.share(value)
-    return _quantity(value, metric.unit) if share is None or _is_below_nothing(found) else (_signed(share * 100), "%")
+    share = difference.share(value)
+    return (
+        _quantity(value, metric.unit) if share is None or _is_below_nothing(difference) else (_signed(share * 100), "%")
+    )
 
 
-def _is_below_nothing(found: Difference) -> bool:
+def _is_below_nothing(difference: Difference) -> bool:
     """Tell whether the interval would go below −100 %: the resamples' baseline is not that of the percentages."""
-    share = found.share(found.interval[0]) if found.interval else None
+    share = difference.share(difference.interval[0]) if difference.interval else None
     return share is not None and share <= -1
 
 
-def _interval(found: Difference, metric: Metric, texts: _Texts) -> str:
-    if found.interval is None:
+def _interval(difference: Difference, metric: Metric, texts: _Texts) -> str:
+    if difference.interval is None:
         return ""
-    low, high = (_parts(end, found, metric, texts) for end in found.interval)
+    low, high = (_parts(end, difference, metric, texts) for end in difference.interval)
     return _between(low, high, texts)
 
 
-def _full(found: Difference, unit: str, texts: _Texts) -> str:
+def _full(difference: Difference, unit: str, texts: _Texts) -> str:
     """Write the difference and its interval in the unit itself."""
     if unit == "ratio":
         return ""
-    text = " ".join(_quantity(found.difference, unit)).rstrip()
-    if found.interval is None:
+    text = " ".join(_quantity(difference.difference, unit)).rstrip()
+    if difference.interval is None:
         return text
-    low, high = (_quantity(end, unit) for end in found.interval)
+    low, high = (_quantity(end, unit) for end in difference.interval)
     return texts.full % {"difference": text, "interval": _between(low, high, texts)}
 
 
@@ -183,22 +193,22 @@ def _between(low: tuple[str, str], high: tuple[str, str], texts: _Texts) -> str:
     return texts.between % {"low": first, "high": " ".join(high).rstrip()}
 
 
-def _effect(found: Difference, texts: _Texts) -> str:
-    if found.is_constant or min(found.n, found.baseline_n) < LEAST_FOR_INTERVAL:
+def _effect(difference: Difference, texts: _Texts) -> str:
+    if difference.is_constant or min(difference.n, difference.baseline_n) < LEAST_FOR_INTERVAL:
         return ""
-    delta = f"{found.cliffs_delta:+.2f}".replace("-", "−")
-    return f"δ {'0' if found.cliffs_delta == 0 else delta} {texts.effects[found.effect]}"
+    delta = f"{difference.cliffs_delta:+.2f}".replace("-", "−")
+    return f"δ {'0' if difference.cliffs_delta == 0 else delta} {texts.effects[difference.effect]}"
 
 
 def _verdict(entry: Entry, metric: Metric, judged: int, texts: _Texts) -> str:
-    found = entry.difference
+    difference = entry.difference
     match entry.verdict:
         case Verdict.SAME:
             return texts.same
         case Verdict.TOO_FEW:
-            return texts.too_few
-        case Verdict.NONE_SHOWN if found:
-            return _none_shown(texts.none_in_short, found, metric, texts)
+            return texts.too_few_runs if entry.pairs else texts.too_few
+        case Verdict.NONE_SHOWN if difference:
+            return _none_shown(texts.none_in_short, difference, metric, texts)
         case Verdict.PERHAPS:
             return texts.perhaps % {"count": judged}
     return ""
@@ -206,33 +216,37 @@ def _verdict(entry: Entry, metric: Metric, judged: int, texts: _Texts) -> str:
 
 def _whole_verdict(entry: Entry, metric: Metric, texts: _Texts) -> str:
     """Return the sentence of a verdict that a cell has in short; empty where the cell has all of it."""
-    found = entry.difference
-    if found is None:
+    difference = entry.difference
+    if difference is None:
         return ""
     if entry.verdict == Verdict.TOO_FEW:
-        return _too_few(found, texts)
-    return _none_shown(texts.none_shown, found, metric, texts) if entry.verdict == Verdict.NONE_SHOWN else ""
+        return _too_few(difference, texts, is_of_runs=bool(entry.pairs))
+    return _none_shown(texts.none_shown, difference, metric, texts) if entry.verdict == Verdict.NONE_SHOWN else ""
 
 
-def _too_few(found: Difference, texts: _Texts) -> str:
-    least = min(found.n, found.baseline_n)
-    if least == 1:
+def _too_few(difference: Difference, texts: _Texts, *, is_of_runs: bool) -> str:
+    least = min(difference.n, difference.baseline_n)
+    if least == 1 and not is_of_runs:
         return texts.single
-    return texts.few % {"n": found.baseline_n, "m": found.n, "needed": repetitions_needed()}
+    return (texts.few_runs if is_of_runs else texts.few) % {
+        "n": difference.baseline_n,
+        "m": difference.n,
+        "needed": repetitions_needed(),
+    }
 
 
-def _none_shown(text: str, found: Difference, metric: Metric, texts: _Texts) -> str:
-    if found.interval and (found.interval[0] > 0 or found.interval[1] < 0):
+def _none_shown(text: str, difference: Difference, metric: Metric, texts: _Texts) -> str:
+    if difference.interval and (difference.interval[0] > 0 or difference.interval[1] < 0):
         return texts.not_by_rank % {"text": text}
-    if not found.least_shift_shown:
+    if not difference.least_shift_shown:
         return text
-    least = _size(found.least_shift_shown, found, metric, texts).lstrip("+")
-    seen = _size(abs(found.difference), found, metric, texts).lstrip("+")
+    least = _size(difference.least_shift_shown, difference, metric, texts).lstrip("+")
+    seen = _size(abs(difference.difference), difference, metric, texts).lstrip("+")
     # The test alone would find such a one: it is not shown for its interval reaches over 0, as that of this one does.
-    if found.least_shift_shown <= abs(found.difference) or least == seen:
+    if difference.least_shift_shown <= abs(difference.difference) or least == seen:
         return text
     # No rate, latency or share falls by more than it is.
-    is_fall_possible = found.least_shift_shown <= found.baseline_median
+    is_fall_possible = difference.least_shift_shown <= difference.baseline_median
     return (texts.least_shown if is_fall_possible else texts.least_rise_shown) % {"text": text, "least": least}
 
 

@@ -1,0 +1,1 @@
+"""Documents made of chosen runs, in the shape of published reports."""

@@ -1,0 +1,70 @@
+"""What the runs were made on and how: hosts with their facts, plans with their repetitions."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from benchweb.common.formatting import quantity
+from benchweb.reports.document import Table
+from benchweb.reports.reported import Facts, ReportedRun
+from benchweb.reports.tables.notation import MISSING, filled
+
+
+def host_tables(runs: Sequence[ReportedRun]) -> list[Table]:
+    """Return what the engines told of each host, as of its last run here; imported runs tell nothing."""
+    hosts: dict[str, Facts] = {}
+    for run in runs:
+        for end, facts in zip((run.run.pair.source, run.run.pair.sink), run.facts, strict=True):
+            if facts or end.host.name not in hosts:
+                hosts[end.host.name] = facts
+    if not any(hosts.values()):
+        return []
+    columns = [_("Host"), _("Operating system"), _("Kernel"), _("CPU"), _("Memory"), _("Network card"), _("Engine")]
+    return [Table(_("Hosts"), columns, [[name, *_facts(facts)] for name, facts in hosts.items()])]
+
+
+def _facts(facts: Facts) -> list[str]:
+    cpu = facts.get("cpu") or {}
+    memory = facts.get("memory_bytes")
+    return [
+        facts.get("operating_system") or MISSING,
+        facts.get("kernel") or MISSING,
+        f"{cpu['model']} × {cpu.get('logical', '?')}" if cpu.get("model") else MISSING,
+        str(quantity(memory, "B")) if memory else MISSING,
+        _card(facts),
+        facts.get("engine_version") or MISSING,
+    ]
+
+
+def _card(facts: Facts) -> str:
+    """Return the first interface that is no loopback: its driver, speed and MTU."""
+    cards: list[Mapping[str, Any]] = [each for each in facts.get("interfaces") or [] if each.get("name") != "lo"]
+    if not cards:
+        return MISSING
+    card = cards[0]
+    speed = card.get("speed_bps")
+    words = [card.get("name"), card.get("driver"), str(quantity(speed, "bit/s")) if speed else ""]
+    return ", ".join(filter(None, [*words, f"MTU {card['mtu']}" if card.get("mtu") else ""]))
+
+
+def run_tables(runs: Sequence[ReportedRun]) -> list[Table]:
+    """Return which runs the report is made of."""
+    columns = [_("Run"), _("Pair"), _("Environment"), _("Plan"), _("Repetitions"), _("Measured at (UTC)"), _("Origin")]
+    return filled([Table(_("Runs"), columns, [_run(run) for run in runs], [4])])
+
+
+def _run(run: ReportedRun) -> list[str]:
+    version, began = run.run.plan_version, run.run.started_at or run.run.created_at
+    imported = run.imported
+    origin = _("imported from {tools}").format(tools=", ".join(imported.tools)) if imported else "benchweb"
+    most = max((test.n for test in run.combinations()), default=0)
+    return [
+        str(run.run.pk),
+        str(run.run.pair),
+        run.run.pair.environment.name,
+        str(version),
+        str(most),
+        f"{began:%Y-%m-%d %H:%M}",
+        origin,
+    ]

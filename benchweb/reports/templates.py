@@ -1,0 +1,88 @@
+"""The shapes of reports, after five published ones: which tables and charts each has."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext_noop
+
+from benchweb.reports.document import Table
+from benchweb.reports.reported import ReportedRun
+from benchweb.reports.tables.baseline import baseline_tables
+from benchweb.reports.tables.counters import sar_tables
+from benchweb.reports.tables.indicators import indicator_tables
+from benchweb.reports.tables.iperf3 import iperf3_tables
+from benchweb.reports.tables.modes import mode_tables
+from benchweb.reports.tables.netperf import netperf_tables, udp_table
+from benchweb.reports.tables.notation import filled
+from benchweb.reports.tables.wrk import wrk_tables
+
+Builder = Callable[[Sequence[ReportedRun], Sequence[str]], list[Table]]
+
+
+@dataclass(frozen=True)
+class ReportTemplate:
+    """A shape; `title` and `summary` are marked by gettext_noop. `tables` takes the runs and the order of modes."""
+
+    key: str
+    title: str
+    summary: str
+    tables: Builder
+    has_charts: bool = True
+    has_modes: bool = False
+
+
+def _of_each(*builders: Callable[[ReportedRun], list[Table]]) -> Builder:
+    """Build tables run by run."""
+    return lambda runs, _modes: [table for run in runs for build in builders for table in build(run)]
+
+
+def _of_all(build: Callable[[Sequence[ReportedRun]], list[Table]]) -> Builder:
+    """Build tables of all runs together."""
+    return lambda runs, _modes: build(runs)
+
+
+def _udp(run: ReportedRun) -> list[Table]:
+    return filled([udp_table(run)])
+
+
+TEMPLATES = (
+    ReportTemplate(
+        "sizes",
+        gettext_noop("Message sizes"),
+        gettext_noop("netperf's tables: throughput by message size, UDP sent and received, transactions"),
+        _of_each(netperf_tables),
+    ),
+    ReportTemplate(
+        "methods",
+        gettext_noop("Test methods"),
+        gettext_noop("iperf3's intervals, netperf's UDP lines, sar's rows per second, wrk's threads"),
+        _of_each(iperf3_tables, _udp, sar_tables, wrk_tables),
+        has_charts=False,
+    ),
+    ReportTemplate(
+        "modes",
+        gettext_noop("Network modes × modes"),
+        gettext_noop("Throughput, packet rate and latency between network modes, for each zone"),
+        mode_tables,
+        has_charts=False,
+        has_modes=True,
+    ),
+    ReportTemplate(
+        "baseline",
+        gettext_noop("Server baseline"),
+        gettext_noop("Memory, disk and network card, mean of the repetitions beside median"),
+        _of_all(baseline_tables),
+        has_charts=False,
+    ),
+    ReportTemplate(
+        "wan",
+        gettext_noop("WAN, five indicators"),
+        gettext_noop("Availability, response time, utilisation, throughput and bandwidth capacity of paths"),
+        _of_all(indicator_tables),
+    ),
+)
+
+
+def template_named(key: str) -> ReportTemplate:
+    """Return a template by its key; of one that has gone the first."""
+    return next((each for each in TEMPLATES if each.key == key), TEMPLATES[0])

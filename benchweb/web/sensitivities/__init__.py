@@ -1,0 +1,1 @@
+"""Pages: how small a change alerts, of a plan, environment, test kind or metric."""
