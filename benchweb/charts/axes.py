@@ -84,7 +84,7 @@ def by_position(sweep: Sweep, axis: Axis, name: str, trials: Sequence[TrialRow])
         return {sweep.kind.label: list(trials)}
     trials_at = dict[float | str, list[TrialRow]]()
     valued = zip(sweep.values(trials, name), trials, strict=True)
-    for value, trial in sorted(valued, key=lambda each: sort_key(each[0])):
+    for value, trial in sorted(valued, key=lambda pair: sort_key(pair[0])):
         position = category(value) if axis.scale == "category" else float(value)
         trials_at.setdefault(position, []).append(trial)
     return trials_at

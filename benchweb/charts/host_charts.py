@@ -47,13 +47,13 @@ _INDICATORS = (
         "response-time",
         gettext_noop("Response time of the engine"),
         Axis(label=gettext_noop("Response time"), unit="s", from_zero=True),
-        [_Line("", lambda found: found.response_seconds, extreme="")],
+        [_Line("", lambda figures: figures.response_seconds, extreme="")],
     ),
     _Indicator(
         "utilisation",
         gettext_noop("Utilisation of the CPUs"),
         Axis(label=gettext_noop("Busy share of all CPUs"), unit="ratio", from_zero=True),
-        [_Line("", lambda found: found.cpu_ratio)],
+        [_Line("", lambda figures: figures.cpu_ratio)],
         gettext_noop("busiest minute"),
     ),
     _Indicator(
@@ -61,8 +61,8 @@ _INDICATORS = (
         gettext_noop("Bandwidth used"),
         Axis(label=gettext_noop("Bandwidth used"), unit="bit/s", from_zero=True),
         [
-            _Line(gettext_noop("received"), lambda found: found.received_bps),
-            _Line(gettext_noop("sent"), lambda found: found.sent_bps),
+            _Line(gettext_noop("received"), lambda figures: figures.received_bps),
+            _Line(gettext_noop("sent"), lambda figures: figures.sent_bps),
         ],
         gettext_noop("busiest minute"),
         has_link=True,
@@ -72,8 +72,8 @@ _INDICATORS = (
         gettext_noop("Bandwidth left"),
         Axis(label=gettext_noop("Bandwidth left"), unit="bit/s", from_zero=True),
         [
-            _Line(gettext_noop("to receive"), lambda found: found.left_to_receive_bps, extreme="least"),
-            _Line(gettext_noop("to send"), lambda found: found.left_to_send_bps, extreme="least"),
+            _Line(gettext_noop("to receive"), lambda figures: figures.left_to_receive_bps, extreme="least"),
+            _Line(gettext_noop("to send"), lambda figures: figures.left_to_send_bps, extreme="least"),
         ],
         gettext_noop("busiest minute"),
     ),
@@ -111,10 +111,10 @@ def host_charts(
     first = min(added.values(), default=starts[0])
     starts = [begin for begin, end in pairwise(starts[:-1]) if end > first] + list(starts[-2:])
     speeds = entered_bps or {}
-    found = {endpoint_id: bucketed(hours[endpoint_id], starts, speeds.get(endpoint_id)) for endpoint_id in names}
+    figures = {endpoint_id: bucketed(hours[endpoint_id], starts, speeds.get(endpoint_id)) for endpoint_id in names}
     times = [rfc3339(start) for start in starts]
     length = _length(starts[1] - starts[0])
-    charts = [_chart(indicator, names, found, times, length) for indicator in _indicators(get_language())]
+    charts = [_chart(indicator, names, figures, times, length) for indicator in _indicators(get_language())]
     return [chart for chart in charts if chart is not None]
 
 
@@ -128,7 +128,7 @@ def bucketed(hours: Sequence[Hour], starts: Sequence[datetime], entered_bps: flo
 def _chart(
     indicator: _Indicator,
     names: Mapping[int, str],
-    found: Mapping[int, Sequence[Indicators]],
+    figures: Mapping[int, Sequence[Indicators]],
     times: Sequence[str],
     length: str,
 ) -> ChartSpec | None:
@@ -138,7 +138,7 @@ def _chart(
     for endpoint_id, name in names.items():
         for line in indicator.lines:
             label = " ".join(filter(None, [name if len(names) > 1 else "", line.label])) or y.label
-            points = [(time, line.pick(each)) for time, each in zip(times, found[endpoint_id], strict=False)]
+            points = [(time, line.pick(point)) for time, point in zip(times, figures[endpoint_id], strict=False)]
             key = f"{endpoint_id}-{line.name or indicator.key}"
             mean = _mean_series(key, label, points, palette)
             series += [mean, _extreme_series(mean, points, indicator, line)] if line.extreme else [mean]
@@ -152,7 +152,7 @@ def _chart(
         x=replace(_X, label=_(_X.label)),
         y=y,
         series=series,
-        lines=_links(names, found) if indicator.has_link else [],
+        lines=_links(names, figures) if indicator.has_link else [],
         table=_table(y, series),
     )
 
@@ -208,19 +208,21 @@ def _point(time: str, value: float | None, measured: Measured | None, missing: s
     return ChartPoint(time, value, measured.n)
 
 
-def _links(names: Mapping[int, str], found: Mapping[int, Sequence[Indicators]]) -> list[ReferenceLine]:
+def _links(names: Mapping[int, str], figures: Mapping[int, Sequence[Indicators]]) -> list[ReferenceLine]:
     """Return the speeds of the links, the latest of each endpoint; equal ones are one line."""
-    latest = [_latest_link(found[key]) for key in names]
-    links = sorted({(each.link_bps, each.is_link_entered) for each in latest if each and each.link_bps})
+    latest = [_latest_link(figures[key]) for key in names]
+    links = sorted({(end.link_bps, end.is_link_entered) for end in latest if end and end.link_bps})
     return [
         ReferenceLine(label=_("link, as entered") if is_entered else _("link"), y=speed) for speed, is_entered in links
     ]
 
 
-def _latest_link(found: Sequence[Indicators]) -> Indicators | None:
+def _latest_link(figures: Sequence[Indicators]) -> Indicators | None:
     """Return the latest time whose link is known, one that the kernel told before one that was entered."""
-    known = [each for each in found if each.link_bps]
-    return next((each for each in reversed(known) if not each.is_link_entered), known[-1] if known else None)
+    known = [figure for figure in figures if figure.link_bps]
+    return next(
+        (indicators for indicators in reversed(known) if not indicators.is_link_entered), known[-1] if known else None
+    )
 
 
 def _table(y: Axis, series: Sequence[ChartSeries]) -> ChartTable:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from benchweb.catalog import Kind, Metric, Parameter, nested_words
+from benchweb.catalog.document import TOOL
 from benchweb.catalog.reasons import Reason, joined
 from benchweb.catalog.translation import reason_text
 from benchweb.charts.spec import ChartPoint
@@ -40,7 +41,7 @@ class Sweep:
         """Name the swept parameters that tell lines apart, when `x` is on the axis."""
         return [name for name in self.swept if name != x]
 
-    def values(self, trials: Iterable[TrialRow], name: str) -> list[Any]:
+    def values(self, trials: Sequence[TrialRow], name: str) -> list[Any]:
         """Return trials' values of a parameter: their own, else the kind's default."""
         return _values(trials, self.kind.parameters[name])
 
@@ -82,11 +83,11 @@ def sort_key(value: Any) -> tuple[int, float, str]:
 def point(x: float | str, trials: Sequence[TrialRow], metric: str, href: str = "") -> ChartPoint:
     """Combine the repetitions at x to their median; what is missing says why. `href` is where it leads."""
     values = [trial.metrics[metric] for trial in trials if metric in trial.metrics and trial.measured]
-    found = summary(values)
+    summarized = summary(values)
     reason = reason_text(missing_reason(trials, len(values)))
-    if found is None:
+    if summarized is None:
         return ChartPoint(x, None, href=href, reason=reason)
-    return ChartPoint(x, found.median, found.n, found.low, found.high, values, href, reason)
+    return ChartPoint(x, summarized.median, summarized.n, summarized.low, summarized.high, values, href, reason)
 
 
 def variant(metric: str, first_metric: str) -> str:
@@ -144,10 +145,15 @@ def _swept(kind: Kind, trials: list[TrialRow]) -> list[str]:
     ]
 
 
-def _values(trials: Iterable[TrialRow], parameter: Parameter) -> list[Any]:
+def _values(trials: Sequence[TrialRow], parameter: Parameter) -> list[Any]:
     """Return values that can be compared and grouped: a nested test by its words."""
     name, default = parameter.name, parameter.default
     values = [trial.params.get(name, default) for trial in trials]
+    if parameter.unit == "s" and not parameter.identity:
+        # A tool prints how long a test took, 60.01 s, and not for how long it was asked.
+        values = [
+            round(value) if TOOL.name in trial.params else value for trial, value in zip(trials, values, strict=True)
+        ]
     return [nested_words(value) for value in values] if parameter.is_test else values
 
 
@@ -160,9 +166,9 @@ def missing_reason(trials: Sequence[TrialRow], measured: int) -> str:
         return "" if measured else Reason("not_measured")
     still_open = [trial for trial in missing if trial.state in OPEN_STATES]
     # What has failed is worth more to a reader than what is yet to come.
-    shown = next((trial for trial in missing if trial not in still_open), missing[0])
-    count = sum(trial.state == shown.state for trial in missing)
-    state = Reason(f"state_{shown.state}")
+    first = next((trial for trial in missing if trial not in still_open), missing[0])
+    count = sum(trial.state == first.state for trial in missing)
+    state = Reason(f"state_{first.state}")
     is_only_one = len(trials) == count == 1
     what = state if is_only_one else Reason("repetitions_in_state", count=count, total=len(trials), state=state)
-    return joined([what, shown.why], ": ")
+    return joined([what, first.why], ": ")

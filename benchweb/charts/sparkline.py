@@ -38,6 +38,8 @@ class Sparkline:
     baseline_y: float | None
     gaps: list[float]
     ground_y: float
+    # The value that the line is drawn for, where one of them is.
+    marked: tuple[float, float] | None = None
 
 
 def sparkline(
@@ -48,6 +50,7 @@ def sparkline(
     baseline: float | None = None,
     bounds: tuple[float, float] | None = None,
     before: int = 0,
+    mark: int | None = None,
 ) -> Sparkline:
     """Place values evenly from left to right; None is a gap that no line crosses.
 
@@ -79,6 +82,7 @@ def sparkline(
         baseline_y=None if baseline is None else round(ground - (_within(baseline, bounds) - low) * factor, 1),
         gaps=[x for x, value in list(zip(_columns(len(values), step), values, strict=True))[before:] if value is None],
         ground_y=height - _GROUND,
+        marked=None if mark is None else points[mark],
     )
 
 
@@ -100,18 +104,18 @@ def with_gaps(ats: Sequence[datetime], values: Sequence[float], until: datetime)
     regular = [step for step in steps if -half <= step - usual <= half]
     if usual < _LEAST_RHYTHM_SECONDS or len(steps) < _LEAST_INTERVALS or len(regular) < _REGULAR_SHARE * len(steps):
         return list(values)
-    found: list[float | None] = []
+    spaced: list[float | None] = []
     first = 0
     # Most come in time: only of the others it is computed how many are missing.
     for index, step in enumerate(steps, 1):
         if step > late_from:
-            found += values[first:index]
-            found += [None] * min(_LONGEST_GAP, round(step / usual) - 1)
+            spaced += values[first:index]
+            spaced += [None] * min(_LONGEST_GAP, round(step / usual) - 1)
             first = index
-    found += values[first:]
+    spaced += values[first:]
     # The next one is late only when half an interval has passed beyond its time.
     late = int((until - ats[-1]).total_seconds() / usual - 0.5)
-    return found + [None] * min(_LONGEST_GAP, max(0, late))
+    return spaced + [None] * min(_LONGEST_GAP, max(0, late))
 
 
 def nightly(nights: Sequence[date], values: Sequence[float], *, last: date, count: int) -> list[float | None]:

@@ -5,8 +5,6 @@ from dataclasses import replace
 from datetime import tzinfo
 from typing import NamedTuple
 
-from django.db.models import Case, F, Q, Value, When
-from django.db.models.functions import Abs
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, Metric, catalog
@@ -22,6 +20,7 @@ from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import Axis, ChartBand, ChartRing, ChartSeries, ChartSpec, Measured
 from benchweb.charts.table import chart_table
 from benchweb.regressions.models import Alert, AlertSeries
+from benchweb.regressions.selectors import parts_named_first
 
 # Beside the series that names the alert so many others are drawn; a page of fifty charts is none.
 MOST_BESIDE = 8
@@ -46,54 +45,47 @@ def alert_charts(alert: Alert, *, zone: tzinfo) -> list[ChartSpec]:
     drawn = _drawn(_parts(alert))
     if not drawn:
         return []
-    return [*_large(alert, drawn[0], zone), *(_small(each) for each in drawn[1:])]
+    return [*_large(alert, drawn[0], zone), *(_small(series) for series in drawn[1:])]
 
 
-def _parts(alert: Alert) -> Sequence[AlertSeries]:
-    """Return the series that are drawn: those of the metric that names the alert first, and the most changed."""
-    is_named = Q(series__kind=alert.params.get("kind", ""), series__metric=alert.params.get("metric", ""))
-    return list(
-        alert.series.select_related(
-            "series__pair__source__host", "series__pair__sink__host", "first_bad_run", "recovered_run", "alert"
-        ).order_by(
-            Case(When(is_named, then=Value(0)), default=Value(1)),
-            Abs(F("difference_ratio")).desc(nulls_last=True),
-            "pk",
-        )[: MOST_BESIDE + 1]
-    )
+def part_titles(parts: Sequence[AlertSeries]) -> dict[int, str]:
+    """Name each series by its metric and by the settings that any of its kind states, defaults included.
 
-
-def _drawn(parts: Sequence[AlertSeries]) -> list[_Drawn]:
-    rows, titles = around([part.pk for part in parts]), _titles(parts)
-    found = []
-    for part in parts:
-        kind = catalog().kinds.get(part.series.kind)
-        metric = kind.metrics.get(part.series.metric) if kind else None
-        if kind and metric and part.pk in rows:
-            found.append(_Drawn(part, kind, metric, rows[part.pk], titles[part.pk]))
-    return found
-
-
-def _titles(parts: Sequence[AlertSeries]) -> dict[int, str]:
-    """Name each series by its metric and by the settings that any of its kind states, defaults included."""
-    found = {}
+    Those whose kind has left the catalog are left out.
+    """
+    titles = {}
     for kind in {part.series.kind: catalog().kinds.get(part.series.kind) for part in parts}.values():
         its = [part for part in parts if kind and part.series.kind == kind.name]
         if kind is None:
             continue
         for part, settings in zip(its, setting_parts([part.series.identity for part in its], kind), strict=True):
             metric = kind.metrics.get(part.series.metric)
-            found[part.pk] = " · ".join([metric.label if metric else part.series.metric, *settings.values()])
-    return found
+            titles[part.pk] = " · ".join([metric.label if metric else part.series.metric, *settings.values()])
+    return titles
+
+
+def _parts(alert: Alert) -> Sequence[AlertSeries]:
+    """Return the series that are drawn."""
+    parts = parts_named_first(alert).select_related("first_bad_run", "recovered_run", "alert")
+    return list(parts[: MOST_BESIDE + 1])
+
+
+def _drawn(parts: Sequence[AlertSeries]) -> list[_Drawn]:
+    rows, titles = around([part.pk for part in parts]), part_titles(parts)
+    drawn = []
+    for part in parts:
+        kind = catalog().kinds.get(part.series.kind)
+        metric = kind.metrics.get(part.series.metric) if kind else None
+        if kind and metric and part.pk in rows:
+            drawn.append(_Drawn(part, kind, metric, rows[part.pk], titles[part.pk]))
+    return drawn
 
 
 def _large(alert: Alert, drawn: _Drawn, zone: tzinfo) -> list[ChartSpec]:
     """Draw the series as its history is drawn, with notes, facts and gaps; the axis fits the change."""
     series, rows = drawn.part.series, drawn.around.figures
-    shown = rows[0].at, rows[-1].at
-    query = HistoryQuery(
-        kind=series.kind, metric=series.metric, series=(series.pk,), whole=shown, shown=shown, zone=zone
-    )
+    span = rows[0].at, rows[-1].at
+    query = HistoryQuery(kind=series.kind, metric=series.metric, series=(series.pk,), whole=span, span=span, zone=zone)
     return [_of_alert(chart, alert, drawn) for chart in history(query, drawn.kind).charts]
 
 
@@ -148,13 +140,13 @@ def _small(drawn: _Drawn) -> ChartSpec:
 
 def _rings(part: AlertSeries, rows: Sequence[Measured]) -> list[ChartRing]:
     first_bad = _("suspect") if part.alert.state in _SUSPECT else _("first bad run")
-    found = []
+    rings = []
     for row in rows:
         if row.run == part.first_bad_run_id:
-            found.append(ChartRing(rfc3339(row.at), row.median, first_bad, "change"))
+            rings.append(ChartRing(rfc3339(row.at), row.median, first_bad, "change"))
         if row.run == part.rerun_id:
-            found.append(ChartRing(rfc3339(row.at), row.median, _("measured again"), "again"))
-    return found
+            rings.append(ChartRing(rfc3339(row.at), row.median, _("measured again"), "again"))
+    return rings
 
 
 def _level_words(part: AlertSeries) -> str:

@@ -49,8 +49,8 @@ class _Row(NamedTuple):
 
 def around(part_ids: Sequence[int]) -> dict[int, Around]:
     """Return by part the figures of the runs around its change, oldest first; one query."""
-    found: dict[int, Around] = {}
+    by_part: dict[int, Around] = {}
     for row in fetch(_Row, _SQL, {"parts": list(part_ids), "before": RUNS_BEFORE, "after": RUNS_AFTER}):
-        figures = found.setdefault(row.part_id, Around(row.position, [])).figures
+        figures = by_part.setdefault(row.part_id, Around(row.position, [])).figures
         figures.append(Measured(row.at, row.median, row.n, row.low, row.high, row.run_id))
-    return found
+    return by_part

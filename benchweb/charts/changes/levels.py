@@ -17,6 +17,20 @@ _RUNS_BEFORE = 30
 # More flags than this are no flags.
 _MOST_PARTS = 300
 
+# What a line's levels need of a part, its runs and its alert.
+_PART_FIELDS = (
+    "series_id",
+    "before",
+    "after",
+    "interval_low_ratio",
+    "interval_high_ratio",
+    "first_bad_run__started_at",
+    "first_bad_run__created_at",
+    "recovered_run__started_at",
+    "alert__state",
+    "alert__begun_at",
+)
+
 
 @dataclass(frozen=True)
 class NamedAlert:
@@ -42,31 +56,43 @@ class Changes:
     def marks(self, series_ids: Collection[int]) -> list[ChartMark]:
         """Return the flags of the alerts of these series."""
         wanted = {part.alert_id for pk in series_ids for part in self.parts.get(pk, ())}
-        return [_mark(each) for each in self.alerts if each.alert.pk in wanted]
+        return [_mark(named) for named in self.alerts if named.alert.pk in wanted]
 
 
-def changes_of_series(series_ids: Collection[int], shown: tuple[datetime, datetime]) -> Changes:
-    """Return what alerts tell of series in a time; one query. What was gone when measured again is no change."""
+def changes_of_series(series_ids: Collection[int], period: tuple[datetime, datetime]) -> Changes:
+    """Return what alerts tell of series in a time; one query, and one for titles where there are any.
+
+    What was gone when measured again is no change.
+    """
     if not series_ids:
         return Changes({}, [])
-    names = ("pair__source__host", "pair__sink__host", "host", "environment", "endpoint__host", "schedule")
     announced = Q(alert__opened_at__isnull=False) | Q(alert__state__in=LIVE_STATES)
-    lasting = Q(recovered_run=None) | Q(recovered_run__started_at__gte=shown[0])
+    lasting = Q(recovered_run=None) | Q(recovered_run__started_at__gte=period[0])
     rows = (
         # Whatever keeps or breaks a limit is at its usual level.
         AlertSeries.objects.filter(
-            announced, lasting, threshold=None, series__in=series_ids, first_bad_run__started_at__lte=shown[1]
+            announced, lasting, threshold=None, series__in=series_ids, first_bad_run__started_at__lte=period[1]
         )
-        .select_related("first_bad_run", "recovered_run", "alert", *(f"alert__{name}" for name in names))
+        .select_related("first_bad_run", "recovered_run", "alert")
+        .only(*_PART_FIELDS)
         .order_by("-first_bad_run__started_at", "-pk")[:_MOST_PARTS]
     )
     parts: dict[int, list[AlertSeries]] = defaultdict(list)
-    alerts: dict[int, NamedAlert] = {}
+    marked: list[int] = []
     for part in reversed(rows):
         parts[part.series_id].append(part)
-        if part.alert_id not in alerts and shown[0] <= part.alert.begun_at <= shown[1]:
-            alerts[part.alert_id] = NamedAlert(part.alert, alert_title(part.alert))
-    return Changes(dict(parts), list(alerts.values()))
+        if part.alert_id not in marked and period[0] <= part.alert.begun_at <= period[1]:
+            marked.append(part.alert_id)
+    return Changes(dict(parts), _named(marked))
+
+
+def _named(ids: Sequence[int]) -> list[NamedAlert]:
+    """Return alerts with their titles, in the order of `ids`."""
+    if not ids:
+        return []
+    names = ("pair__source__host", "pair__sink__host", "host", "environment", "endpoint__host", "schedule")
+    alerts = Alert.objects.select_related(*names).in_bulk(ids)
+    return [NamedAlert(alerts[pk], alert_title(alerts[pk])) for pk in ids if pk in alerts]
 
 
 def levels_of(parts: Sequence[AlertSeries], rows: Sequence[Measured]) -> list[ChartLevel]:
@@ -74,24 +100,24 @@ def levels_of(parts: Sequence[AlertSeries], rows: Sequence[Measured]) -> list[Ch
 
     Where a line was already at the level that a change began at, that is drawn once.
     """
-    found: list[ChartLevel] = []
+    levels: list[ChartLevel] = []
     times = {row.run: row.at for row in rows}
     begins = [times.get(part.first_bad_run_id) or _began(part) for part in parts]
-    for place, part in enumerate(parts):
-        since, next_since = begins[place], begins[place + 1] if place + 1 < len(parts) else None
+    for index, part in enumerate(parts):
+        since, next_since = begins[index], begins[index + 1] if index + 1 < len(parts) else None
         recovered = times.get(part.recovered_run_id) or (part.recovered_run and part.recovered_run.started_at)
         ends = min((at for at in (recovered, next_since) if at), default=None)
-        before_since = _previous_end(parts, begins, place, times)
+        before_since = _previous_end(parts, begins, index, times)
         line = f"series-{part.series_id}"
         before = [row.at for row in rows if row.at < since and (before_since is None or row.at >= before_since)]
         after = [row.at for row in rows if row.at >= since and (ends is None or row.at < ends)]
         if before:
             first = before[-_RUNS_BEFORE:][0]
-            found.append(ChartLevel(line, rfc3339(first), rfc3339(before[-1]), part.before))
+            levels.append(ChartLevel(line, rfc3339(first), rfc3339(before[-1]), part.before))
         if after:
             low, high = interval_of(part)
-            found.append(ChartLevel(line, rfc3339(after[0]), rfc3339(after[-1]), part.after, low, high))
-    return found
+            levels.append(ChartLevel(line, rfc3339(after[0]), rfc3339(after[-1]), part.after, low, high))
+    return levels
 
 
 def interval_of(part: AlertSeries) -> tuple[float | None, float | None]:
@@ -103,25 +129,25 @@ def interval_of(part: AlertSeries) -> tuple[float | None, float | None]:
 
 
 def _previous_end(
-    parts: Sequence[AlertSeries], begins: Sequence[datetime], place: int, times: dict[int | None, datetime]
+    parts: Sequence[AlertSeries], begins: Sequence[datetime], index: int, times: dict[int | None, datetime]
 ) -> datetime | None:
     """Return from when on the level before a change holds: since the line came back, never where it did not."""
-    if not place:
+    if not index:
         return None
-    previous = parts[place - 1]
+    previous = parts[index - 1]
     recovered = times.get(previous.recovered_run_id) or (previous.recovered_run and previous.recovered_run.started_at)
-    return recovered or begins[place]
+    return recovered or begins[index]
 
 
 def _began(part: AlertSeries) -> datetime:
     return part.first_bad_run.started_at or part.first_bad_run.created_at
 
 
-def _mark(each: NamedAlert) -> ChartMark:
-    alert = each.alert
+def _mark(named: NamedAlert) -> ChartMark:
+    alert = named.alert
     return ChartMark(
         at=rfc3339(alert.begun_at),
-        label=f"{each.title} · {alert.get_state_display()}",
+        label=f"{named.title} · {alert.get_state_display()}",
         kind="alert",
         href=f"/alerts/{alert.pk}",
     )

@@ -101,7 +101,9 @@ def _lines(
             if any(entry.y is not None for entry in drawn):
                 line = ChartSeries(
                     id=f"run-{run.id}/" + ",".join(f"{name}={value}" for name, value in settings.items()),
-                    label=" · ".join([run.label, *(axes.setting_words(sweep, *each) for each in settings.items())]),
+                    label=" · ".join(
+                        [run.label, *(axes.setting_words(sweep, *setting) for setting in settings.items())]
+                    ),
                     color=colors[run.id],
                     dash=_DASHES[order % len(_DASHES)],
                     marker=MARKERS[index % len(MARKERS)],

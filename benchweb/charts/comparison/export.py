@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -14,6 +14,8 @@ from benchweb.runs.models import Run
 from benchweb.statistics.comparison import ALPHA, Difference
 
 _FIGURES = ("kind", "params", "metric", "unit", "run", "baseline", "n", "median", "low", "high", "missing")
+_SIDES = ("side", "query", "name")
+_FIGURES_OF_SETS = ("kind", "params", "metric", "unit", "n", "median", "low", "high", "missing")
 _COMPARED = (
     "difference",
     "difference_ratio",
@@ -27,12 +29,12 @@ _COMPARED = (
 )
 
 
-def comparison_csv(runs: Sequence[Run], found: RunsComparison) -> str:
+def comparison_csv(runs: Sequence[Run], compared: RunsComparison) -> str:
     """Return a line for each measure and run, the baseline's own first; a missing figure is an empty cell."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow([*_FIGURES, *_COMPARED, *PAIR_IDS])
-    for row in found.rows:
+    for row in compared.rows:
         params = " ".join(f"{name}={_text(value)}" for name, value in row.measure.params.items())
         for run, entry in zip(runs, row.entries, strict=True):
             named = [row.measure.kind.name, params, row.measure.metric.key, row.measure.metric.unit, run.pk, runs[0].pk]
@@ -40,13 +42,36 @@ def comparison_csv(runs: Sequence[Run], found: RunsComparison) -> str:
     return out.getvalue()
 
 
-def comparison_document(runs: Sequence[Run], found: RunsComparison) -> dict[str, Any]:
+def comparison_document(runs: Sequence[Run], compared: RunsComparison) -> dict[str, Any]:
     """Return the whole comparison, each repetition's value included; `alpha` is the rate that the verdicts keep."""
     return {
         "baseline": runs[0].pk,
         "alpha": ALPHA,
         "runs": [_run(run) for run in runs],
-        "measures": [_measure(runs, row) for row in found.rows],
+        "measures": [_measure([{"run": run.pk} for run in runs], row) for row in compared.rows],
+    }
+
+
+def sets_csv(sides: Sequence[Mapping[str, Any]], compared: RunsComparison) -> str:
+    """Return a line for each measure and side, the baseline's own first; `n` counts runs."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow([*_SIDES, *_FIGURES_OF_SETS, *_COMPARED])
+    for row in compared.rows:
+        params = " ".join(f"{name}={_text(value)}" for name, value in row.measure.params.items())
+        for side, entry in zip(sides, row.entries, strict=True):
+            named = [*(side[name] for name in _SIDES), row.measure.kind.name, params]
+            named += [row.measure.metric.key, row.measure.metric.unit]
+            writer.writerow(map(cell, [*named, *_entry(entry).values()]))
+    return out.getvalue()
+
+
+def sets_document(sides: Sequence[Mapping[str, Any]], compared: RunsComparison) -> dict[str, Any]:
+    """Return the whole comparison of sets, each run's median included."""
+    return {
+        "alpha": ALPHA,
+        "sides": list(sides),
+        "measures": [_measure([{"side": side["side"]} for side in sides], row) for row in compared.rows],
     }
 
 
@@ -63,9 +88,9 @@ def _run(run: Run) -> dict[str, Any]:
     }
 
 
-def _measure(runs: Sequence[Run], row: MeasureRow) -> dict[str, Any]:
+def _measure(columns: Sequence[Mapping[str, Any]], row: MeasureRow) -> dict[str, Any]:
     metric = row.measure.metric
-    entries = [{"run": run.pk, "values": e.values} | _entry(e) for run, e in zip(runs, row.entries, strict=True)]
+    entries = [{**each, "values": e.values} | _entry(e) for each, e in zip(columns, row.entries, strict=True)]
     return {
         "kind": row.measure.kind.name,
         "params": row.measure.params,
@@ -77,29 +102,29 @@ def _measure(runs: Sequence[Run], row: MeasureRow) -> dict[str, Any]:
 
 
 def _entry(entry: Entry) -> dict[str, Any]:
-    found = entry.summary
+    summary = entry.summary
     figures = {
         "n": len(entry.values),
-        "median": found.median if found else None,
-        "low": found.low if found else None,
-        "high": found.high if found else None,
+        "median": summary.median if summary else None,
+        "low": summary.low if summary else None,
+        "high": summary.high if summary else None,
         "missing": entry.reason if entry.is_planned else _("not in this run's plan"),
     }
     return figures | _difference(entry.difference) | {"verdict": entry.verdict, "change": entry.change or None}
 
 
-def _difference(found: Difference | None) -> dict[str, Any]:
-    if found is None:
+def _difference(difference: Difference | None) -> dict[str, Any]:
+    if difference is None:
         return dict.fromkeys(_COMPARED[:-2])
-    low, high = found.interval or (None, None)
+    low, high = difference.interval or (None, None)
     return {
-        "difference": found.difference,
-        "difference_ratio": found.ratio,
+        "difference": difference.difference,
+        "difference_ratio": difference.ratio,
         "interval_low": low,
         "interval_high": high,
-        "cliffs_delta": found.cliffs_delta,
-        "p_value": found.p_value,
-        "least_shift_shown": found.least_shift_shown,
+        "cliffs_delta": difference.cliffs_delta,
+        "p_value": difference.p_value,
+        "least_shift_shown": difference.least_shift_shown,
     }
 
 

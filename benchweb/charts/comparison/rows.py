@@ -11,6 +11,7 @@ from benchweb.charts.lines import missing_reason
 from benchweb.charts.run.verdict import Setting
 from benchweb.results.selectors import TrialRow
 from benchweb.statistics import Difference, Summary, Verdict, difference, summary, verdicts
+from benchweb.statistics.alignment import aligned
 
 # Which metrics: those that the kind's charts show, its headline alone, or whatever was measured.
 SHOWN = ("main", "headline", "all")
@@ -42,6 +43,8 @@ class Entry:
     difference: Difference | None = None
     verdict: Verdict | None = None
     change: Change = ""
+    # Of a set of runs the pair of each value, in their order; of a single run nothing.
+    pairs: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -65,12 +68,19 @@ _Key = tuple[str, str]
 _Groups = dict[_Key, list[TrialRow]]
 
 
-def compare_runs(trials: Sequence[Sequence[TrialRow]], *, show: str = "main", sort: str = "worst") -> RunsComparison:
+def compare_runs(
+    trials: Sequence[Sequence[TrialRow]],
+    *,
+    show: str = "main",
+    sort: str = "worst",
+    pairs: Sequence[Mapping[int, int]] = (),
+) -> RunsComparison:
     """Compare runs whose trials are at hand, the baseline's first.
 
     Each run's comparisons with the baseline are a family of their own: a run more beside them changes no verdict.
+    Of sets of runs a trial stands for a run, and `pairs` tell by its id which pair it was on: those are aligned.
     """
-    rows = _rows([_groups(trial) for trial in trials], show)
+    rows = _rows([_groups(trial) for trial in trials], show, pairs)
     for column in range(1, len(trials)):
         _judge(rows, column)
     columns = range(len(trials))
@@ -81,10 +91,10 @@ def compare_runs(trials: Sequence[Sequence[TrialRow]], *, show: str = "main", so
     )
 
 
-def narrowed(found: RunsComparison, *, kind: str, only_differing: bool) -> RunsComparison:
+def narrowed(compared: RunsComparison, *, kind: str, only_differing: bool) -> RunsComparison:
     """Keep the rows of a kind, and those in which something differs; the verdicts stay those of the whole."""
-    rows = [row for row in found.rows if kind in ("", row.measure.kind.name)]
-    return replace(found, rows=[row for row in rows if _differs(row)] if only_differing else rows)
+    rows = [row for row in compared.rows if kind in ("", row.measure.kind.name)]
+    return replace(compared, rows=[row for row in rows if _differs(row)] if only_differing else rows)
 
 
 def _differs(row: MeasureRow) -> bool:
@@ -102,7 +112,7 @@ def left_the_catalog(trials: Iterable[Sequence[TrialRow]]) -> list[str]:
 
 def _groups(trials: Sequence[TrialRow]) -> _Groups:
     """Group a run's trials by what makes a series: kind and identity, so that another duration is the same measure."""
-    kinds, keys, found = catalog().kinds, dict[str, _Key](), _Groups()
+    kinds, keys, groups = catalog().kinds, dict[str, _Key](), _Groups()
     for trial in trials:
         if trial.kind not in kinds:
             continue
@@ -110,11 +120,17 @@ def _groups(trials: Sequence[TrialRow]) -> _Groups:
         if written not in keys:
             identity = kinds[trial.kind].identity(trial.params)
             keys[written] = trial.kind, json.dumps(identity, sort_keys=True)
-        found.setdefault(keys[written], []).append(trial)
-    return found
+        groups.setdefault(keys[written], []).append(trial)
+    return groups
 
 
-def _rows(runs: Sequence[_Groups], show: str) -> list[MeasureRow]:
+def metrics_shown(show: str) -> list[str]:
+    """Name the metrics of all kinds that are compared; none for all of them."""
+    kinds = catalog().kinds.values()
+    return [] if show == "all" else sorted({metric.key for kind in kinds for metric in _metrics(kind, show)})
+
+
+def _rows(runs: Sequence[_Groups], show: str, pairs: Sequence[Mapping[int, int]]) -> list[MeasureRow]:
     """Return a row for each metric that any run measured, in the order of the plans."""
     places = dict.fromkeys(key for groups in runs for key in groups)
     identities: dict[_Key, dict[str, Any]] = {key: json.loads(key[1]) for key in places}
@@ -124,11 +140,11 @@ def _rows(runs: Sequence[_Groups], show: str) -> list[MeasureRow]:
     rows = []
     for key, identity in identities.items():
         kind = catalog().kinds[key[0]]
-        params = {name: identity.get(name, kind.parameters[name].default) for name in sorted(named[kind.name])}
+        params = {name: identity.get(name, kind.series_parameters[name].default) for name in sorted(named[kind.name])}
         trials = [groups.get(key, []) for groups in runs]
         measured = {metric for each in trials for trial in each if trial.measured for metric in trial.metrics}
         rows += [
-            MeasureRow(Measure(kind, params, metric), _entries(kind, trials, metric.key))
+            MeasureRow(Measure(kind, params, metric), _entries(kind, trials, metric.key, pairs))
             for metric in _metrics(kind, show)
             if metric.key in measured
         ]
@@ -142,14 +158,19 @@ def _metrics(kind: Kind, show: str) -> list[Metric]:
     return [metric for metric in kind.metrics.values() if show == "all" or metric.key in wanted]
 
 
-def _entries(kind: Kind, runs: Sequence[Sequence[TrialRow]], metric: str) -> list[Entry]:
+def _entries(
+    kind: Kind, runs: Sequence[Sequence[TrialRow]], metric: str, pairs: Sequence[Mapping[int, int]]
+) -> list[Entry]:
     entries = []
-    for trials in runs:
-        values = [trial.metrics[metric] for trial in trials if trial.measured and metric in trial.metrics]
+    for index, trials in enumerate(runs):
+        measured = [trial for trial in trials if trial.measured and metric in trial.metrics]
+        values = [trial.metrics[metric] for trial in measured]
         reason = missing_reason(trials, len(values)) if trials else ""
         entry = Entry(values, summary(values), reason, is_planned=bool(trials))
         if trials and runs[0]:
             entry.set_otherwise = _set_otherwise(kind, runs[0][0].params, trials[0].params)
+        if pairs:
+            entry.pairs = [pairs[index][trial.id] for trial in measured]
         entries.append(entry)
     return entries
 
@@ -168,18 +189,32 @@ def _set_otherwise(kind: Kind, baseline: Mapping[str, Any], params: Mapping[str,
 def _judge(rows: Sequence[MeasureRow], column: int) -> None:
     """Set the differences of a run's entries and, over all of them, their verdicts."""
     judged = [row for row in rows if row.entries[0].values and row.entries[column].values]
-    found = [difference(row.entries[0].values, row.entries[column].values) for row in judged]
-    for row, each, verdict in zip(judged, found, verdicts(found), strict=True):
+    differences = [difference(*_beside(row.entries[0], row.entries[column])) for row in judged]
+    for row, each, verdict in zip(judged, differences, verdicts(differences), strict=True):
         entry = row.entries[column]
         entry.difference, entry.verdict = each, verdict
         if verdict == Verdict.DIFFERENT:
             entry.change = _change(row.measure.metric, each)
 
 
-def _change(metric: Metric, found: Difference) -> Change:
+def _beside(baseline: Entry, entry: Entry) -> tuple[list[float], list[float]]:
+    """Return what is compared: of sets of runs the values of each pair beside those of the same pair."""
+    if not baseline.pairs or not entry.pairs:
+        return baseline.values, entry.values
+    return aligned(_by_pair(baseline), _by_pair(entry))
+
+
+def _by_pair(entry: Entry) -> dict[int, list[float]]:
+    values: dict[int, list[float]] = {}
+    for pair, value in zip(entry.pairs, entry.values, strict=True):
+        values.setdefault(pair, []).append(value)
+    return values
+
+
+def _change(metric: Metric, difference: Difference) -> Change:
     if metric.better == "neutral":
         return "changed"
-    return "better" if (found.difference > 0) == (metric.better == "higher") else "worse"
+    return "better" if (difference.difference > 0) == (metric.better == "higher") else "worse"
 
 
 def _could_tell(entry: Entry) -> bool:
@@ -218,10 +253,16 @@ def _entry_badness(row: MeasureRow, entry: Entry) -> tuple[int, float]:
     return {"worse": _WORSE, "better": _BETTER}.get(entry.change, untold), -size
 
 
-def _size(metric: Metric, found: Difference) -> float:
+def _size(metric: Metric, difference: Difference) -> float:
     """Return how much worse the median is, as a share of the baseline's; a metric without a good direction isn't."""
     if metric.better == "neutral":
         return 0.0
     # From nothing to something is more than any share.
-    share = found.ratio if found.ratio is not None else found.difference * float("inf") if found.difference else 0.0
+    share = (
+        difference.ratio
+        if difference.ratio is not None
+        else difference.difference * float("inf")
+        if difference.difference
+        else 0.0
+    )
     return share if metric.better == "lower" else -share

@@ -21,12 +21,12 @@ class Ceilings:
 
     def __init__(self) -> None:
         # By what it says, its value, how often it held before and whether that is always: for which lines, and when.
-        self._found: dict[tuple[str, float, int, bool], tuple[set[int], list[Held]]] = {}
+        self._spans: dict[tuple[str, float, int, bool], tuple[set[int], list[Held]]] = {}
 
     def add(self, label: str, index: int, changes: Changes) -> None:
         """Add what held for the line at a place."""
         for value, time, held in held_values(changes):
-            indexes, helds = self._found.setdefault((label, value, time, held == ALWAYS), (set(), []))
+            indexes, helds = self._spans.setdefault((label, value, time, held == ALWAYS), (set(), []))
             indexes.add(index)
             helds.append(held)
 
@@ -34,7 +34,7 @@ class Ceilings:
         """Return what is drawn across a chart of so many lines."""
         return [
             ReferenceLine(_of_lines(label, len(indexes), total), value, *shared_span(helds))
-            for (label, value, *_when), (indexes, helds) in self._found.items()
+            for (label, value, *_when), (indexes, helds) in self._spans.items()
         ]
 
 
@@ -44,19 +44,19 @@ def held_values(changes: Changes) -> list[tuple[float, int, Held]]:
     The first one held before as well, as far as anybody knows.
     """
     times = Counter[float]()
-    found = []
+    spans = []
     for index, (at, value) in enumerate(changes):
         end = changes[index + 1][0] if index + 1 < len(changes) else None
-        found.append((value, times[value], (at if index else None, end)))
+        spans.append((value, times[value], (at if index else None, end)))
         times[value] += 1
-    return found
+    return spans
 
 
 def shared_span(helds: Collection[Held]) -> tuple[str, str]:
     """Return the whole time in which a value held for any of several lines, as a chart has it: empty for its ends."""
     begins, ends = [begin for begin, _ in helds], [end for _, end in helds]
-    begin = min((each for each in begins if each), default=None) if None not in begins else None
-    end = max((each for each in ends if each), default=None) if None not in ends else None
+    begin = min((begin for begin in begins if begin), default=None) if None not in begins else None
+    end = max((end for end in ends if end), default=None) if None not in ends else None
     return rfc3339(begin) if begin else "", rfc3339(end) if end else ""
 
 

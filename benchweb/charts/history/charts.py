@@ -81,22 +81,22 @@ def history(query: HistoryQuery, kind: Kind | None) -> History:
 def _drawing(query: HistoryQuery, selection: Selection, chosen: Chosen) -> "_Drawing":
     """Read the points of lines, and what is told beside them."""
     wanted = [*selection.metrics, *filter(None, [selection.strip])]
-    facts = facts_of(chosen.lines, query.shown)
+    facts = facts_of(chosen.lines, query.span)
     return _Drawing(
         query=query,
         selection=selection,
         points=history_points(
             [line.series[metric] for line in chosen.lines for metric in wanted if metric in line.series],
             pairs=list({line.pair.pk for line in chosen.lines}),
-            shown=query.shown,
+            period=query.span,
             zone=query.zone,
             plan=query.plan,
-            ceilings=[line.series[each] for line in chosen.lines for each in selection.ceilings if each in line.series],
+            ceilings=[line.series[key] for line in chosen.lines for key in selection.ceilings if key in line.series],
         ),
-        events=events_between(chosen.lines, query.shown, query.plan),
-        marks=Marks(annotations_on(chosen.lines, query.shown), facts.changes),
+        events=events_between(chosen.lines, query.span, query.plan),
+        marks=Marks(annotations_on(chosen.lines, query.span), facts.changes),
         changes=changes_of_series(
-            [line.series[selection.main] for line in chosen.lines] if query.has_changes else [], query.shown
+            [line.series[selection.main] for line in chosen.lines] if query.has_changes else [], query.span
         ),
         links=facts.links,
         is_split=query.split != "",
@@ -197,7 +197,7 @@ class _Drawing:
         """Return the time on the axes, one for all charts: as asked, else that of the points with some room around."""
         drawn = [rows for rows in self.points.series.values() if rows]
         if not drawn:
-            return self.query.shown
+            return self.query.span
         return self.query.axis(min(rows[0].at for rows in drawn), max(rows[-1].at for rows in drawn))
 
     def _series(self, line: HistoryLine, name: str) -> ChartSeries:
@@ -258,20 +258,20 @@ class _Drawing:
 
     def _reference_lines(self, lines: Iterable[HistoryLine], metric: Metric) -> list[ReferenceLine]:
         lines = list(lines)
-        found = Ceilings()
+        ceilings = Ceilings()
         for name in self.selection.ceilings:
             for index, line in enumerate(lines):
                 changes = self.points.ceilings.get(line.series.get(name, 0), [])
-                found.add(self.selection.kind.metrics[name].label, index, changes)
+                ceilings.add(self.selection.kind.metrics[name].label, index, changes)
         if metric.unit == "bit/s":
             for index, line in enumerate(lines):
                 for end in line.pair.ends:
                     speeds = self.links.get(end.pk, [])
-                    found.add(_("Link rate"), index, speeds)
+                    ceilings.add(_("Link rate"), index, speeds)
                     if not speeds and end.link_bps:
                         # Of what was entered nobody knows since when it holds: always.
-                        found.add(_("Link rate, as entered"), index, [(_EVER, end.link_bps)])
-        return found.lines(len(lines))
+                        ceilings.add(_("Link rate, as entered"), index, [(_EVER, end.link_bps)])
+        return ceilings.lines(len(lines))
 
 
 @lru_cache(maxsize=1_024)

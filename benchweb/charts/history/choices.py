@@ -36,7 +36,8 @@ SELECT (SELECT kind FROM chosen) AS kind,
   (SELECT jsonb_object_agg(id, name) FROM hosts_host WHERE archived_at IS NULL OR id = %(host)s) AS hosts,
   (SELECT jsonb_object_agg(id, name) FROM hosts_environment WHERE archived_at IS NULL OR id = %(environment)s)
     AS environments,
-  (SELECT jsonb_object_agg(id, name) FROM plans_plan WHERE archived_at IS NULL OR id = %(plan)s) AS plans,
+  (SELECT jsonb_object_agg(id, name) FROM plans_plan WHERE (archived_at IS NULL AND NOT is_one_off) OR id = %(plan)s)
+    AS plans,
   (SELECT jsonb_object_agg(id, names) FROM (
     SELECT pair.id, {pair_names_as_json} AS names
     FROM hosts_pair pair {pair_ends}
@@ -52,7 +53,7 @@ SELECT (SELECT kind FROM chosen) AS kind,
 """)
 
 
-class _Found(NamedTuple):
+class _ChoiceRow(NamedTuple):
     """What there is to choose from: names by id, metrics by kind, and the identities of the chosen kind."""
 
     kind: str | None
@@ -60,7 +61,7 @@ class _Found(NamedTuple):
     environments: dict[str, str] | None
     plans: dict[str, str] | None
     # Each as PairNames takes it.
-    pairs: dict[str, dict[str, str]] | None
+    pairs: dict[str, dict[str, Any]] | None
     metrics: dict[str, list[str]] | None
     identities: list[dict[str, Any] | None] | None
 
@@ -102,20 +103,20 @@ def history_choices(
     values: dict[str, Any] = {"host": host, "environment": environment, "pair": pair, "plan": plan}
     # An unknown kind counts as none.
     values |= {"kind": kind if kind in catalog().kinds else "", "most": MOST_PAIRS + 1}
-    (found,) = fetch(_Found, _SQL, values)
-    metrics = found.metrics or {}
+    (row,) = fetch(_ChoiceRow, _SQL, values)
+    metrics = row.metrics or {}
     known = catalog().kinds
-    chosen = known.get(found.kind or "") if metrics else None
-    pairs = _by_name({key: PairNames(**names).pair for key, names in (found.pairs or {}).items()})
+    chosen = known.get(row.kind or "") if metrics else None
+    pairs = _by_name({key: PairNames(**names).pair for key, names in (row.pairs or {}).items()})
     return Choices(
         kind=chosen,
-        kinds=[each for name, each in known.items() if name in metrics or each is chosen],
+        kinds=[kind for name, kind in known.items() if name in metrics or kind is chosen],
         metrics=_metrics(chosen, set(metrics.get(chosen.name, ()))) if chosen else [],
-        hosts=_by_name(found.hosts),
-        environments=_by_name(found.environments),
-        pairs=pairs if len(pairs) <= MOST_PAIRS else [each for each in pairs if each[0] == str(pair)],
-        plans=_by_name(found.plans),
-        facets=facets_of(chosen, [identity or {} for identity in found.identities or ()]) if chosen else [],
+        hosts=_by_name(row.hosts),
+        environments=_by_name(row.environments),
+        pairs=pairs if len(pairs) <= MOST_PAIRS else [choice for choice in pairs if choice[0] == str(pair)],
+        plans=_by_name(row.plans),
+        facets=facets_of(chosen, [identity or {} for identity in row.identities or ()]) if chosen else [],
     )
 
 
@@ -154,14 +155,14 @@ def _metrics(kind: Kind, measured: set[str]) -> list[MetricChoice]:
         if chart.form == "percentiles" and measured.intersection(chart.metrics)
     ]
     metrics = [MetricChoice(key, metric.label) for key, metric in kind.metrics.items() if key in measured]
-    return sorted([*charts, *metrics], key=lambda each: each.key != kind.headline)
+    return sorted([*charts, *metrics], key=lambda metric: metric.key != kind.headline)
 
 
 def facets_of(kind: Kind, identities: Sequence[Mapping[str, Any]]) -> list[Facet]:
     """Return the parameters that have more than one value among these identities, which leave out defaults."""
     varied = set().union(*identities)
     facets = []
-    for name, parameter in kind.parameters.items():
+    for name, parameter in kind.series_parameters.items():
         if not parameter.identity or name not in varied:
             continue
         given = [identity.get(name, parameter.default) for identity in identities]

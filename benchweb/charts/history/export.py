@@ -32,8 +32,8 @@ def history_csv(query: HistoryQuery, selection: Selection, lines: Sequence[Histo
                 metric,
                 selection.kind.metrics[metric].unit,
             )
-            first, last = query.shown
+            first, last = query.span
             parts = point_parts(series_id=line.series[metric], from_time=first, to_time=last, plan=query.plan)
             for rows in parts:
                 values = ([*names, rfc3339(row.at), row.value, row.run, row.trial, *ids] for row in rows)
-                yield "".join(writer.writerow(each) for each in values)
+                yield "".join(writer.writerow(row) for row in values)

@@ -97,7 +97,7 @@ class Break(NamedTuple):
     href: str = ""
 
 
-def events_between(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime], plan: int | None) -> list[Event]:
+def events_between(lines: Sequence[HistoryLine], period: tuple[datetime, datetime], plan: int | None) -> list[Event]:
     """Return what gave no result on these lines' pairs; plan versions new to this process cost a query more."""
     pairs = {line.pair.pk: line.pair for line in lines}
     statement = _SQL.format(
@@ -108,8 +108,8 @@ def events_between(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime
     )
     values = {
         "pairs": sorted(pairs),
-        "first": shown[0],
-        "last": shown[1],
+        "first": period[0],
+        "last": period[1],
         "plan": plan,
         "most_events": _MOST_EVENTS,
     }
@@ -142,17 +142,17 @@ def breaks(points: Sequence[Measured], events: Iterable[Event], step: Step) -> l
     What gave nothing within the step of a point is no break: that step has its median.
     """
     starts, measured = [point.at for point in points], {point.run for point in points}
-    found = []
+    gaps = []
     for event in events:
         if event.run not in measured and not _is_covered(event.at, starts, step):
-            found.append(break_of(event))
-    known = [each.at for each in found]
+            gaps.append(break_of(event))
+    known = [gap.at for gap in gaps]
     for start, after in _silences(starts, step):
         before = start + step.covered
         index = bisect_right(known, before)
         if index == len(known) or known[index] >= after:
-            found.append(Break(before + (after - before) / 2, _("nothing measured in this time range")))
-    return sorted(found, key=attrgetter("at"))
+            gaps.append(Break(before + (after - before) / 2, _("nothing measured in this time range")))
+    return sorted(gaps, key=attrgetter("at"))
 
 
 def _is_covered(at: datetime, starts: Sequence[datetime], step: Step) -> bool:
@@ -191,12 +191,12 @@ def _silences(starts: Sequence[datetime], step: Step) -> list[tuple[datetime, da
     seconds = [*map(sub, times[1:], times)]
     longest = longest_usual(seconds).total_seconds()
     # Of a thousand one or two are longer; their steps' beginnings tell whether a step lies between them at all.
-    found = [
+    gaps = [
         (step.begin(starts[index]), step.begin(starts[index + 1]))
         for index, apart in enumerate(seconds)
         if apart > longest
     ]
-    return [(start, after) for start, after in found if (after - start).total_seconds() > longest]
+    return [(start, after) for start, after in gaps if (after - start).total_seconds() > longest]
 
 
 def longest_usual(seconds: Sequence[float]) -> timedelta:

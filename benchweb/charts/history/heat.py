@@ -51,7 +51,7 @@ WITH runs AS (
     array_agg(value ORDER BY value, at) AS medians
   FROM results_point WHERE series_id = %(series)s AND at >= %(first)s AND at <= %(last)s {only} GROUP BY run_id
 ), numbered AS (
-  SELECT *, row_number() OVER (ORDER BY at) - 1 AS place, count(*) OVER () AS total,
+  SELECT *, row_number() OVER (ORDER BY at) - 1 AS position, count(*) OVER () AS total,
     at - lag(at) OVER (ORDER BY at) AS step
   FROM runs
 ), usual AS (
@@ -61,7 +61,7 @@ WITH runs AS (
     count(*) FILTER (WHERE numbered.step > usual.step * %(longer)s) OVER (ORDER BY at) AS island
   FROM numbered CROSS JOIN usual
 ), whole AS (
-  SELECT *, max(at) OVER (PARTITION BY island) AS island_end, min(place) OVER (PARTITION BY island) AS island_place,
+  SELECT *, max(at) OVER (PARTITION BY island) AS island_end, min(position) OVER (PARTITION BY island) AS island_start,
     max(island) OVER () AS gaps
   FROM parted
 )
@@ -69,8 +69,8 @@ SELECT run_id AS run, at, ids[(trials + 1) / 2] AS trial, medians[(trials + 1) /
   least(lead(at) OVER (ORDER BY at), island_end + usual) AS "end", usual
 FROM whole
 WHERE total <= %(most)s
-  OR floor(place * %(most)s::numeric / total) <> floor((place - 1) * %(most)s::numeric / total)
-  OR place = island_place AND gaps <= %(most_gaps)s
+  OR floor(position * %(most)s::numeric / total) <> floor((position - 1) * %(most)s::numeric / total)
+  OR position = island_start AND gaps <= %(most_gaps)s
 ORDER BY at
 """
 
@@ -125,7 +125,7 @@ class _Map:
         """Return the time without a run from which on one is missing: the history's, where every run is drawn."""
         if not self.is_whole:
             return (self.usual or timedelta()) * _LONGER_THAN_USUAL
-        return longest_usual([(after.at - each.at).total_seconds() for each, after in pairwise(self.columns)])
+        return longest_usual([(after.at - column.at).total_seconds() for column, after in pairwise(self.columns)])
 
 
 @dataclass(frozen=True)
@@ -139,14 +139,14 @@ class _Scale:
 
 def heat_maps(query: HistoryQuery, selection: Selection, lines: Sequence[HistoryLine]) -> list[ChartSpec]:
     """Draw the first lines' heat maps; a query for each, and one for histograms that are new to this process."""
-    shown = [line for line in lines if selection.main in line.series][:MOST_MAPS]
-    if not shown:
+    mapped = [line for line in lines if selection.main in line.series][:MOST_MAPS]
+    if not mapped:
         return []
-    most = MOST_HISTOGRAMS // len(shown)
-    chosen = [(line, _chosen(line.series[selection.main], query, most)) for line in shown]
+    most = MOST_HISTOGRAMS // len(mapped)
+    chosen = [(line, _chosen(line.series[selection.main], query, most)) for line in mapped]
     bins = _bins([row.trial for _line, rows in chosen for row in rows])
-    events = events_between(shown, query.shown, query.plan)
-    names = line_names(line_parts(shown, selection.kind))
+    events = events_between(mapped, query.span, query.plan)
+    names = line_names(line_parts(mapped, selection.kind))
     maps = []
     for (line, rows), name in zip(chosen, names, strict=True):
         columns = [
@@ -158,19 +158,21 @@ def heat_maps(query: HistoryQuery, selection: Selection, lines: Sequence[History
             key = (selection.kind.name, line.digest)
             # What a run gave before it failed is a column of its own.
             measured = {column.run for column in columns}
-            mine = [each for each in events if each.pair == line.pair.pk and key in each.keys]
-            of_line = [each for each in mine if each.run not in measured]
+            mine = [event for event in events if event.pair == line.pair.pk and key in event.keys]
+            of_line = [event for event in mine if event.run not in measured]
             maps.append(_Map(line, name, columns, rows[0].total, rows[0].usual, of_line))
-    scale = _scale([column for each in maps for column in each.columns])
-    ends = [_ends(each.columns, query.shown[1], has_rhythm=each.has_rhythm) for each in maps]
-    lasts = [max([own[-1], *(event.at for event in each.events)]) for each, own in zip(maps, ends, strict=True)]
+    scale = _scale([column for heat_map in maps for column in heat_map.columns])
+    ends = [_ends(heat_map.columns, query.span[1], has_rhythm=heat_map.has_rhythm) for heat_map in maps]
+    lasts = [max([own[-1], *(event.at for event in heat_map.events)]) for heat_map, own in zip(maps, ends, strict=True)]
     # One axis for all, as in the history.
-    axis = query.axis(min(each.columns[0].at for each in maps), max(lasts)) if maps else query.shown
-    return [_spec(selection.kind, each, scale, ends=own, axis=axis) for each, own in zip(maps, ends, strict=True)]
+    axis = query.axis(min(heat_map.columns[0].at for heat_map in maps), max(lasts)) if maps else query.span
+    return [
+        _spec(selection.kind, heat_map, scale, ends=own, axis=axis) for heat_map, own in zip(maps, ends, strict=True)
+    ]
 
 
 def _chosen(series: int, query: HistoryQuery, most: int) -> list[_ChosenRun]:
-    first, last = query.shown
+    first, last = query.span
     values = {"series": series, "first": first, "last": last, "most": most, "plan": query.plan}
     values |= {"longer": _LONGER_THAN_USUAL, "most_gaps": most // _MOST_GAPS_SHARE}
     return fetch(_ChosenRun, _SQL.format(only="" if query.plan is None else OF_PLAN), values)
@@ -179,12 +181,12 @@ def _chosen(series: int, query: HistoryQuery, most: int) -> list[_ChosenRun]:
 def _bins(trials: Sequence[int]) -> Mapping[int, Bins | None]:
     missing = [trial for trial in trials if trial not in _cache]
     rows = Result.objects.filter(trial__in=missing).values_list("trial_id", "histogram") if missing else []
-    found = dict.fromkeys(missing) | {trial: _decoded(encoded) for trial, encoded in rows}
+    decoded = dict.fromkeys(missing) | {trial: _decoded(encoded) for trial, encoded in rows}
     known = {trial: _cache[trial] for trial in trials if trial in _cache}
-    _cache.update(found)
+    _cache.update(decoded)
     while len(_cache) > _CACHE_SIZE:
         _cache.popitem(last=False)
-    return known | found
+    return known | decoded
 
 
 def _decoded(encoded: bytes | memoryview | None) -> Bins | None:
@@ -281,9 +283,9 @@ def _median_line(drawn: _Map, ends: Sequence[datetime]) -> ChartSeries:
     for column, end, following in zip(drawn.columns, ends, [*drawn.columns[1:], None], strict=True):
         points.append(ChartPoint(x=rfc3339(column.at), y=column.median, n=1, href=f"/runs/{column.run}"))
         if following is None or end < following.at:
-            for each in _without_result(drawn, column, end, following):
-                at = max(each.at, end)
-                points.append(ChartPoint(x=rfc3339(at), y=None, reason=each.reason, href=each.href))
+            for gap in _without_result(drawn, column, end, following):
+                at = max(gap.at, end)
+                points.append(ChartPoint(x=rfc3339(at), y=None, reason=gap.reason, href=gap.href))
     line = drawn.line
     return ChartSeries(id=f"series-{line.series[min(line.series)]}", label="p50", color=line.color, points=points)
 
@@ -292,17 +294,17 @@ def _without_result(drawn: _Map, column: _Column, end: datetime, following: _Col
     """Return what gave nothing between the runs that a column stands for and the next column."""
     # The last of the column's runs is a usual step before its end: what came well after that one is a turn of its own.
     after = end - drawn.usual / 2 if drawn.has_rhythm and drawn.usual else column.at
-    found = [
+    breaks = [
         break_of(event) for event in drawn.events if after < event.at and (not following or event.at < following.at)
     ]
-    if found or following is None or not drawn.has_rhythm or following.at - column.at <= drawn.longest:
-        return found
+    if breaks or following is None or not drawn.has_rhythm or following.at - column.at <= drawn.longest:
+        return breaks
     return [Break(end, _("nothing measured in this time range"))]
 
 
 def _quantile(column: _Column, share: float) -> float | None:
-    found = column.bins.quantile(share)
-    return None if found is None else found / _NANOSECONDS
+    nanoseconds = column.bins.quantile(share)
+    return None if nanoseconds is None else nanoseconds / _NANOSECONDS
 
 
 def _table(columns: Sequence[_Column], edges: Sequence[float], shares: Sequence[Sequence[float]]) -> ChartTable:

@@ -1,6 +1,7 @@
 """The lines of a look at the history: the series of a pair, kind and identity, read by one statement."""
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,8 +47,9 @@ def _keys(version: PlanVersion) -> Keys:
         # A kind may have left the catalog since: its trials are in no series that could be drawn.
         steps = [step for step in version.steps if step["kind"] in kinds]
         keys = frozenset(
-            (trial.kind, identity_digest(kinds[trial.kind].identity(trial.params)))
+            (trial.kind, identity_digest(identity))
             for trial in expanded(steps, 1, "interleaved")
+            for identity in kinds[trial.kind].identities(trial.params)
         )
         remember(_cache, version.pk, keys, most=_CACHE_SIZE)
     return keys
@@ -68,14 +70,19 @@ FROM results_series s
 JOIN hosts_pair pair ON pair.id = s.pair_id
 JOIN hosts_environment e ON e.id = pair.environment_id
 {pair_ends}
+LEFT JOIN results_recentmedians recent ON recent.series_id = s.id
 WHERE s.kind = %(kind)s AND s.metric = %(main)s {only}
-ORDER BY s.id LIMIT %(most)s
+ORDER BY (recent.at AT TIME ZONE 'UTC' + interval '12 hours')::date DESC NULLS LAST, s.id LIMIT %(most)s
 """)
 _END_SQL = """jsonb_build_object('pk', {end}.id, 'name', {end}.name, 'network_mode', {end}.network_mode,
     'data_address', {end}.data_address, 'control_address', {end}.control_address, 'link_bps', {end}.link_bps,
+    'bind_device', {end}.bind_device,
     'host_id', {end}_host.id, 'host_name', {end}_host.name, 'labels', {end}_host.labels)"""
 _ENDS_SQL = {end: _END_SQL.format(end=end) for end in ("source", "sink")}
 _POSITION_SQL = "(SELECT count(*) FROM results_series o WHERE o.kind = s.kind AND o.metric = s.metric AND o.id < s.id)"
+_SEARCHED = """upper(concat_ws(' ', source_host.name, sink_host.name, source.name, sink.name, source.network_mode,
+    sink.network_mode, (SELECT name FROM hosts_environment WHERE id = pair.environment_id), s.identity::text))"""
+_PATTERN_SIGNS = re.compile(r"[%_\\]")
 # Another plan may have measured the same on pairs that this one never ran on.
 _OF_PLAN = """EXISTS (SELECT FROM runs_run r JOIN plans_planversion v ON v.id = r.plan_version_id
     WHERE r.pair_id = s.pair_id AND v.plan_id = %(plan)s)"""
@@ -109,6 +116,7 @@ class LineEnd:
     control_address: str
     # As entered, for where the kernel tells none.
     link_bps: float | None
+    bind_device: str
     host_id: int
     host_name: str
     labels: tuple[str, ...]
@@ -134,7 +142,7 @@ class LinePair:
 
     @cached_property
     def words(self) -> str:
-        return pair_label(str(self.source), str(self.sink))
+        return pair_label(str(self.source), str(self.sink), is_one_host=self.source.pk == self.sink.pk)
 
     @property
     def ends(self) -> tuple[LineEnd, LineEnd]:
@@ -179,7 +187,7 @@ class Chosen:
 def lines_of(
     query: HistoryQuery, kind: Kind, main: str, beside: list[str], *, most: int, digests: set[str] | None
 ) -> Chosen:
-    """Return the lines that match, the oldest first; `digests` are a plan's identities."""
+    """Return the lines that match, those with a result of the latest night first; `digests` are a plan's identities."""
     values: dict[str, Any] = {"kind": kind.name, "main": main, "beside": beside, "most": most}
     only = conditions(query, kind, values)
     if digests is not None:
@@ -187,7 +195,7 @@ def lines_of(
         values |= {"digests": sorted(digests), "plan": query.plan}
     # What sweeps many series gives its lines other colours, and to count for each of them would take long.
     position = _POSITION_SQL if most <= MOST_LINES else "0"
-    statement = _SQL.format(position=position, only="".join(f" AND {each}" for each in only), **_ENDS_SQL)
+    statement = _SQL.format(position=position, only="".join(f" AND {condition}" for condition in only), **_ENDS_SQL)
     rows = fetch(_Row, statement, values)
     pairs = {pk: _pair(row) for pk, row in {row.pair: row for row in rows}.items()}
     lines = [
@@ -209,7 +217,7 @@ def _end(columns: dict[str, Any]) -> LineEnd:
 
 def conditions(query: HistoryQuery, kind: Kind, values: dict[str, Any]) -> list[str]:
     """Return what the query asks as conditions on a series `s`, its `pair` and their ends; put their values along."""
-    filters = {
+    filters: dict[str, tuple[str, Any]] = {
         "s.id = ANY(%(series)s)": ("series", list(query.series) or None),
         "pair.id = %(pair)s": ("pair", query.pair),
         "pair.environment_id = %(environment)s": ("environment", query.environment),
@@ -221,6 +229,9 @@ def conditions(query: HistoryQuery, kind: Kind, values: dict[str, Any]) -> list[
             "runs",
             list(query.runs) or None,
         )
+    if query.text:
+        words = [_PATTERN_SIGNS.sub(r"\\\g<0>", word.upper()) for word in query.text.split()]
+        filters[f"{_SEARCHED} LIKE ALL(%(patterns)s)"] = ("patterns", [f"%{word}%" for word in words])
     given = {condition: named for condition, named in filters.items() if named[1] is not None}
     values.update(dict(given.values()))
     return [*given, *parameter_conditions(query, kind, values)]
@@ -228,16 +239,16 @@ def conditions(query: HistoryQuery, kind: Kind, values: dict[str, Any]) -> list[
 
 def parameter_conditions(query: HistoryQuery, kind: Kind, values: dict[str, Any]) -> list[str]:
     """Return what the query asks of the parameters of a row `s` with an identity, and put their values along."""
-    found = []
+    conditions = []
     for number, (name, text) in enumerate(query.parameters.items()):
-        if name in kind.parameters:
-            values |= {f"name_{number}": name, f"value_{number}": _json(kind.parameters[name], text)}
-            is_default = parameter_value(kind.parameters[name], text) == kind.parameters[name].default
+        if parameter := kind.series_parameters.get(name):
+            values |= {f"name_{number}": name, f"value_{number}": _json(parameter, text)}
+            is_default = parameter_value(parameter, text) == parameter.default
             # An identity leaves defaults out.
-            found.append(
+            conditions.append(
                 f"NOT s.identity ? %(name_{number})s" if is_default else f"s.identity @> %(value_{number})s::jsonb"
             )
-    return found
+    return conditions
 
 
 def _json(parameter: Parameter, text: str) -> str:

@@ -6,12 +6,14 @@ from datetime import datetime
 from typing import NamedTuple
 
 from benchweb.annotations.selectors import AnnotationRow, annotations_between
-from benchweb.charts.history.lines import HistoryLine
+from benchweb.charts.history.lines import HistoryLine, LineEnd
 from benchweb.charts.moments import rfc3339, rfc3339_all
 from benchweb.charts.spec import ChartMark
 from benchweb.common.cache import remember
 from benchweb.common.rows import fetch
-from benchweb.hosts.facts.changes import Document, Documents, SeenFacts, fact_changes, fact_turns
+from benchweb.hosts.facts.changes import Documents, SeenFacts, fact_changes, fact_turns
+from benchweb.hosts.facts.differences import Document
+from benchweb.hosts.facts.interfaces import traffic_of
 from benchweb.hosts.facts.links import reported_link_bps
 from benchweb.hosts.models import Facts
 
@@ -60,29 +62,29 @@ class Marks:
     changes: list[Change]
 
 
-def annotations_on(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime]) -> list[AnnotationRow]:
+def annotations_on(lines: Sequence[HistoryLine], span: tuple[datetime, datetime]) -> list[AnnotationRow]:
     """Return people's notes on the lines' hosts, environments and pairs."""
     return annotations_between(
-        *shown,
+        *span,
         environments={line.pair.environment_id for line in lines},
         hosts={end.host_id for line in lines for end in line.pair.ends},
         pairs={line.pair.pk for line in lines},
     )
 
 
-def facts_of(lines: Sequence[HistoryLine], shown: tuple[datetime, datetime]) -> HostChanges:
+def facts_of(lines: Sequence[HistoryLine], span: tuple[datetime, datetime]) -> HostChanges:
     """Return what changed on the lines' hosts."""
     endpoints = {end.pk: end for line in lines for end in line.pair.ends}
-    values = {"endpoints": list(endpoints), "first": shown[0], "last": shown[1], "most_facts": _MOST_FACTS}
+    values = {"endpoints": list(endpoints), "first": span[0], "last": span[1], "most_facts": _MOST_FACTS}
     facts: dict[int, list[SeenFacts]] = {pk: [] for pk in endpoints}
     for row in fetch(_Row, _FACTS_SQL, values):
         facts[row.endpoint_id].append(SeenFacts(row.digest, row.first_seen_at, row.last_seen_at))
     documents = _Documents(list(endpoints), {each.digest for seen in facts.values() for each in seen})
     changes = {
-        Change(at, end.host_id, end.host_name, words)
+        Change(change.at, end.host_id, end.host_name, change.words)
         for pk, end in endpoints.items()
-        for at, words in fact_changes(facts[pk], documents)
-        if shown[0] <= at <= shown[1]
+        for change in fact_changes(facts[pk], documents, _used(end))
+        if span[0] <= change.at <= span[1]
     }
     links = {pk: _speeds_of(seen, endpoints[pk].address, documents) for pk, seen in facts.items()}
     return HostChanges(sorted(changes, key=lambda each: (each.at, each.name)), links)
@@ -95,8 +97,8 @@ def marks_of(marks: Marks, lines: Iterable[HistoryLine]) -> list[ChartMark]:
     changes = [change for change in marks.changes if change.host in hosts]
     times = rfc3339_all([change.at for change in changes])
     found = [
-        ChartMark(at=at, label=f"{each.name}: {each.words}", kind="fact")
-        for each, at in zip(changes, times, strict=True)
+        ChartMark(at=at, label=f"{change.name}: {change.words}", kind="fact")
+        for change, at in zip(changes, times, strict=True)
     ]
     found += [
         ChartMark(
@@ -135,6 +137,10 @@ class _Documents:
             rows = self._rows.order_by("digest").distinct("digest")
             self._by_digest = dict(rows.values_list("digest", "document"))
         return self._by_digest
+
+
+def _used(end: LineEnd) -> frozenset[str]:
+    return traffic_of(end.data_address, end.control_address, end.bind_device)
 
 
 def _speeds_of(facts: Sequence[SeenFacts], address: str, documents: Documents) -> list[tuple[datetime, float]]:

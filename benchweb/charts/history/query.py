@@ -1,5 +1,6 @@
 """What a reader asks of the history, read from a query string; whatever can't be read is as if it wasn't there."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -16,6 +17,8 @@ Overlay = Literal["environment", "pair", "date", "run"]
 _VIEWS, _SPLITS, _OVERLAYS = get_args(View), get_args(Split), get_args(Overlay)
 FIRST_YEAR, LAST_YEAR = 1990, 2200
 _PARAMETER = "p."
+_LONGEST_TEXT = 200
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 Word = TypeVar("Word", bound=str)
 
 
@@ -55,6 +58,8 @@ class HistoryQuery:
     pair: int | None = None
     environment: int | None = None
     plan: int | None = None
+    # Words that a series' hosts, endpoints, environment or parameters must have, each of them.
+    text: str = ""
     # Identity parameters, as they are written in the address.
     parameters: Mapping[str, str] = field(default_factory=dict)
     split: Split = ""
@@ -66,19 +71,19 @@ class HistoryQuery:
     is_fitted: bool = True
     # The whole period, and the part of it that is looked at.
     whole: tuple[datetime, datetime] = (_THE_BEGINNING, _THE_BEGINNING)
-    shown: tuple[datetime, datetime] = (_THE_BEGINNING, _THE_BEGINNING)
+    span: tuple[datetime, datetime] = (_THE_BEGINNING, _THE_BEGINNING)
     zone: tzinfo = UTC
     # Whether levels of segments and alerts are drawn.
     has_changes: bool = True
 
     @property
     def is_zoomed(self) -> bool:
-        return self.shown != self.whole
+        return self.span != self.whole
 
     def axis(self, first: datetime, last: datetime) -> tuple[datetime, datetime]:
         """Return the time on the axes of what was measured from `first` to `last`: as asked, else with some room."""
         if self.is_zoomed or not self.is_fitted:
-            return self.shown
+            return self.span
         room = max(_LEAST_ROOM, (last - first) * _ROOM)
         return first - room, last + room
 
@@ -99,6 +104,7 @@ def history_query(values: Mapping[str, str], *, now: datetime, zone: tzinfo = UT
         pair=_id(values.get("pair")),
         environment=_id(values.get("environment")),
         plan=_id(values.get("plan")),
+        text=values.get("q", "").strip()[:_LONGEST_TEXT],
         parameters={
             name.removeprefix(_PARAMETER): value
             for name, value in values.items()
@@ -110,7 +116,7 @@ def history_query(values: Mapping[str, str], *, now: datetime, zone: tzinfo = UT
         period=period,
         is_fitted=named is None or named.length is None,
         whole=whole,
-        shown=_shown(values, whole),
+        span=_span(values, whole, zone),
         zone=zone,
         has_changes=values.get("changes") != "hidden",
     )
@@ -129,14 +135,23 @@ def moment(text: str | None) -> datetime | None:
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
-def shown_words(query: HistoryQuery) -> str:
+def span_words(query: HistoryQuery) -> str:
     """Say the time that is shown, in UTC."""
-    return f"{rfc3339(query.shown[0])[:16]} – {rfc3339(query.shown[1])[:16]}".replace("T", " ") + " UTC"
+    return f"{rfc3339(query.span[0])[:16]} – {rfc3339(query.span[1])[:16]}".replace("T", " ") + " UTC"
 
 
-def _shown(values: Mapping[str, str], whole: tuple[datetime, datetime]) -> tuple[datetime, datetime]:
-    first, last = moment(values.get("from")) or whole[0], moment(values.get("to")) or whole[1]
+def _span(values: Mapping[str, str], whole: tuple[datetime, datetime], zone: tzinfo) -> tuple[datetime, datetime]:
+    """Read from when to when: times, or whole days in the reader's zone, the last one included."""
+    begin, end = _day(values.get("from"), zone), _day(values.get("to"), zone)
+    first = begin or moment(values.get("from")) or whole[0]
+    last = end + timedelta(days=1) if end else moment(values.get("to")) or whole[1]
     return (first, last) if first < last else whole
+
+
+def _day(text: str | None, zone: tzinfo) -> datetime | None:
+    """Read the begin of a day such as 2026-11-20 in a zone; None for anything else."""
+    found = moment(text) if text and _DAY.fullmatch(text) else None
+    return found and found.replace(tzinfo=zone).astimezone(UTC)
 
 
 def _one_of(text: str | None, words: tuple[Word, ...]) -> Word:

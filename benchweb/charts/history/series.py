@@ -89,8 +89,8 @@ def common_words(parts: Parts, kind: Kind) -> str:
 
 def setting_words(parameter: Parameter, value: Any) -> str:
     """Say a parameter's value with its label and unit."""
-    shown = nested_words(value) if parameter.is_test else with_unit(value, parameter.unit)
-    return f"{parameter.label} {shown}"
+    words = nested_words(value) if parameter.is_test else with_unit(value, parameter.unit)
+    return f"{parameter.label} {words}"
 
 
 def line_parts(lines: Sequence[HistoryLine], kind: Kind) -> Parts:
@@ -118,10 +118,15 @@ def setting_parts(identities: Sequence[Mapping[str, Any]], kind: Kind) -> Parts:
     """Say every identity's settings by name, the same names for all: an identity leaves out what is a default."""
     measured_names = set().union(*identities)
     parameters = (
-        [parameter for name, parameter in kind.parameters.items() if name in measured_names] if measured_names else []
+        [parameter for name, parameter in kind.series_parameters.items() if name in measured_names]
+        if measured_names
+        else []
     )
     return [
-        {each.name: setting_words(each, identity.get(each.name, each.default)) for each in parameters}
+        {
+            parameter.name: setting_words(parameter, identity.get(parameter.name, parameter.default))
+            for parameter in parameters
+        }
         for identity in identities
     ]
 

@@ -47,16 +47,16 @@ def baseline_cell(tables: Sequence[MatrixTable], baseline: Baseline, own: Matrix
         return None
     row = cell.row if baseline.row is None else baseline.row
     column = cell.column if baseline.column is None else baseline.column
-    found = table.cells_by_key.get((row, column))
-    return None if found is cell else found
+    base = table.cells_by_key.get((row, column))
+    return None if base is cell else base
 
 
-def difference(found: Summary, base: Summary, metric: Metric) -> Difference:
+def difference(summary: Summary, base: Summary, metric: Metric) -> Difference:
     """Compare two summaries in the metric's own direction."""
-    absolute = found.median - base.median
+    absolute = summary.median - base.median
     ratio = absolute / abs(base.median) if base.median else None
-    is_distinct = min(found.n, base.n) > 1 and (found.low > base.high or found.high < base.low)
-    return Difference(absolute, ratio, is_distinct, _sense(absolute, metric), _level(ratio) if is_distinct else 0)
+    is_distinct = min(summary.n, base.n) > 1 and (summary.low > base.high or summary.high < base.low)
+    return Difference(absolute, ratio, is_distinct, _sense(absolute, metric), change_level(ratio) if is_distinct else 0)
 
 
 def sequential_level(value: float, bounds: tuple[float, float]) -> int:
@@ -75,8 +75,8 @@ def _sense(absolute: float, metric: Metric) -> Sense:
     return "better" if (absolute > 0) == (metric.better == "higher") else "worse"
 
 
-def _level(ratio: float | None) -> int:
-    """Return 1 to 4; a difference from 0 has no ratio and the strongest colour."""
+def change_level(ratio: float | None) -> int:
+    """Return 1 to 4 by the size of a change; a difference from 0 has no ratio and the strongest colour."""
     if ratio is None:
         return len(DIFFERENCE_STEPS) + 1
     return 1 + sum(abs(ratio) >= step for step in DIFFERENCE_STEPS)

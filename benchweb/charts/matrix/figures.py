@@ -37,16 +37,16 @@ class AxisItem:
 # Frozen it would take three times as long to make, and a page has hundreds.
 @dataclass
 class Cell:
-    """One place: `found` summarises the last runs of its pairs, `history` their medians, oldest first, None a gap.
+    """One place: `summary` is of the last runs of its pairs, `history` their medians, oldest first, None a gap.
 
-    Pairs whose newest run failed join it only where all did: then `state` says so, and `found` is what was before.
+    Pairs whose newest run failed join it only where all did: then `state` says so, and `summary` is what was before.
     """
 
     state: CellState
     row: Key
     column: Key
     pairs: list[int] = field(default_factory=list)
-    found: Summary | None = None
+    summary: Summary | None = None
     mean: float | None = None
     # When the newest and the oldest of the pairs' values were measured.
     at: datetime | None = None
@@ -55,6 +55,8 @@ class Cell:
     history: list[float | None] = field(default_factory=list)
     # The newest runs of its pairs that gave nothing.
     failures: list[EndedRun] = field(default_factory=list)
+    # By pair what it was made of.
+    newest: dict[int, Newest] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,9 @@ def matrix_tables(
 
 def value_range(tables: Iterable[MatrixTable]) -> tuple[float, float] | None:
     """Return the ends of the colours for the medians of all shown cells: one scale for all tables."""
-    return color_range([cell.found.median for table in tables for line in table.cells for cell in line if cell.found])
+    return color_range(
+        [cell.summary.median for table in tables for line in table.cells for cell in line if cell.summary]
+    )
 
 
 def color_range(values: Sequence[float]) -> tuple[float, float] | None:
@@ -193,21 +197,23 @@ def _cell(row: Key, column: Key, pairs: list[int], newest: dict[int, Newest], en
         return Cell("itself" if is_itself else "unconfigured", row, column)
     failed = {pair: end for pair in pairs if (end := _failure(newest.get(pair), ended.get(pair, [])))}
     counted = [pair for pair in pairs if pair not in failed] or pairs
-    given = [found for pair in counted if (found := newest.get(pair))]
-    values = [value for found in given for value in found.runs[0].values]
+    of_pairs = {pair: latest for pair in counted if (latest := newest.get(pair))}
+    given = list(of_pairs.values())
+    values = [value for latest in given for value in latest.runs[0].values]
     failures = list(failed.values())
     return Cell(
         state=_state(len(pairs), bool(values), len(failures)),
         row=row,
         column=column,
         pairs=pairs,
-        found=summary(values),
+        summary=summary(values),
         mean=fmean(values) if values else None,
-        at=max((found.at for found in given), default=None),
-        oldest_at=min((found.at for found in given), default=None),
-        runs=[found.runs[0].run for found in given],
+        at=max((latest.at for latest in given), default=None),
+        oldest_at=min((latest.at for latest in given), default=None),
+        runs=[latest.runs[0].run for latest in given],
         history=_history([_course(newest.get(pair), ended.get(pair, [])) for pair in pairs]),
         failures=failures,
+        newest=of_pairs,
     )
 
 

@@ -56,7 +56,7 @@ def _sweep_chart(sweep: Sweep, chart: Chart) -> ChartSpec:
     styles = {(metric, values): drawing.style(metric, values) for metric in chart.metrics for values in lines}
     for values, trials in lines.items():
         trials_at = axes.by_position(sweep, drawing.axis, name, trials)
-        for metric in _shown_metrics(chart, trials):
+        for metric in _metrics_of(chart, trials):
             drawing.add(
                 styles[metric, values], [point(position, there, metric) for position, there in trials_at.items()]
             )
@@ -130,12 +130,12 @@ class _Drawing:
 
 def _reference_lines(sweep: Sweep, chart: Chart) -> list[ReferenceLine]:
     """Draw the chart's own lines, such as a ceiling; one that differs from trial to trial is no line but a metric."""
-    found = []
+    reference_lines = []
     for metric in chart.lines:
         values = {trial.metrics[metric] for trial in sweep.trials if trial.measured and metric in trial.metrics}
         if len(values) == 1:
-            found.append(ReferenceLine(label=sweep.kind.metrics[metric].label, y=values.pop()))
-    return found
+            reference_lines.append(ReferenceLine(label=sweep.kind.metrics[metric].label, y=values.pop()))
+    return reference_lines
 
 
 def _subtitle(sweep: Sweep) -> str:
@@ -146,7 +146,7 @@ def _subtitle(sweep: Sweep) -> str:
     return " · ".join([sweep.kind.label, *settings])
 
 
-def _shown_metrics(chart: Chart, trials: list[TrialRow]) -> list[str]:
+def _metrics_of(chart: Chart, trials: list[TrialRow]) -> list[str]:
     """Name the metrics that any trial measured; before there is one, the first stands for all."""
     measured = [
         metric for metric in chart.metrics if any(trial.measured and metric in trial.metrics for trial in trials)

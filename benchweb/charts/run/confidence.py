@@ -8,20 +8,20 @@ from benchweb.results.confidence import Combination, RunConfidence
 
 
 @dataclass(frozen=True)
-class ShownCombination:
+class DisplayedCombination:
     """A combination with its headline metric, to be formatted by the page; `mean` is None for too few results."""
 
-    found: Combination
+    combination: Combination
     metric: Metric | None
     mean: float | None
     half_width: float | None
     width_percent: float | None
 
 
-def displayed_combinations(confidence: RunConfidence) -> list[ShownCombination]:
+def displayed_combinations(confidence: RunConfidence) -> list[DisplayedCombination]:
     """Return the combinations in the plan's order, those that were missed first."""
-    ordered = sorted(confidence.combinations, key=lambda each: each.is_reached)
-    return [_shown(each) for each in ordered]
+    ordered = sorted(confidence.combinations, key=lambda combination: combination.is_reached)
+    return [_displayed(combination) for combination in ordered]
 
 
 def confidence_document(confidence: RunConfidence | None) -> dict[str, Any] | None:
@@ -38,29 +38,29 @@ def confidence_document(confidence: RunConfidence | None) -> dict[str, Any] | No
     }
 
 
-def _combination(found: Combination) -> dict[str, Any]:
-    interval = found.interval
+def _combination(combination: Combination) -> dict[str, Any]:
+    interval = combination.interval
     return {
-        "kind": found.kind,
-        "params": found.params,
-        "metric": found.metric,
-        "repetitions": found.repetitions,
-        "failed": found.failed,
+        "kind": combination.kind,
+        "params": combination.params,
+        "metric": combination.metric,
+        "repetitions": combination.repetitions,
+        "failed": combination.failed,
         "mean": interval.mean if interval else None,
         "low": interval.mean - interval.half_width if interval else None,
         "high": interval.mean + interval.half_width if interval else None,
-        "width_percent": found.width_percent,
-        "is_reached": found.is_reached,
+        "width_percent": combination.width_percent,
+        "is_reached": combination.is_reached,
     }
 
 
-def _shown(found: Combination) -> ShownCombination:
-    kind = catalog().kinds.get(found.kind)
-    interval = found.interval
-    return ShownCombination(
-        found=found,
-        metric=kind.metrics[found.metric] if kind else None,
+def _displayed(combination: Combination) -> DisplayedCombination:
+    kind = catalog().kinds.get(combination.kind)
+    interval = combination.interval
+    return DisplayedCombination(
+        combination=combination,
+        metric=kind.metrics[combination.metric] if kind else None,
         mean=interval.mean if interval else None,
         half_width=interval.half_width if interval else None,
-        width_percent=found.width_percent,
+        width_percent=combination.width_percent,
     )

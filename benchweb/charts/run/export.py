@@ -71,7 +71,7 @@ def csv_of(run: Run, content: Content) -> Iterator[str]:
     ids = pair_ids(run.pair).values()
     for rows in _in_parts(content.trials(), _ROWS_AT_ONCE):
         values = ([*_values(run, row, params, metrics), *_sure(confidence, row), *ids] for row in rows)
-        yield "".join(writer.writerow(map(cell, each)) for each in values)
+        yield "".join(writer.writerow(map(cell, row)) for row in values)
 
 
 def run_json(run: Run) -> Iterator[str]:
@@ -91,7 +91,7 @@ def json_of(run: Run, content: Content) -> Iterator[str]:
             yield between
             yield from _trial_texts(row, results.get(row.id), content)
             between = ", "
-        facts_ids |= {pk for each in results.values() for pk in (each.source_facts_id, each.sink_facts_id) if pk}
+        facts_ids |= {pk for result in results.values() for pk in (result.source_facts_id, result.sink_facts_id) if pk}
     yield '], "facts": {'
     between = ""
     for ids in _in_parts(sorted(facts_ids), _DOCUMENTS_AT_ONCE):
@@ -174,8 +174,8 @@ def _sure(confidence: RunConfidence | None, row: TrialRow) -> list[Any]:
     """Say of the row's combination how wide its interval is, and whether that is as narrow as asked."""
     if confidence is None:
         return []
-    found = confidence.of(row)
-    return [found.width_percent, found.is_reached] if found else [None, None]
+    combination = confidence.of(row)
+    return [combination.width_percent, combination.is_reached] if combination else [None, None]
 
 
 def _names(rows: Iterable[TrialRow]) -> tuple[list[str], list[str]]:

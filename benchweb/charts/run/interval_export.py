@@ -24,7 +24,7 @@ def csv_of(parts: Parts) -> Iterator[str]:
     writer = csv.writer(Line())
     yield writer.writerow(names.columns())
     for part in parts():
-        yield "".join(writer.writerow(map(cell, names.cells(each))) for each in part)
+        yield "".join(writer.writerow(map(cell, names.cells(interval))) for interval in part)
 
 
 class _Names:
@@ -40,9 +40,11 @@ class _Names:
     def of(cls, parts: Iterable[list[dict[str, Any]]]) -> "_Names":
         """Go through all intervals; names are in the catalog's order."""
         names = cls()
-        for each in (interval for part in parts for interval in part):
-            for found, told in zip((names.metrics, names.extremes, names.counts, names.ends), _told(each), strict=True):
-                found.update(dict.fromkeys(told))
+        for one in (interval for part in parts for interval in part):
+            for collected, keys in zip(
+                (names.metrics, names.extremes, names.counts, names.ends), _parts_of(one), strict=True
+            ):
+                collected.update(dict.fromkeys(keys))
         known = {key: None for key in catalog().metrics if key in names.metrics}
         names.metrics = known | names.metrics
         return names
@@ -56,7 +58,7 @@ class _Names:
 
     def cells(self, interval: Mapping[str, Any]) -> list[Any]:
         """Return a row in the same order."""
-        metrics, extremes, counts, interfaces = _told(interval)
+        metrics, extremes, counts, interfaces = _parts_of(interval)
         none = (None, None)
         return [
             *(interval.get(key) or _ABSENT.get(key) for key in _BEFORE),
@@ -70,7 +72,7 @@ class _Names:
 _ABSENT = {"start_seconds": 0.0, "end_seconds": 0.0, "warmup": False, "drain": False, "parts": 1}
 
 
-def _told(interval: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]:
+def _parts_of(interval: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]:
     metrics, extremes, counts, interfaces = (
         interval.get(key) or {} for key in ("metrics", "extremes", "counts", "interfaces")
     )

@@ -49,7 +49,7 @@ class PublishedRow:
 
     metric: Metric
     settings: list[Setting]
-    found: Summary
+    summary: Summary
     mean: float
     written: list[Written]
 
@@ -69,7 +69,7 @@ class PublishedTable:
     @property
     def notes(self) -> list[Equivalent]:
         """Return each notation of the table once, to be explained below it."""
-        return list(dict.fromkeys(each.equivalent for row in self.rows for each in row.written))
+        return list(dict.fromkeys(written.equivalent for row in self.rows for written in row.written))
 
 
 def published_tables(trials: Sequence[TrialRow]) -> list[PublishedTable]:
@@ -80,7 +80,7 @@ def published_tables(trials: Sequence[TrialRow]) -> list[PublishedTable]:
 
 def written(metric: Metric, *, median: float, mean: float) -> list[Written]:
     """Write a median and a mean in every notation that reports use for the metric."""
-    return [Written(each, each.of(median), each.of(mean)) for each in equivalents(metric)]
+    return [Written(equivalent, equivalent.of(median), equivalent.of(mean)) for equivalent in equivalents(metric)]
 
 
 def _table(sweep: Sweep) -> PublishedTable:
@@ -97,14 +97,14 @@ def _table(sweep: Sweep) -> PublishedTable:
 def _metrics(kind: Kind) -> list[Metric]:
     """Choose what reports have, in the catalog's order: the kind's headline, what its charts show, and a few more."""
     chosen = {kind.headline, *_REPORTED, *(key for chart in kind.charts for key in chart.metrics)}
-    return [each for key, each in kind.metrics.items() if key in chosen and not key.endswith(_NOT_REPORTED)]
+    return [metric for key, metric in kind.metrics.items() if key in chosen and not key.endswith(_NOT_REPORTED)]
 
 
 def _row(sweep: Sweep, metric: Metric, trials: list[TrialRow]) -> PublishedRow | None:
     measured = [trial.metrics[metric.key] for trial in trials if trial.measured and metric.key in trial.metrics]
-    found = summary(measured)
-    if found is None:
+    summarized = summary(measured)
+    if summarized is None:
         return None
     mean = fmean(measured)
-    notations = written(metric, median=found.median, mean=mean)
-    return PublishedRow(metric, settings_of(sweep, trials[0]), found, mean, notations)
+    notations = written(metric, median=summarized.median, mean=mean)
+    return PublishedRow(metric, settings_of(sweep, trials[0]), summarized, mean, notations)

@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchweb.catalog import nested_text
-from benchweb.hosts.models import Endpoint
+from benchweb.catalog import catalog, nested_text
+from benchweb.catalog.document import ADDED
+from benchweb.hosts.models import Endpoint, Pair
 from benchweb.results.selectors import TrialRow
-from benchweb.runs.models import Run, Trial
+from benchweb.runs.models import Run
 
 # The token itself is never shown: the reader puts it into a file of this name.
 TOKEN_FILE = "TOKEN-FILE"  # noqa: S105
+# The parameter that names where a disk is measured: the operator has to allow it on the command line too.
+DIRECTORY = "directory"
 
 
 @dataclass(frozen=True)
@@ -23,31 +26,36 @@ class TrialCommand:
     trials: list[int]
 
 
-def engine_commands(trial: Trial) -> str:
-    """Return the command that repeats one trial; reads the run's sink unless it was selected with it."""
-    return engine_command(sink=trial.run.pair.sink, kind=trial.kind, params=trial.params)
-
-
 def run_commands(run: Run, trials: Sequence[TrialRow]) -> list[TrialCommand]:
     """Return each command of a run once, with the trials that it repeats, in the order of the plan."""
     repeated: dict[str, list[int]] = {}
     for trial in trials:
-        command = engine_command(sink=run.pair.sink, kind=trial.kind, params=trial.params)
+        command = engine_command(pair=run.pair, kind=trial.kind, params=trial.params)
         repeated.setdefault(command, []).append(trial.index)
     return [TrialCommand(command, indexes) for command, indexes in repeated.items()]
 
 
-def engine_command(*, sink: Endpoint, kind: str, params: Mapping[str, Any]) -> str:
-    """Return the command for a sink, kind and parameters; what isn't set has the catalog's default."""
-    words = ["benchweb-engine", "run", shlex.quote(kind), "--peer", shlex.quote(sink.control_address)]
-    words += ["--token-file", TOKEN_FILE]
+def engine_command(*, pair: Pair, kind: str, params: Mapping[str, Any]) -> str:
+    """Return the command for a pair, kind and parameters; what isn't set has the catalog's default."""
+    words = ["benchweb-engine", "run", shlex.quote(kind)]
+    known = catalog().kinds.get(kind)
+    if known is None or not known.is_of_one_host:
+        words += _peer(pair.sink)
+    elif DIRECTORY in known.parameters:
+        words += ["--disk-dir", shlex.quote(params.get(DIRECTORY) or DIRECTORY.upper())]
+    for name, value in params.items():
+        if name not in ADDED:
+            words += ["--set", shlex.quote(f"{name}={_text(value)}")]
+    return " ".join(words)
+
+
+def _peer(sink: Endpoint) -> list[str]:
+    words = ["--peer", shlex.quote(sink.control_address), "--token-file", TOKEN_FILE]
     if sink.data_address:
         words += ["--data-address", _address(sink.data_address)]
     if sink.fingerprint:
         words += ["--peer-fingerprint", shlex.quote(sink.fingerprint)]
-    for name, value in params.items():
-        words += ["--set", shlex.quote(f"{name}={_text(value)}")]
-    return " ".join(words)
+    return words
 
 
 def _address(data_address: str) -> str:

@@ -18,7 +18,7 @@ _X = Axis(label=gettext_noop("Time since the traffic began"), unit="s", scale="l
 
 def course_charts(result: Result) -> list[ChartSpec]:
     """Return a chart for each quantity that the intervals measured; a single interval has no course."""
-    intervals = sorted(result.document.get("intervals") or [], key=lambda each: each["end_seconds"])
+    intervals = sorted(result.document.get("intervals") or [], key=lambda interval: interval["end_seconds"])
     # A long test's are few enough; one of before that was stored with all of them.
     intervals = thinned(intervals, MOST_DISPLAYED)
     if len(intervals) < 2:
@@ -61,7 +61,7 @@ def _subtitle(intervals: list[dict[str, Any]]) -> str:
 def _line(metric: Metric, intervals: list[dict[str, Any]], palette: Palette) -> ChartSeries:
     points = [_point(metric.key, interval) for interval in intervals]
     # The extremes of a count are of one interval each, far below the sum of them.
-    has_band = not is_count(metric.key) and any(each.get("parts") for each in intervals)
+    has_band = not is_count(metric.key) and any(interval.get("parts") for interval in intervals)
     return ChartSeries(
         id=metric.key,
         label=metric.label,

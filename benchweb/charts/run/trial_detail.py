@@ -13,6 +13,7 @@ from benchweb.catalog.engine_reasons import engine_reason
 from benchweb.catalog.translation import reason_text
 from benchweb.charts.lines import has_both_ends
 from benchweb.charts.run.verdict import flag_words, limit_words
+from benchweb.results.ingest import LAW
 from benchweb.results.models import Result
 
 # A page of this many flows stays readable; the JSON has all of them.
@@ -158,6 +159,10 @@ def _explained(flag: str, document: Mapping[str, Any]) -> str:
     largest = document.get(_LARGEST.get(flag, ""))
     if largest:
         return _("{words} (packets over {bytes} bytes don't arrive)").format(words=words, bytes=f"{largest:,}")
+    if flag == LAW and (law := document.get(LAW)):
+        return _("{words} ({in_flight} in flight by rate and latency, and the depth is {depth})").format(
+            words=words, in_flight=f"{law['in_flight']:,.4g}", depth=f"{law['depth']:,.6g}"
+        )
     if flag == "udp_blocked" and (hellos := document.get("unanswered_hellos")):
         return _("{words} (none of {count} UDP hellos was answered)").format(words=words, count=hellos)
     if flag == "replies_from_elsewhere" and (others := document.get("reply_addresses")):
@@ -165,7 +170,7 @@ def _explained(flag: str, document: Mapping[str, Any]) -> str:
     outages = document.get("outages") or []
     if flag != "outage" or not outages:
         return words
-    spans = [f"{each['from_seconds']:.1f}–{each['until_seconds']:.1f} s" for each in outages[:OUTAGES_DISPLAYED]]
+    spans = [f"{outage['from_seconds']:.1f}–{outage['until_seconds']:.1f} s" for outage in outages[:OUTAGES_DISPLAYED]]
     hidden = len(outages) - len(spans)
     more = [_("and {count} more").format(count=hidden)] if hidden else []
     return f"{words} ({pgettext('between parts of a sentence', ', ').join([*spans, *more])})"
@@ -177,8 +182,8 @@ def _limit(limit: Mapping[str, Any]) -> LimitDetail:
         verdict=limit_words(limit["by"]),
         summary=reason_text(engine_reason(limit["summary"])),
         evidence=[
-            Figure(_(each["what"]), each["value"], each.get("unit") or "", each.get("threshold"))
-            for each in limit.get("evidence") or []
+            Figure(_(evidence["what"]), evidence["value"], evidence.get("unit") or "", evidence.get("threshold"))
+            for evidence in limit.get("evidence") or []
         ],
     )
 
@@ -192,8 +197,11 @@ def _host(end: str, window: Mapping[str, Any]) -> HostDetail:
     bounds = zip((_("Minimum CPU frequency"), _("Maximum CPU frequency")), frequency, strict=False)
     cores = [(str(number), dict(sorted(core.items()))) for number, core in enumerate(window.get("cores") or [])]
     interfaces = [
-        (_interface_name(each), {_INTERFACE_NAMES.get(key, key): value for key, value in sorted(each.items())})
-        for each in window.get("interfaces") or []
+        (
+            _interface_name(interface),
+            {_INTERFACE_NAMES.get(key, key): value for key, value in sorted(interface.items())},
+        )
+        for interface in window.get("interfaces") or []
     ]
     return HostDetail(
         end=end,
@@ -238,16 +246,16 @@ def _intervals(intervals: list[dict[str, Any]]) -> Grid:
     counted = interface_columns(intervals)
     columns += [(label, unit) for _key, _end, label, unit in counted]
     most = INTERVAL_CELLS_DISPLAYED // max(len(columns), 1)
-    shown = sorted(intervals, key=lambda each: each["start_seconds"])[:most]
+    listed = sorted(intervals, key=lambda interval: interval["start_seconds"])[:most]
     rows = [
         (
-            _span(each),
-            [(each.get("metrics") or {}).get(key) for key in keys]
-            + [interface_rate(each, end, key) for key, end, _label, _unit in counted],
+            _span(interval),
+            [(interval.get("metrics") or {}).get(key) for key in keys]
+            + [interface_rate(interval, end, key) for key, end, _label, _unit in counted],
         )
-        for each in shown
+        for interval in listed
     ]
-    return Grid(columns, rows, hidden=len(intervals) - len(shown))
+    return Grid(columns, rows, hidden=len(intervals) - len(listed))
 
 
 def interface_columns(intervals: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str, str]]:
@@ -276,7 +284,7 @@ def _handed_over(metrics: Mapping[str, float], flags: Sequence[str]) -> frozense
     return frozenset(f"{prefix}{name}" for prefix in beyond for name in _SENT)
 
 
-def _addresses(told: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _addresses(flow: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the addresses that the traffic went between; those that were translated on the way beside them."""
     labels = [
         ("source", _("Source address")),
@@ -284,8 +292,8 @@ def _addresses(told: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("sink", _("Sink address")),
         ("sink_own", _("Sink's own address (NAT)")),
     ]
-    family = [(_("Address family"), _FAMILIES.get(told["family"], told["family"]))] if told else []
-    return family + [(label, told[key]) for key, label in labels if told.get(key)]
+    family = [(_("Address family"), _FAMILIES.get(flow["family"], flow["family"]))] if flow else []
+    return family + [(label, flow[key]) for key, label in labels if flow.get(key)]
 
 
 def _span(interval: Mapping[str, Any]) -> str:
@@ -297,10 +305,10 @@ def _span(interval: Mapping[str, Any]) -> str:
 
 def _grid(rows: Iterable[tuple[str, Mapping[str, Any]]], *, unit: str = "", hidden: int = 0) -> Grid:
     """Make a table of rows with differing keys: numbers only, a column for each key that any row has."""
-    kept = [(name, {key: value for key, value in row.items() if _is_number(value)}) for name, row in rows]
-    keys = dict.fromkeys(key for _, row in kept for key in row)
+    numbers = [(name, {key: value for key, value in row.items() if _is_number(value)}) for name, row in rows]
+    keys = dict.fromkeys(key for _, row in numbers for key in row)
     columns = [_column(key, unit) for key in keys]
-    return Grid(columns, [(name, [row.get(key) for key in keys]) for name, row in kept], hidden)
+    return Grid(columns, [(name, [row.get(key) for key in keys]) for name, row in numbers], hidden)
 
 
 def _column(key: str, unit: str) -> tuple[str, str]:

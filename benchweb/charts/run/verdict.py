@@ -85,12 +85,19 @@ def verdict(run: Run, trials: Sequence[TrialRow]) -> Verdict:
 
 def settings_of(sweep: Sweep, trial: TrialRow) -> list[Setting]:
     """Return what a trial's figures are told with."""
-    values = [(each, sweep.values([trial], each.name)[0]) for each in sweep.kind.parameters.values()]
+    values = [(parameter, sweep.values([trial], parameter.name)[0]) for parameter in sweep.kind.parameters.values()]
     return [
         Setting(name=each.name, label=each.label, value=value, unit=each.unit)
         for each, value in values
         if each.name in sweep.stated or (each.name in _STATED_WHEN_SET and value != each.default)
     ]
+
+
+def headline_of(sweep: Sweep) -> tuple[Headline | None, TrialRow]:
+    """Return a kind's headline where it was best, with its loss, and a trial at those settings; the first for none."""
+    metric = sweep.kind.metrics[sweep.kind.headline]
+    best = _best_trial(sweep, metric)
+    return _kind_headline(sweep), sweep.trials[0] if best is None else best[1]
 
 
 def metric_headlines(trials: Sequence[TrialRow]) -> list[Headline]:
@@ -115,18 +122,20 @@ def _trials_sentence(counts: Counter[str], total: int) -> str:
 
 
 def _kind_headline(sweep: Sweep) -> Headline | None:
-    found = _headline(sweep, sweep.kind.metrics[sweep.kind.headline])
-    return replace(found, loss=_loss(sweep, found)) if found else None
+    headline = _headline(sweep, sweep.kind.metrics[sweep.kind.headline])
+    return replace(headline, loss=_loss(sweep, headline)) if headline else None
 
 
 def _headline(sweep: Sweep, metric: Metric) -> Headline | None:
+    found = _best_trial(sweep, metric)
+    return None if found is None else _figure(sweep.kind, metric, found[0], settings_of(sweep, found[1]))
+
+
+def _best_trial(sweep: Sweep, metric: Metric) -> tuple[Summary, TrialRow] | None:
     measured = [trial for trial in sweep.trials if metric.key in trial.metrics and trial.measured]
     groups = sweep.grouped(measured, sweep.swept)
     found = [(_summary(group, metric), group[0]) for group in groups.values()]
-    if not found:
-        return None
-    best, trial = _best(found, metric)
-    return _figure(sweep.kind, metric, best, settings_of(sweep, trial))
+    return _best(found, metric) if found else None
 
 
 def _loss(sweep: Sweep, beside: Headline) -> Headline | None:
@@ -141,17 +150,17 @@ def _loss(sweep: Sweep, beside: Headline) -> Headline | None:
     return _figure(sweep.kind, metric, found, beside.at) if found else None
 
 
-def _figure(kind: Kind, metric: Metric, found: Summary, at: list[Setting]) -> Headline:
+def _figure(kind: Kind, metric: Metric, summary: Summary, at: list[Setting]) -> Headline:
     return Headline(
         kind=kind.name,
         kind_label=kind.label,
         metric=metric.key,
         label=metric.label,
-        value=found.median,
+        value=summary.median,
         unit=metric.unit,
-        n=found.n,
+        n=summary.n,
         at=at,
-        extremes=found.extremes,
+        extremes=summary.extremes,
     )
 
 
@@ -174,20 +183,24 @@ def _limited_by(trials: Sequence[TrialRow]) -> list[str]:
     for trial in trials:
         if trial.limits:
             by_kind.setdefault(trial.kind, []).append(trial)
-    return [_kind_limits(kind, judged, is_alone=len(by_kind) == 1) for kind, judged in by_kind.items()]
+    return [_kind_limits(kind, judged, is_only_kind=len(by_kind) == 1) for kind, judged in by_kind.items()]
 
 
-def _kind_limits(kind_name: str, judged: list[TrialRow], *, is_alone: bool) -> str:
+def _kind_limits(kind_name: str, judged: list[TrialRow], *, is_only_kind: bool) -> str:
+    kind = catalog().kinds.get(kind_name)
+    return ("" if is_only_kind else _("{kind} by ").format(kind=kind.label if kind else kind_name)) + limits_of(judged)
+
+
+def limits_of(trials: Sequence[TrialRow]) -> str:
+    """Say what limited the results of one kind, the most frequent first; nothing where no engine told."""
+    judged = [trial for trial in trials if trial.limits]
     counts = Counter(by for trial in judged for by in {limit["by"] for limit in trial.limits})
     words = [
         limit_words(by)
         + ("" if count == len(judged) else _(" ({count} of {total})").format(count=count, total=len(judged)))
         for by, count in counts.most_common()
     ]
-    kind = catalog().kinds.get(kind_name)
-    return ("" if is_alone else _("{kind} by ").format(kind=kind.label if kind else kind_name)) + pgettext(
-        "between parts of a sentence", ", "
-    ).join(words)
+    return pgettext("between parts of a sentence", ", ").join(words)
 
 
 def limit_words(by: str) -> str:

@@ -25,7 +25,7 @@ _DATES = 6
 _OVERLAID = ("pair", "environment")
 # What a line of a chart is: its number, its settings but for the size, and its name. Its points go by size.
 _Group = tuple[int, str, str]
-_Found = dict[_Group, dict[float, SizePoint]]
+_Points = dict[_Group, dict[float, SizePoint]]
 # Which line of which chart, at which size, the figures of a test belong to: metric, number, settings, size.
 _Position = tuple[str, int, str, float]
 # Points of fewer runs than this part of the line's most stand apart.
@@ -67,14 +67,14 @@ def size_charts(query: HistoryQuery, kind: Kind) -> Sizes:
     positions, ids = _positions(query, swept, lines, keys, kind.swept_metrics)
     points = _points(query, rest, ids)
     name = _names(query, rest, points)
-    found = _found(name, positions, points, dict(zip(keys, _setting_words(parts), strict=True)))
-    drawing = _Drawing(query, kind, swept, common_words(parts, kind), found, rest)
+    by_metric = _by_metric(name, positions, points, dict(zip(keys, _setting_words(parts), strict=True)))
+    drawing = _Drawing(query, kind, swept, common_words(parts, kind), by_metric, rest)
     specs = [drawing.spec(chart) for chart in kind.sweeps]
     return Sizes([spec for spec in specs if spec.series], rest.series, rest.total)
 
 
 def _points(query: HistoryQuery, rest: SizeLines, ids: Mapping[int, int]) -> SizePoints:
-    times = Times(query.shown, query.is_fitted and not query.is_zoomed, _DATES)
+    times = Times(query.span, query.is_fitted and not query.is_zoomed, _DATES)
     part = query.overlay if query.overlay in {"run", "date"} else ""
     if rest.is_by_night:
         return night_points(ids, times, part=part)
@@ -87,7 +87,7 @@ def _setting_keys(lines: Sequence[SizeLine], kind: Kind, swept: Parameter) -> li
     """Name each line's settings but for the size, for good: unlike tests are never one point."""
     return [
         ",".join(
-            f"{name}={parameter_text(kind.parameters[name], value) if name in kind.parameters else value}"
+            f"{name}={parameter_text(kind.series_parameters[name], value) if name in kind.series_parameters else value}"
             for name, value in sorted(line.identity.items())
             if name != swept.name
         )
@@ -123,23 +123,23 @@ def _number(query: HistoryQuery, line: SizeLine) -> int:
     return line.environment_id if query.overlay == "environment" else 0
 
 
-def _found(
+def _by_metric(
     name: Callable[[int], str], positions: Sequence[_Position], points: SizePoints, words: Mapping[str, str]
-) -> dict[str, _Found]:
+) -> dict[str, _Points]:
     """Sort the points by metric, line and size; `words` say a line's settings by its key."""
-    found: dict[str, _Found] = {}
+    by_metric: dict[str, _Points] = {}
     for point in points.points:
         metric, number, key, size = positions[point.position]
         number = number or point.part
         label = " · ".join(filter(None, [name(number), words[key]]))
-        found.setdefault(metric, {}).setdefault((number, key, label), {})[size] = point
-    return found
+        by_metric.setdefault(metric, {}).setdefault((number, key, label), {})[size] = point
+    return by_metric
 
 
 def _names(query: HistoryQuery, rest: SizeLines, points: SizePoints) -> Callable[[int], str]:
     """Return what names a line of a chart by its number."""
     if query.overlay == "date":
-        return lambda number: _span_words(points.shown, number, query.zone)
+        return lambda number: _span_words(points.period, number, query.zone)
     if query.overlay == "run":
         begun: dict[int, datetime] = {}
         for point in points.points:
@@ -169,13 +169,13 @@ class _Drawing:
     # What all lines have in common.
     common: str
     # By metric.
-    found: dict[str, _Found]
+    by_metric: dict[str, _Points]
     rest: SizeLines
 
     def spec(self, chart: Chart) -> ChartSpec:
         metric, parameter = self.kind.metrics[chart.metrics[0]], self.swept
-        found = self.found.get(chart.metrics[0], {})
-        groups = sorted(found)
+        by_line = self.by_metric.get(chart.metrics[0], {})
+        groups = sorted(by_line)
         # Of dates and runs the latest, of environments and pairs those that were there first.
         is_latest = self.query.overlay in {"date", "run"}
         runs_text = groups[-MOST_OVERLAID:] if is_latest else groups[:MOST_OVERLAID]
@@ -187,9 +187,9 @@ class _Drawing:
                 ids=ids.get(group[0], {}),
             )
             for group in runs_text
-            for is_full, points in _by_fullness(found[group])
+            for is_full, points in _by_fullness(by_line[group])
         ]
-        x = _x_axis(chart, parameter, sorted({size for group in runs_text for size in found[group]}))
+        x = _x_axis(chart, parameter, sorted({size for group in runs_text for size in by_line[group]}))
         y = Axis(label=metric.label, unit=metric.unit, from_zero=True)
         return ChartSpec(
             id=f"sizes-{chart.id}",
@@ -316,9 +316,9 @@ def _point(size: float, point: SizePoint) -> ChartPoint:
     )
 
 
-def _span_words(shown: tuple[datetime, datetime], number: int, zone: tzinfo) -> str:
-    span = (shown[1] - shown[0]) / _DATES
-    begin = shown[0] + number * span
+def _span_words(period: tuple[datetime, datetime], number: int, zone: tzinfo) -> str:
+    span = (period[1] - period[0]) / _DATES
+    begin = period[0] + number * span
     return f"{_date(begin, zone)} – {_date(begin + span, zone)}"
 
 

@@ -107,9 +107,9 @@ def size_lines(query: HistoryQuery, kind: Kind) -> SizeLines:
     metrics = kind.swept_metrics
     most = _most_series(query, len(metrics))
     if _may_be_by_night(query):
-        found = _nights(query, kind)
-        if found.total > most:
-            return found
+        nights = _nights(query, kind)
+        if nights.total > most:
+            return nights
     found_runs = _runs(query, kind) if query.overlay == "run" else {}
     runs = dict([*found_runs.items()][:MOST_OVERLAID])
     if query.overlay == "run" and not runs:
@@ -141,7 +141,7 @@ def _runs(query: HistoryQuery, kind: Kind) -> dict[int, int]:
         "most": MOST_OVERLAID + 1,
         "plan": query.plan,
     }
-    values |= {"first": query.shown[0], "last": query.shown[1]}
+    values |= {"first": query.span[0], "last": query.span[1]}
     only = "".join(f" AND {each}" for each in conditions(query, kind, values))
     statement = _RUNS.format(only=only, of_plan=_OF_PLAN if query.plan is not None else "")
     return {run.pk: run.pair_id for run in fetch(_RunOfPair, statement, values)}
@@ -149,13 +149,13 @@ def _runs(query: HistoryQuery, kind: Kind) -> dict[int, int]:
 
 def _most_series(query: HistoryQuery, metrics: int) -> int:
     """Return of how many series each run is read: most tests run once a night."""
-    nights = max(1, (query.shown[1] - query.shown[0]) // _DAY)
+    nights = max(1, (query.span[1] - query.span[0]) // _DAY)
     return max(_LEAST_SERIES, min(_MOST_SERIES, _MOST_FIGURES // (metrics * nights)))
 
 
 def _may_be_by_night(query: HistoryQuery) -> bool:
-    is_of_some = bool(query.host or query.pair or query.plan or query.series)
-    is_long = query.shown[1] - query.shown[0] >= 2 * _DAY
+    is_of_some = bool(query.host or query.pair or query.plan or query.series or query.text)
+    is_long = query.span[1] - query.span[0] >= 2 * _DAY
     return query.overlay in {"environment", "date"} and is_long and not is_of_some
 
 

@@ -62,20 +62,20 @@ class SizePoints:
     """The points by position and part, and the time that the spans of dates part."""
 
     points: list[SizePoint]
-    shown: tuple[datetime, datetime]
+    period: tuple[datetime, datetime]
 
 
 @dataclass(frozen=True)
 class Times:
     """The time that is looked at, and into how many equal spans it is parted; `is_fitted`: where it was measured in."""
 
-    shown: tuple[datetime, datetime]
+    period: tuple[datetime, datetime]
     is_fitted: bool
     spans: int = 1
 
     @property
     def values(self) -> dict[str, Any]:
-        return {"first": self.shown[0], "last": self.shown[1], "is_fitted": self.is_fitted, "spans": self.spans}
+        return {"first": self.period[0], "last": self.period[1], "is_fitted": self.is_fitted, "spans": self.spans}
 
 
 def size_points(
@@ -112,5 +112,5 @@ def _values(positions: Mapping[int, int], times: Times) -> dict[str, Any]:
 
 def _points(points: list[SizePoint], times: Times) -> SizePoints:
     if not points or not times.is_fitted:
-        return SizePoints(points, times.shown)
+        return SizePoints(points, times.period)
     return SizePoints(points, (min(point.first_at for point in points), max(point.last_at for point in points)))

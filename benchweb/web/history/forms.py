@@ -35,13 +35,13 @@ class LocalTimeField(forms.Field):
         if not value:
             return None
         try:
-            found = datetime.fromisoformat(str(value))
+            moment = datetime.fromisoformat(str(value))
         except ValueError as error:
             raise forms.ValidationError(_("This is not a valid time: choose a date and a time of day.")) from error
-        if not FIRST_YEAR <= found.year <= LAST_YEAR:
+        if not FIRST_YEAR <= moment.year <= LAST_YEAR:
             raise forms.ValidationError(_("No results in that year: choose another."))
         # In UTC: PostgreSQL knows no offset of 16 hours or more.
-        return (found if found.tzinfo else found.replace(tzinfo=self.zone)).astimezone(UTC)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=self.zone)).astimezone(UTC)
 
 
 class AnnotationForm(PageForm):

@@ -54,7 +54,7 @@ class HistoryView:
     charts: list[ChartSpec]
     lines: list[HistoryLine]
     # How many series are drawn, in a message-size view rested on, and how many match.
-    shown: int
+    series_drawn: int
     total: int
     metric: str
     annotations: list[AnnotationRow]
@@ -77,6 +77,15 @@ class HistoryView:
         return not any(
             chart.heat or any(line.points or line.measured for line in chart.series) for chart in self.charts
         )
+
+    @property
+    def heading(self) -> str:
+        """Say what is shown: "Throughput · a → b", and the environment or the kind where it is of several pairs."""
+        chosen = next((metric.label for metric in self.choices.metrics if metric.key == self.metric), "")
+        pairs = {line.pair_words for line in self.lines}
+        environments = dict(self.choices.environments)
+        of = next(iter(pairs)) if len(pairs) == 1 else environments.get(str(self.query.environment or ""), "")
+        return " · ".join(filter(None, [chosen or (self.choices.kind.label if self.choices.kind else ""), of]))
 
     @property
     def is_of_all_time(self) -> bool:
@@ -104,7 +113,7 @@ def history_view(request: HttpRequest) -> HistoryView:
         choices=choices,
         charts=drawn.charts,
         lines=drawn.lines,
-        shown=drawn.shown,
+        series_drawn=drawn.series_drawn,
         total=drawn.total,
         metric=over_time.selection.key if over_time and over_time.selection else query.metric,
         annotations=over_time.marks.annotations if over_time else [],
@@ -155,9 +164,9 @@ def drawn_charts(request: HttpRequest) -> list[ChartSpec]:
 def changed(query: QueryDict, **changes: str) -> str:
     """Return the query string with some values changed, empty ones left out."""
     values = query.dict() | changes
-    kept = QueryDict(mutable=True)
-    kept.update({name: str(value) for name, value in values.items() if value})
-    return f"?{kept.urlencode()}" if kept else "?"
+    present = QueryDict(mutable=True)
+    present.update({name: str(value) for name, value in values.items() if value})
+    return f"?{present.urlencode()}" if present else "?"
 
 
 def local_input(at: datetime, query: HistoryQuery) -> str:
@@ -168,7 +177,7 @@ def local_input(at: datetime, query: HistoryQuery) -> str:
 class _Drawn(NamedTuple):
     charts: list[ChartSpec]
     lines: list[HistoryLine]
-    shown: int
+    series_drawn: int
     total: int
     over_time: History | None
 

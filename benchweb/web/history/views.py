@@ -1,17 +1,23 @@
 """The history: charts over time, latency heat maps, figures by message size; and people's notes on them."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from benchweb.annotations.services import AnnotationError, annotation_archive, annotation_create
+from benchweb.accounts.permissions import Permission, access_of
+from benchweb.accounts.roles.needs import needs
+from benchweb.annotations.selectors import environments_about, environments_of_annotation
+from benchweb.annotations.services import AnnotationError, annotation_archive, annotation_create, annotation_restore
 from benchweb.charts.history.export import history_csv
-from benchweb.charts.history.query import shown_words
+from benchweb.charts.history.opening import opening_query
+from benchweb.charts.history.query import span_words
 from benchweb.charts.history.series import chosen_lines, selection_of
 from benchweb.common.downloads import download
 from benchweb.web.history.forms import AnnotationForm
@@ -24,25 +30,38 @@ from benchweb.web.history.page import (
     local_input,
     query_of,
 )
+from benchweb.web.shared.archiving import done_with_undo
 from benchweb.web.shared.charts_answer import charts_answer
 from benchweb.web.shared.lists import list_page
 
+# The reader's last view of the history, so that its address alone opens on it again.
+LAST_VIEW = "history"
+_LONGEST_REMEMBERED = 2_000
+_REMEMBERED_SECONDS = 365 * 24 * 3600
 
-@login_required
+
+@needs(Permission.READ)
 @require_GET
 def history_page(request: HttpRequest) -> HttpResponse:
-    """Show the history that the query string asks for."""
-    return _page(request, history_view(request))
+    """Show the history that the query string asks for; without one the reader's last view, else a useful one."""
+    if not request.GET and (opening := _opening(request)):
+        return redirect(f"{reverse('web:history')}?{opening}")
+    response = _page(request, history_view(request))
+    query = request.GET.urlencode()
+    if query and len(query) <= _LONGEST_REMEMBERED:
+        settings = {"max_age": _REMEMBERED_SECONDS, "path": "/history", "httponly": True, "samesite": "Lax"}
+        response.set_cookie(LAST_VIEW, query, secure=request.is_secure(), **settings)  # type: ignore[arg-type]
+    return response
 
 
-@login_required
+@needs(Permission.READ)
 @require_GET
 def history_charts_json(request: HttpRequest) -> HttpResponse:
     """Return the chart specs of the same query string, finer the shorter the time is."""
     return charts_answer(drawn_charts(request))
 
 
-@login_required
+@needs(Permission.READ)
 @require_GET
 def history_csv_file(request: HttpRequest) -> StreamingHttpResponse:
     """Return every point behind the charts over time."""
@@ -54,7 +73,7 @@ def history_csv_file(request: HttpRequest) -> StreamingHttpResponse:
     return download(request, parts, media_type="text/csv", file_name="history.csv")
 
 
-@login_required
+@needs(Permission.RUN, checked_by_view=True)
 @require_POST
 def annotation_add(request: HttpRequest) -> HttpResponse:
     """Write a note, and show the history that it was written on; with a refusal, what was typed is kept."""
@@ -62,6 +81,7 @@ def annotation_add(request: HttpRequest) -> HttpResponse:
     form = AnnotationForm(request.POST, zone=view.query.zone, scopes=view.scopes)
     if form.is_valid():
         values = form.cleaned_data
+        access_of(request.user).demand(Permission.RUN, environments_about(**values["about"]))
         try:
             annotation_create(
                 text=values["text"],
@@ -76,25 +96,53 @@ def annotation_add(request: HttpRequest) -> HttpResponse:
     return _page(request, view, form)
 
 
-@login_required
+@needs(Permission.RUN, within=environments_of_annotation)
 @require_POST
 def annotation_remove(request: HttpRequest, annotation_id: int) -> HttpResponse:
     """Take a note from the charts."""
-    if not annotation_archive(annotation_id=annotation_id):
+    here = changed(request.GET)
+    if annotation_archive(annotation_id=annotation_id):
+        undo = reverse("web:annotation_restore", args=[annotation_id])
+        done_with_undo(request, _("The note is removed."), f"{undo}{here}")
+    else:
         messages.warning(request, _("The note has already been removed."))
+    return redirect(f"/history{here}")
+
+
+@needs(Permission.RUN, within=environments_of_annotation)
+@require_POST
+def annotation_undo(request: HttpRequest, annotation_id: int) -> HttpResponse:
+    """Put a note back that was removed."""
+    annotation_restore(annotation_id=annotation_id)
     return redirect(f"/history{changed(request.GET)}")
 
 
+def _opening(request: HttpRequest) -> str:
+    """Return the query string to open on; what a browser sends is read like any other."""
+    last = QueryDict(request.COOKIES.get(LAST_VIEW, "")[:_LONGEST_REMEMBERED])
+    return last.urlencode() if last else urlencode(opening_query())
+
+
 def _page(request: HttpRequest, view: HistoryView, refused: AnnotationForm | None = None) -> HttpResponse:
-    initial = {"at": local_input(view.query.shown[1], view.query)}
+    initial = {"at": local_input(view.query.span[1], view.query)}
     form = refused or AnnotationForm(zone=view.query.zone, scopes=view.scopes, initial=initial)
     context = {
         "view": view,
         "form": form,
         "is_refused": refused is not None,
         "here": changed(request.GET),
-        "shown_words": shown_words(view.query),
+        "span_words": span_words(view.query),
         # What no control of the form changes, but a change of one must keep.
+        "days": _days(view),
+        "retained_in_days": [(name, value) for name, value in request.GET.items() if name not in ("from", "to")],
         "retained_in_form": [(name, request.GET.get(name, "")) for name in ("series", "over", "from", "to", "runs")],
     }
     return list_page(request, "history/history.html", context)
+
+
+def _days(view: HistoryView) -> dict[str, str]:
+    """Return the days shown, as a date field takes them; empty for what is not narrowed."""
+    first, last = (at.astimezone(view.query.zone) for at in view.query.span)
+    # The end of a day is the next one's begin.
+    last -= timedelta(microseconds=1)
+    return {"from": f"{first:%Y-%m-%d}", "to": f"{last:%Y-%m-%d}"} if view.query.is_zoomed else {}

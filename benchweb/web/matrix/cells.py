@@ -17,19 +17,20 @@ from benchweb.charts.matrix.figures import Cell, MatrixTable
 from benchweb.common.formatting import Quantity, plain, quantity, repetitions
 from benchweb.results.latest_medians import SeriesTest
 from benchweb.state_words import state_word
+from benchweb.web.matrix.comparison import ComparedMatrix, target_words, verdict_css, verdict_texts
 from benchweb.web.matrix.query import MatrixQuery
 from benchweb.web.tags.sparklines import change_size
 
 
 # Frozen it would take three times as long to make, and a page has hundreds.
 @dataclass
-class ShownCell:
-    """One cell; `shown` is None where there is no number, and `word` says why."""
+class DisplayedCell:
+    """One cell; `figure` is None where there is no number, and `word` says why."""
 
     css: str
     href: str
     title: str
-    shown: Quantity | None = None
+    figure: Quantity | None = None
     mean: Quantity | None = None
     meta: str = ""
     history: list[float | None] = field(default_factory=list)
@@ -42,6 +43,10 @@ class ShownCell:
     change_css: str = ""
     base_href: str = ""
     is_base: bool = False
+    # Its target in words, and whether it misses it; the page of its alert.
+    target: str = ""
+    is_missed: bool = False
+    alert_href: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,28 +61,29 @@ class CellMaker:
     bounds: tuple[float, float] | None
     # What tells the test from the others of its kind, defaults included: a link to it must name all of it.
     settings: dict[str, Any]
+    compared: ComparedMatrix
 
-    def shown(self, table: MatrixTable, cell: Cell) -> ShownCell:
+    def displayed(self, table: MatrixTable, cell: Cell) -> DisplayedCell:
         """Prepare a cell."""
         match cell.state:
             case "itself":
-                return ShownCell("itself", "", _("the same endpoint"))
+                return DisplayedCell("itself", "", _("the same endpoint"))
             case "unconfigured":
-                return ShownCell("unconfigured", "", _("no pair in this direction"), word="·")
+                return DisplayedCell("unconfigured", "", _("no pair in this direction"), word="·")
             case "empty":
                 title = _("no result of this test yet")
-                return ShownCell("without-result", self._history(cell, table.axes.environment), title, word="—")
+                return DisplayedCell("without-result", self._history(cell, table.axes.environment), title, word="—")
             case "failed":
                 return self._failed(table, cell)
         return self._value(table, cell)
 
-    def _failed(self, table: MatrixTable, cell: Cell) -> ShownCell:
+    def _failed(self, table: MatrixTable, cell: Cell) -> DisplayedCell:
         end = cell.failures[0]
         before = ""
-        if cell.found:
-            stands = repetitions(cell.found.median, cell.found.extremes, self.metric.unit, cell.found.n)
-            before = _("previously: %(value)s") % {"value": f"{self._written(cell.found.median)} · {stands}"}
-        return ShownCell(
+        if cell.summary:
+            measured = repetitions(cell.summary.median, cell.summary.extremes, self.metric.unit, cell.summary.n)
+            before = _("previously: %(value)s") % {"value": f"{self._written(cell.summary.median)} · {measured}"}
+        return DisplayedCell(
             css="failed",
             href=self._history(cell, table.axes.environment),
             title=reason_text(end.reason),
@@ -88,28 +94,37 @@ class CellMaker:
             history=_course(cell),
         )
 
-    def _value(self, table: MatrixTable, cell: Cell) -> ShownCell:
+    def _value(self, table: MatrixTable, cell: Cell) -> DisplayedCell:
         # A cell in this state has a summary and a mean.
-        assert cell.found and cell.mean is not None and self.bounds  # noqa: S101
+        assert cell.summary and cell.mean is not None and self.bounds  # noqa: S101
         base = baseline_cell(self.tables, self.query.baseline, table, cell) if self.query.baseline else None
-        found = difference(cell.found, base.found, self.metric) if base and base.found else None
-        change, change_title = _change(found, self.metric)
-        shown = self._written(cell.found.median)
-        level = f"heat heat-{sequential_level(cell.found.median, self.bounds)}"
-        return ShownCell(
-            css=_difference_css(found) if self.query.baseline else level,
-            href=self._history(cell, table.axes.environment),
-            title=self._title(cell, shown.full),
-            shown=shown,
+        apart = difference(cell.summary, base.summary, self.metric) if base and base.summary else None
+        change, change_title = _change(apart, self.metric)
+        change_css = f"change-{apart.sense}" if apart and apart.is_distinct else ""
+        verdict = self.compared.verdict(table.axes.environment, cell)
+        if verdict is not None:
+            change, change_title, change_css = verdict_texts(verdict, self.metric)
+        target = self.compared.target(table.axes.environment, cell)
+        figure = self._written(cell.summary.median)
+        level = f"heat heat-{sequential_level(cell.summary.median, self.bounds)}"
+        is_compared = self.compared.verdicts is not None
+        return DisplayedCell(
+            css=verdict_css(verdict) if is_compared else _difference_css(apart) if self.query.baseline else level,
+            href=self.compared.alert(cell) or self._history(cell, table.axes.environment),
+            title=self._title(cell, figure.full),
+            figure=figure,
             mean=self._written(cell.mean) if self.equivalent else None,
             meta=_meta(cell, self.metric.unit),
             history=_course(cell),
             note=_failures(cell),
             change=change,
             change_title=change_title,
-            change_css=f"change-{found.sense}" if found and found.is_distinct else "",
-            base_href=self._base_url(table, cell),
+            change_css=change_css,
+            base_href="" if is_compared else self._base_url(table, cell),
             is_base=self._is_base(table, cell),
+            target=target_words(target, self.metric) if target else "",
+            is_missed=self.compared.missed(table.axes.environment, cell) is not None,
+            alert_href=self.compared.alert(cell),
         )
 
     def _written(self, value: float) -> Quantity:
@@ -119,12 +134,12 @@ class CellMaker:
         return Quantity(plain(self.equivalent.of(value), self.equivalent.decimals), self.equivalent.unit, full)
 
     def _title(self, cell: Cell, full: str) -> str:
-        assert cell.found and cell.at  # noqa: S101
+        assert cell.summary and cell.at  # noqa: S101
         unit = self.metric.unit
         texts = {
             "full": full,
-            "low": quantity(cell.found.low, unit),
-            "high": quantity(cell.found.high, unit),
+            "low": quantity(cell.summary.low, unit),
+            "high": quantity(cell.summary.high, unit),
             "runs": ", ".join(map(str, cell.runs[:3])) + ("…" if len(cell.runs) > 3 else ""),
             "at": f"{cell.at:%Y-%m-%d %H:%M} UTC",
         }
@@ -135,7 +150,7 @@ class CellMaker:
     def _history_start(self) -> str:
         if self.test is None:
             return ""
-        known = catalog().kinds[self.test.kind].parameters
+        known = catalog().kinds[self.test.kind].series_parameters
         values = self.settings.items()
         parameters = "".join(f"&p.{name}={quote(parameter_text(known[name], value))}" for name, value in values)
         return f"{reverse('web:history')}?kind={self.test.kind}&metric={self.metric.key}{parameters}"
@@ -168,9 +183,9 @@ class CellMaker:
 
 def _meta(cell: Cell, unit: str) -> str:
     """Say n and spread; of how many pairs, where it is several."""
-    assert cell.found  # noqa: S101
-    found = cell.found
-    parts = [repetitions(found.median, found.extremes, unit, found.n)]
+    assert cell.summary  # noqa: S101
+    summary = cell.summary
+    parts = [repetitions(summary.median, summary.extremes, unit, summary.n)]
     if len(cell.pairs) > len(cell.runs):
         parts.append(_("%(measured)s of %(count)s pairs") % {"measured": len(cell.runs), "count": len(cell.pairs)})
     elif len(cell.pairs) > 1:
@@ -189,24 +204,24 @@ def _course(cell: Cell) -> list[float | None]:
     return cell.history if sum(value is not None for value in cell.history) > 1 else []
 
 
-def _change(found: Difference | None, metric: Metric) -> tuple[str, str]:
+def _change(difference: Difference | None, metric: Metric) -> tuple[str, str]:
     """Say a difference, and what its title tells besides."""
-    if found is None:
+    if difference is None:
         return "", ""
-    size = _size(found, metric)
-    if not found.is_distinct:
+    size = _size(difference, metric)
+    if not difference.is_distinct:
         return _("no significant change"), _("%(size)s, within the spread") % {"size": size}
-    return f"{'▲' if found.absolute > 0 else '▼'} {size}", ""
+    return f"{'▲' if difference.absolute > 0 else '▼'} {size}", ""
 
 
-def _size(found: Difference, metric: Metric) -> str:
-    if found.ratio is None and metric.unit != "ratio":
-        return f"{quantity(found.absolute, metric.unit)}"
-    return change_size(found.ratio or 0.0, found.absolute, metric.unit)
+def _size(difference: Difference, metric: Metric) -> str:
+    if difference.ratio is None and metric.unit != "ratio":
+        return f"{quantity(difference.absolute, metric.unit)}"
+    return change_size(difference.ratio or 0.0, difference.absolute, metric.unit)
 
 
-def _difference_css(found: Difference | None) -> str:
-    if found is None or not found.is_distinct:
+def _difference_css(difference: Difference | None) -> str:
+    if difference is None or not difference.is_distinct:
         return "level"
-    side = "up" if found.sense in ("better", "higher") else "down"
-    return f"level level-{side}-{found.level}"
+    side = "up" if difference.sense in ("better", "higher") else "down"
+    return f"level level-{side}-{difference.level}"

@@ -24,7 +24,14 @@ from benchweb.charts.matrix.picture import MOST_ITEMS, square_pixels
 from benchweb.common.formatting import Quantity, plain, quantity
 from benchweb.hosts.grid import GridEndpoint, GridPair, grid_endpoints
 from benchweb.results.latest_medians import MatrixEnvironment, SeriesTest, measured_tests, metrics_of_test
-from benchweb.web.matrix.cells import CellMaker, ShownCell
+from benchweb.web.matrix.cells import CellMaker, DisplayedCell
+from benchweb.web.matrix.comparison import (
+    ComparedChoice,
+    ComparedMatrix,
+    compared_choices,
+    compared_matrix,
+    table_words,
+)
 from benchweb.web.matrix.query import MatrixQuery, chosen_test, test_key
 from benchweb.web.tags.show import kind_label, params_text
 
@@ -46,11 +53,11 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class ShownRow:
+class DisplayedRow:
     """A row of cells; `base_href` makes it the baseline."""
 
     item: AxisItem
-    cells: list[ShownCell]
+    cells: list[DisplayedCell]
     base_href: str
     is_base: bool
 
@@ -72,12 +79,14 @@ class ShownTable:
 
     environment: MatrixEnvironment
     columns: list[AxisItem]
-    rows: list[ShownRow]
+    rows: list[DisplayedRow]
     row_span: Span
     column_span: Span
     base_href: str
     is_base: bool
     picture_url: str
+    # What its comparison with another time comes to.
+    words: str = ""
     picture_width: int = 0
     picture_height: int = 0
     is_too_large: bool = False
@@ -108,6 +117,8 @@ class MatrixView:
     # When the oldest and the newest of the values shown were measured.
     oldest: datetime | None
     newest: datetime | None
+    compared: list[ComparedChoice]
+    is_compared: bool
 
     @property
     def is_of_one_time(self) -> bool:
@@ -134,10 +145,11 @@ class FilledMatrix:
     test: SeriesTest | None
     metrics: list[str]
     metric: Metric
+    compared: ComparedMatrix
 
 
 def filled_matrix(query: MatrixQuery) -> FilledMatrix:
-    """Read a matrix as asked for; seven queries."""
+    """Read a matrix as asked for; eight queries, and one more to compare it."""
     endpoints = grid_endpoints(environments=query.environment_ids, text=query.text)
     axes = [_axes(query, endpoints, environment) for environment in query.environments]
     pairs = visible_pairs(axes, query.by)
@@ -146,7 +158,8 @@ def filled_matrix(query: MatrixQuery) -> FilledMatrix:
     metrics = metrics_of_test(_sample(pairs, _PAIRS_ASKED_FOR_METRICS), test) if test else []
     metric = _metric(query.parameters.get("metric", ""), test)
     tables = matrix_tables(axes, pairs, test=test, metric=metric.key, until=query.until)
-    return FilledMatrix(query, tables, tests, test, metrics, metric)
+    compared = compared_matrix(query, tables, pairs, test=test, metric=metric)
+    return FilledMatrix(query, tables, tests, test, metrics, metric, compared)
 
 
 def matrix_view(filled: FilledMatrix) -> MatrixView:
@@ -156,7 +169,7 @@ def matrix_view(filled: FilledMatrix) -> MatrixView:
     bounds = value_range(filled.tables)
     settings = _settings(filled.test, filled.tests) if filled.test else {}
     cells = [cell for table in filled.tables for line in table.cells for cell in line]
-    maker = CellMaker(query, filled.tables, filled.test, metric, equivalent, bounds, settings)
+    maker = CellMaker(query, filled.tables, filled.test, metric, equivalent, bounds, settings, filled.compared)
     tables = [
         _table(maker, table, environment) for table, environment in zip(filled.tables, query.environments, strict=True)
     ]
@@ -180,6 +193,8 @@ def matrix_view(filled: FilledMatrix) -> MatrixView:
         carried=[(name, str(value)) for name, value in query.parameters.items() if name not in ("r", "c")],
         oldest=min((cell.oldest_at for cell in cells if cell.oldest_at), default=None),
         newest=max((cell.at for cell in cells if cell.at), default=None),
+        compared=compared_choices(query, filled.compared.marks),
+        is_compared=filled.compared.verdicts is not None,
     )
 
 
@@ -210,7 +225,7 @@ def _metric(key: str, test: SeriesTest | None) -> Metric:
 def _settings(test: SeriesTest, tests: Sequence[SeriesTest]) -> dict[str, Any]:
     """Return the parameters by which the tests of a kind differ, with this test's values, defaults included."""
     names = sorted({name for each in tests if each.kind == test.kind for name in each.identity})
-    known = catalog().kinds[test.kind].parameters
+    known = catalog().kinds[test.kind].series_parameters
     return {name: test.identity.get(name, known[name].default) for name in names}
 
 
@@ -244,6 +259,7 @@ def _table(maker: CellMaker, table: MatrixTable, environment: MatrixEnvironment)
         column_span=_span(query, "c", axes.first_column, len(axes.columns)),
         base_href=query.url(base_environment=environment.pk, base_row=None, base_column=None),
         is_base=base is not None and base.environment == environment.pk and base.row is None and base.column is None,
+        words=table_words(maker.compared, table),
         picture_url=query.url(picture=environment.pk, r=None, c=None) if side else "",
         picture_width=side * len(axes.columns),
         picture_height=side * len(axes.rows),
@@ -251,11 +267,11 @@ def _table(maker: CellMaker, table: MatrixTable, environment: MatrixEnvironment)
     )
 
 
-def _row(maker: CellMaker, table: MatrixTable, item: AxisItem, cells: Sequence[Cell]) -> ShownRow:
+def _row(maker: CellMaker, table: MatrixTable, item: AxisItem, cells: Sequence[Cell]) -> DisplayedRow:
     base = maker.query.baseline
-    return ShownRow(
+    return DisplayedRow(
         item=item,
-        cells=[maker.shown(table, cell) for cell in cells],
+        cells=[maker.displayed(table, cell) for cell in cells],
         base_href=maker.query.url(base_environment=None, base_row=item.key, base_column=None),
         is_base=base is not None and base.row == item.key and base.column is None,
     )
@@ -272,10 +288,10 @@ def _span(query: MatrixQuery, name: str, first: int, total: int) -> Span:
 
 
 def _written(value: float, metric: Metric, equivalent: Equivalent | None) -> Quantity:
-    found = quantity(value, metric.unit)
+    written = quantity(value, metric.unit)
     if equivalent is None:
-        return found
-    return Quantity(plain(equivalent.of(value), equivalent.decimals), equivalent.unit, found.full)
+        return written
+    return Quantity(plain(equivalent.of(value), equivalent.decimals), equivalent.unit, written.full)
 
 
 def _has_base(table: ShownTable) -> bool:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest, QueryDict
+from django.utils import timezone
 
 from benchweb.charts.matrix.difference import Baseline
 from benchweb.charts.matrix.figures import By, Key
@@ -15,6 +16,9 @@ from benchweb.web.shared.zones import reader_zone, requested_day
 
 # Enough to tell a kind's tests apart; the whole digest would make a link of a line.
 _DIGEST_DIGITS = 12
+# A nightly run of tonight stands beside the one of the night before, whatever the time of day.
+_AGO = {"yesterday": timedelta(days=1), "week": timedelta(days=7)}
+_PINNED = "baseline:"
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,15 @@ class MatrixQuery:
     first_row: int
     first_column: int
     baseline: Baseline | None
+    # What cells are compared with: "", a time's word, or a pinned baseline's name behind "baseline:".
+    compared: str = ""
+    # The time of that; None for a baseline, whose runs have each their own.
+    reference: datetime | None = None
+
+    @property
+    def baseline_name(self) -> str:
+        """Name the pinned baseline that cells are compared with."""
+        return self.compared.removeprefix(_PINNED) if self.compared.startswith(_PINNED) else ""
 
     @property
     def environment_ids(self) -> list[int]:
@@ -48,15 +61,19 @@ def matrix_query(request: HttpRequest, environments: Sequence[MatrixEnvironment]
     """Read the query string; without an environment it is that of the newest run, else the first there is."""
     query = request.GET
     by: By = "mode" if query.get("by") == "mode" else "host"
+    until = _end_of_day(query.get("until", ""), reader_zone(request))
+    compared, reference = _compared(query, until or timezone.now(), reader_zone(request))
     return MatrixQuery(
         parameters=query,
         environments=_environments(query, environments),
         by=by,
         text="" if by == "mode" else query.get("q", "").strip(),
-        until=_end_of_day(query.get("until", ""), reader_zone(request)),
+        until=until,
         first_row=row_id(query.get("r", "")) or 0,
         first_column=row_id(query.get("c", "")) or 0,
-        baseline=_baseline(query, by),
+        baseline=None if compared else _baseline(query, by),
+        compared=compared,
+        reference=reference,
     )
 
 
@@ -80,6 +97,22 @@ def _environments(query: QueryDict, environments: Sequence[MatrixEnvironment]) -
     return [each for each in (first, beside if beside is not first else None) if each is not None]
 
 
+def pinned_choice(name: str) -> str:
+    """Write a pinned baseline's name as what cells are compared with."""
+    return f"{_PINNED}{name}"
+
+
+def _compared(query: QueryDict, now: datetime, zone: ZoneInfo) -> tuple[str, datetime | None]:
+    """Read what cells are compared with; a date alone, or a date that can't be read, decides by itself."""
+    word = query.get("with", "")
+    if word in _AGO:
+        return word, now - _AGO[word]
+    if word.startswith(_PINNED) and word != _PINNED:
+        return word, None
+    end = _end_of_day(query.get("on", ""), zone) if word in ("", "date") else None
+    return ("date", end) if end else ("", None)
+
+
 def _end_of_day(text: str, zone: ZoneInfo) -> datetime | None:
     """Return the end of a day in the reader's zone: all of it counts."""
     begin = requested_day(text, zone)
@@ -89,8 +122,8 @@ def _end_of_day(text: str, zone: ZoneInfo) -> datetime | None:
 def _baseline(query: QueryDict, by: By) -> Baseline | None:
     environment = row_id(query.get("base_environment", ""))
     row, column = _key(query.get("base_row", ""), by), _key(query.get("base_column", ""), by)
-    found = Baseline(environment, row, column)
-    return None if found == Baseline() else found
+    baseline = Baseline(environment, row, column)
+    return None if baseline == Baseline() else baseline
 
 
 def _key(text: str, by: By) -> Key | None:

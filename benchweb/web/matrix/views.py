@@ -1,10 +1,11 @@
 """The matrix: source × sink by host or by network mode; its CSV, and the picture of the whole."""
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET
 
+from benchweb.accounts.permissions import Permission
+from benchweb.accounts.roles.needs import needs
 from benchweb.charts.matrix.export import matrix_csv
 from benchweb.charts.matrix.figures import WINDOW, Axes, axes_of
 from benchweb.charts.matrix.picture import MOST_ITEMS, matrix_picture, square_pixels
@@ -13,6 +14,7 @@ from benchweb.hosts.grid import grid_endpoints
 from benchweb.results.latest_medians import MatrixEnvironment, last_values, matrix_environments
 from benchweb.web.matrix.page import filled_matrix, matrix_view
 from benchweb.web.matrix.query import MatrixQuery, matrix_query
+from benchweb.web.matrix.targets import displayed_targets, limit_example, target_scopes
 from benchweb.web.shared.lists import list_page
 
 _OF_A_CLICK = ("at.x", "at.y", "picture")
@@ -20,15 +22,20 @@ _OF_A_CLICK = ("at.x", "at.y", "picture")
 _PICTURE_CACHE = "private, max-age=60"
 
 
-@login_required
+@needs(Permission.READ)
 @require_GET
 def matrix(request: HttpRequest) -> HttpResponse:
     """Show a matrix as the query string asks for it; a click on the picture of the whole moves to that part."""
     environments, query = _query(request)
     if "at.x" in request.GET:
         return redirect(request.path + _clicked(query))
+    filled = filled_matrix(query) if environments else None
+    scopes = target_scopes(filled.tables, query.environments) if filled and filled.test else []
     context = {
-        "view": matrix_view(filled_matrix(query)) if environments else None,
+        "view": matrix_view(filled) if filled else None,
+        "scopes": scopes,
+        "targets": displayed_targets(filled.compared.marks.targets, scopes, filled.metric) if filled else [],
+        "limit_example": limit_example(filled.metric) if filled else "",
         "environments": environments,
         "side_by_side": _side_by_side(environments),
         "hidden": _hidden(query),
@@ -36,18 +43,24 @@ def matrix(request: HttpRequest) -> HttpResponse:
     return list_page(request, "matrix/matrix.html", context)
 
 
-@login_required
+@needs(Permission.READ)
 @require_GET
 def matrix_csv_file(request: HttpRequest) -> HttpResponse:
     """Return the shown cells as CSV."""
     filled = filled_matrix(_query(request)[1])
     names = [(environment.pk, environment.name) for environment in filled.query.environments]
-    text = matrix_csv(filled.tables, dict(names), test=filled.test, metric=filled.metric)
+    text = matrix_csv(
+        filled.tables,
+        dict(names),
+        test=filled.test,
+        metric=filled.metric,
+        verdicts=filled.compared.verdicts,
+    )
     headers = {"Content-Disposition": 'attachment; filename="matrix.csv"'}
     return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)
 
 
-@login_required
+@needs(Permission.READ)
 @require_GET
 def matrix_picture_file(request: HttpRequest) -> HttpResponse:
     """Return every pair of one environment as a pixel; 404 for one that a page shows whole or can't draw."""

@@ -1,7 +1,8 @@
-"""The open alerts for the overview, the worst first, and the morning's summary."""
+"""The alerts for the overview: those of the last day, and those before that go on; worst first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.utils import timezone
 
@@ -9,48 +10,52 @@ from benchweb.catalog import catalog
 from benchweb.charts.sparkline import with_gaps
 from benchweb.regressions.models import Alert
 from benchweb.regressions.overview import AlertLine, AlertsNow, alerts_now
-from benchweb.regressions.words import alert_title, signed_percent
+from benchweb.regressions.words import alert_title
 
-_MOST_SHOWN = 10
+_MOST_NEW = 3
+_MOST_ONGOING = 3
 
 
 @dataclass(frozen=True)
 class AlertRow:
-    """An open alert; `values` are the recent medians of the series that it is named by, none without one."""
+    """An alert; `values` are the recent medians of the series that it is named by, none without one."""
 
     alert: Alert
     title: str
-    change: str
     values: Sequence[float | None]
     unit: str
     before: float | None
 
 
 @dataclass(frozen=True)
-class OpenAlerts:
-    """The worst open alerts, how many others there are, and what the latest night gave."""
+class LiveAlerts:
+    """The worst new alerts and the worst ongoing ones, and how many others there are."""
 
     now: AlertsNow
-    rows: list[AlertRow]
+    new: list[AlertRow]
+    ongoing: list[AlertRow]
 
     @property
-    def hidden(self) -> int:
-        return max(0, self.now.open - len(self.rows))
+    def new_hidden(self) -> int:
+        return max(0, self.now.new_count - len(self.new))
+
+    @property
+    def ongoing_hidden(self) -> int:
+        return max(0, self.now.ongoing_count - len(self.ongoing))
 
 
-def open_alerts() -> OpenAlerts:
-    """Return what the overview tells of alerts; two queries."""
-    now = alerts_now(_MOST_SHOWN)
-    return OpenAlerts(now, [_row(alert, now.lines.get(alert.pk)) for alert in now.worst])
+def live_alerts(since: datetime) -> LiveAlerts:
+    """Return what the overview tells of alerts; those opened since then are new. Two queries."""
+    now = alerts_now(since, most_new=_MOST_NEW, most_ongoing=_MOST_ONGOING)
+    new, ongoing = ([_row(alert, now.lines.get(alert.pk)) for alert in each] for each in (now.new, now.ongoing))
+    return LiveAlerts(now, new, ongoing)
 
 
 def _row(alert: Alert, line: AlertLine | None) -> AlertRow:
-    ratio = alert.params.get("ratio")
     metric = catalog().metrics.get(line.metric) if line else None
     return AlertRow(
         alert=alert,
         title=alert_title(alert),
-        change="" if ratio is None else f"{'▼' if ratio < 0 else '▲'} {signed_percent(ratio)}",
         values=with_gaps(line.ats, line.medians, timezone.now()) if line else (),
         unit=metric.unit if metric else "",
         before=line.before if line else None,

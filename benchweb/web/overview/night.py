@@ -1,15 +1,17 @@
-"""The last night for the overview: each environment's runs in a sentence, and its figures night by night."""
+"""The last night for the overview: each environment's verdict, its runs, and its figures night by night."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from django.urls import reverse
 from django.utils import timezone
 
 from benchweb.catalog import Kind, Metric, catalog
 from benchweb.charts.sparkline import nightly
+from benchweb.regressions.overview import EnvironmentAlerts
 from benchweb.results.nightly_summaries import FIGURES, RETAINED, night_of
 from benchweb.results.run_summaries import deviation_of
 from benchweb.results.series_summaries import FigureNights, environment_figures
@@ -17,6 +19,7 @@ from benchweb.runs.outcomes import DAYS_BEFORE, Outcome, outcomes
 from benchweb.statistics import Deviation
 from benchweb.web.series.section import history_url
 from benchweb.web.shared.zones import day_text
+from benchweb.web.tags.show import params_text
 
 # "Last night" on the page is this long, up to now: whoever looks at noon or at two in the morning sees a whole one.
 NIGHT = timedelta(hours=24)
@@ -50,8 +53,30 @@ class Figure:
         return day_text(self.earlier) if self.earlier else ""
 
     @property
+    def params_text(self) -> str:
+        return params_text(self.kind.name, self.params)
+
+    @property
+    def judged(self) -> str:
+        """Tell how its latest night is beside those before it: worse, better, same, or learning."""
+        if self.change is None or self.change.is_learning:
+            return "learning"
+        if not self.change.is_significant or self.metric.better not in ("higher", "lower"):
+            return "same"
+        rises = (self.change.score or 0.0) > 0
+        return "better" if rises == (self.metric.better == "higher") else "worse"
+
+    @property
     def history_url(self) -> str:
         return history_url({"environment": self.environment_id}, self.kind, self.metric.key, self.params)
+
+
+class Verdict(NamedTuple):
+    """How an environment is: the worst that is known of it, which comes first in a list; `figure` where it decides."""
+
+    rank: int
+    code: str
+    figure: Figure | None = None
 
 
 @dataclass(frozen=True)
@@ -61,12 +86,17 @@ class EnvironmentRow:
     id: int
     name: str
     outcome: Outcome | None
-    open_alerts: int
+    alerts: EnvironmentAlerts | None
     figures: list[tuple[Metric, Figure | None]]
 
     @property
     def url(self) -> str:
         return _environment_url(self.id)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Tell how it is, in a code that the page has words for."""
+        return _verdict(self.alerts, self.outcome, [figure for _metric, figure in self.figures if figure])
 
 
 @dataclass(frozen=True)
@@ -81,18 +111,20 @@ class Night:
     silent_hidden: int
     silent_days: int
     metrics: list[Metric]
+    # That ended in the night, and those of them without a whole result.
+    runs: int
+    faulty_runs: int
 
 
-def last_night(open_alerts: Mapping[int, int]) -> Night:
+def last_night(since: datetime, alerts: Mapping[int, EnvironmentAlerts]) -> Night:
     """Return the last night beside those before it; two queries: figures, and how its runs ended."""
     now = timezone.now()
-    since = now - NIGHT
     nights = environment_figures(_first_night(now))
     ended = {each.environment_id: each for each in outcomes(since)}
     names = {row.environment_id: row.environment for row in nights}
     silent = [each for each in ended.values() if each.is_silent and each.environment_id not in names]
     names |= {key: outcome.environment for key, outcome in ended.items() if not outcome.is_silent}
-    rows = _rows(names, ended, open_alerts, figures_of(nights, now))
+    rows = _rows(names, ended, alerts, figures_of(nights, now))
     return Night(
         since=since,
         environments=rows[:_ENVIRONMENTS_SHOWN],
@@ -101,6 +133,8 @@ def last_night(open_alerts: Mapping[int, int]) -> Night:
         silent_hidden=max(0, len(silent) - _SILENT_SHOWN),
         silent_days=DAYS_BEFORE + NIGHT.days,
         metrics=[catalog().metrics[key] for key in FIGURES],
+        runs=sum(each.runs for each in ended.values()),
+        faulty_runs=sum(each.faulty for each in ended.values()),
     )
 
 
@@ -113,7 +147,7 @@ def environment_night(environment_id: int) -> list[tuple[Metric, Figure | None]]
 
 def figures_of(rows: Sequence[FigureNights], now: datetime) -> dict[int, dict[str, Figure]]:
     """Prepare figures by environment and metric; what has left the catalog is left out."""
-    found: dict[int, dict[str, Figure]] = {}
+    figures: dict[int, dict[str, Figure]] = {}
     tonight = night_of(now)
     # The night under way is no gap before it has given something: any figure of the environment.
     begun = {row.environment_id for row in rows if row.nights and row.nights[-1] == tonight}
@@ -121,8 +155,8 @@ def figures_of(rows: Sequence[FigureNights], now: datetime) -> dict[int, dict[st
         kind = catalog().kinds.get(row.kind)
         if kind and row.metric in kind.metrics and row.nights:
             last = tonight if row.environment_id in begun else tonight - timedelta(days=1)
-            found.setdefault(row.environment_id, {})[row.metric] = _figure(row, kind, now=now, last=last)
-    return found
+            figures.setdefault(row.environment_id, {})[row.metric] = _figure(row, kind, now=now, last=last)
+    return figures
 
 
 def _figure(row: FigureNights, kind: Kind, *, now: datetime, last: date) -> Figure:
@@ -150,19 +184,33 @@ def _figure(row: FigureNights, kind: Kind, *, now: datetime, last: date) -> Figu
 def _rows(
     names: Mapping[int, str],
     ended: Mapping[int, Outcome],
-    open_alerts: Mapping[int, int],
+    alerts: Mapping[int, EnvironmentAlerts],
     figures: Mapping[int, Mapping[str, Figure]],
 ) -> list[EnvironmentRow]:
-    return [
+    rows = [
         EnvironmentRow(
             id=environment_id,
             name=name,
             outcome=ended.get(environment_id),
-            open_alerts=open_alerts.get(environment_id, 0),
+            alerts=alerts.get(environment_id),
             figures=_in_order(figures.get(environment_id, {})),
         )
-        for environment_id, name in sorted(names.items(), key=lambda item: (item[1], item[0]))
+        for environment_id, name in names.items()
     ]
+    return sorted(rows, key=lambda row: (row.verdict.rank, row.name, row.id))
+
+
+def _verdict(alerts: EnvironmentAlerts | None, outcome: Outcome | None, figures: Sequence[Figure]) -> Verdict:
+    """Return the worst that is known; what is better comes last in a list."""
+    if alerts is not None:
+        return Verdict(0 if alerts.new else 1, "alerts")
+    if outcome is None or not outcome.runs:
+        return Verdict(2, "no runs")
+    judged = [(figure.judged, figure) for figure in figures]
+    for rank, code in ((3, "worse"), (5, "better"), (4, "same"), (4, "learning")):
+        if figure := next((figure for judgement, figure in judged if judgement == code), None):
+            return Verdict(rank, code, figure)
+    return Verdict(4, "not measured")
 
 
 def _in_order(figures: Mapping[str, Figure]) -> list[tuple[Metric, Figure | None]]:

@@ -19,7 +19,7 @@ class SilentGroup:
     status: str
     reason: str
     # The first of them, those that are named.
-    shown: list[Endpoint]
+    named: list[Endpoint]
     # Since when the last of them to fall silent is; others may be so for longer.
     since: datetime | None
     is_longer: bool
@@ -32,9 +32,9 @@ def silent_groups(rows: Iterable[Mapping[str, Any]]) -> tuple[list[SilentGroup],
     """
     alike: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
-        alike.setdefault((row["status"], _unnamed(_why(row))), []).append(row)
+        alike.setdefault((row["status"], unnamed(_why(row))), []).append(row)
     groups = [_group(*key, each) for key, each in list(alike.items())[:_MOST_GROUPS]]
-    return groups, sum(map(len, alike.values())) - sum(len(group.shown) for group in groups)
+    return groups, sum(map(len, alike.values())) - sum(len(group.named) for group in groups)
 
 
 def _group(status: str, kind: str, rows: Sequence[Mapping[str, Any]]) -> SilentGroup:
@@ -49,7 +49,7 @@ def _why(row: Mapping[str, Any]) -> str:
     return reason_of(row["reason"], row["reason_data"])
 
 
-def _unnamed(reason: str) -> str:
+def unnamed(reason: str) -> str:
     """Return a reason without the name of its engine: what it has in common with others'."""
     if isinstance(reason, Reason) and "engine" in reason.params:
         return Reason(reason.code, **(reason.params | {"engine": Reason("engine_unnamed")}))

@@ -88,7 +88,7 @@ def lanes_of(
     end: datetime,
     zone: tzinfo,
     now: datetime | None = None,
-    shown: int = 60,
+    most: int = 60,
 ) -> Lanes:
     """Place bars on the axis from `begin` to `end`; what is outside is cut off, lanes beyond `shown` are counted."""
     whole_seconds = max(1.0, (end - begin).total_seconds())
@@ -101,10 +101,10 @@ def lanes_of(
             lane,
             list(_drawn([bar for bar in lane.bars if bar.end > begin and bar.begin < end], percent, now)),
         )
-        for lane in lanes[:shown]
+        for lane in lanes[:most]
     ]
-    found = list(_ticks(begin, end, zone))
-    tick_positions = [(percent(moment), label, _is_midnight(moment, zone)) for moment, label in found]
+    moments = list(_ticks(begin, end, zone))
+    tick_positions = [(percent(moment), label, _is_midnight(moment, zone)) for moment, label in moments]
     visible = _visible_when_narrow(tick_positions)
     ticks = [
         Tick(
@@ -117,7 +117,7 @@ def lanes_of(
         for number, (left, label, _is_day) in enumerate(tick_positions)
     ]
     is_on_axis = now is not None and begin <= now <= end
-    return Lanes(title, rows, ticks, _number(percent(now)) if now and is_on_axis else "", max(0, len(lanes) - shown))
+    return Lanes(title, rows, ticks, _number(percent(now)) if now and is_on_axis else "", max(0, len(lanes) - most))
 
 
 def _drawn(bars: Sequence[Bar], percent: Callable[[datetime], float], now: datetime | None) -> Iterator[DrawnBar]:
@@ -170,7 +170,7 @@ def _visible_when_narrow(tick_positions: Sequence[tuple[float, str, bool]]) -> s
         strides = (range(0, len(tick_positions), step) for step in range(1, len(tick_positions) + 1))
         return set(next((stride for stride in strides if apart(stride)), ()))
     visible: set[int] = set()
-    for number in sorted(range(len(tick_positions)), key=lambda each: not tick_positions[each][2]):
+    for number in sorted(range(len(tick_positions)), key=lambda tick: not tick_positions[tick][2]):
         if apart(sorted({*visible, number})):
             visible.add(number)
     return visible
@@ -178,7 +178,7 @@ def _visible_when_narrow(tick_positions: Sequence[tuple[float, str, bool]]) -> s
 
 def _narrow_percent(label: str) -> float:
     """Return the width of a label and the room that it needs, in per cent of an axis of a phone's width."""
-    letters = sum(_WIDE_PIXELS if east_asian_width(each) == "W" else _LETTER_PIXELS for each in label)
+    letters = sum(_WIDE_PIXELS if east_asian_width(character) == "W" else _LETTER_PIXELS for character in label)
     return (_LABEL_ROOM + letters) / _NARROW_PIXELS * 100
 
 

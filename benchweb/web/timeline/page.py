@@ -104,10 +104,10 @@ def host_lanes(runs: Sequence[RunLine], planned: Sequence[Coming], now: datetime
         bar = _run_bar(run, now)
         for host in {(run.source_host, run.source_host_id), (run.sink_host, run.sink_host_id)}:
             bars[host].append(bar)
-    hosts_of = _hosts_of([each.schedule for each in planned])
-    for each in planned:
-        bar = _coming_bar(each)
-        for name, pk in hosts_of[each.schedule.pk]:
+    hosts_of = _hosts_of([upcoming.schedule for upcoming in planned])
+    for upcoming in planned:
+        bar = _coming_bar(upcoming)
+        for name, pk in hosts_of[upcoming.schedule.pk]:
             bars[name, pk].append(bar)
     # Where something ran comes before what is only planned: a night of a thousand hosts would hide it.
     ordered = sorted(bars, key=lambda host: (all(bar.state == _PLANNED for bar in bars[host]), host))
@@ -124,8 +124,8 @@ def schedule_lanes(schedules: Sequence[Schedule], slots: Sequence[Slot], planned
     rows = {schedule.pk: schedule for schedule in schedules} | {slot.schedule_id: slot.schedule for slot in slots}
     for slot in slots:
         bars[slot.schedule_id].append(_slot_bar(slot))
-    for each in planned:
-        bars[each.schedule.pk].append(_coming_bar(each))
+    for upcoming in planned:
+        bars[upcoming.schedule.pk].append(_coming_bar(upcoming))
     ordered = sorted(rows.values(), key=lambda schedule: (schedule.name, schedule.pk))
     return [Lane(row.name, bars[row.pk], reverse("web:schedule", args=[row.pk])) for row in ordered if bars[row.pk]]
 
@@ -137,33 +137,33 @@ def slots_between(begin: datetime, end: datetime) -> list[Slot]:
 
 def week_days(first: date, today: date, slots: Sequence[Slot], planned: Sequence[Coming], zone: tzinfo) -> list[Day]:
     """Return seven days with their slots; many of one schedule on a day are one entry."""
-    found: dict[tuple[date, int], list[Slot | Coming]] = defaultdict(list)
+    entries_of: dict[tuple[date, int], list[Slot | Coming]] = defaultdict(list)
     for slot in reversed(slots):
-        found[slot.at.astimezone(zone).date(), slot.schedule_id].append(slot)
-    for each in planned:
-        found[each.at.astimezone(zone).date(), each.schedule.pk].append(each)
+        entries_of[slot.at.astimezone(zone).date(), slot.schedule_id].append(slot)
+    for upcoming in planned:
+        entries_of[upcoming.at.astimezone(zone).date(), upcoming.schedule.pk].append(upcoming)
     days = [first + timedelta(days=number) for number in range(7)]
     summaries = campaign_summaries([slot.campaign_id for slot in slots if slot.campaign_id is not None])
     mixed = {pk for pk, summary in summaries.items() if summary.is_mixed}
-    return [Day(day, day == today, _entries(found, day, zone, mixed)) for day in days]
+    return [Day(day, day == today, _entries(entries_of, day, zone, mixed)) for day in days]
 
 
 def _entries(
-    found: dict[tuple[date, int], list[Slot | Coming]], day: date, zone: tzinfo, mixed: Collection[int]
+    entries_of: dict[tuple[date, int], list[Slot | Coming]], day: date, zone: tzinfo, mixed: Collection[int]
 ) -> list[Entry]:
-    times = [times for (on, _), times in found.items() if on == day]
-    entries = [entry for each in times for entry in _of_schedule(each, zone, mixed)]
+    times = [times for (on, _), times in entries_of.items() if on == day]
+    entries = [entry for slots_of_day in times for entry in _of_schedule(slots_of_day, zone, mixed)]
     return sorted(entries, key=lambda entry: (entry.text, entry.schedule.name))
 
 
 def _of_schedule(times: Sequence[Slot | Coming], zone: tzinfo, mixed: Collection[int]) -> Iterator[Entry]:
     if len(times) <= _SINGLY:
-        yield from (_entry(each, f"{each.at.astimezone(zone):%H:%M}", mixed) for each in times)
+        yield from (_entry(entry, f"{entry.at.astimezone(zone):%H:%M}", mixed) for entry in times)
         return
-    slots = [each for each in times if isinstance(each, Slot)]
+    slots = [entry for entry in times if isinstance(entry, Slot)]
     worst = next((slot for slot in slots if slot.state not in (State.FINISHED, State.PENDING, State.RUNNING)), None)
     without = sum(slot.state not in (State.FINISHED, State.PENDING, State.RUNNING) for slot in slots)
-    first, last = (f"{each.at.astimezone(zone):%H:%M}" for each in (times[0], times[-1]))
+    first, last = (f"{entry.at.astimezone(zone):%H:%M}" for entry in (times[0], times[-1]))
     text = f"{first}–{last}, {counted(len(times), 'slot')}"
     text += _(", {without} incomplete").format(without=without) if without else ""
     yield _entry(worst or times[0], text, mixed)
@@ -173,10 +173,10 @@ def _of_schedule(times: Sequence[Slot | Coming], zone: tzinfo, mixed: Collection
 _SINGLY = 4
 
 
-def _entry(each: Slot | Coming, text: str, mixed: Collection[int]) -> Entry:
-    if isinstance(each, Coming):
-        return Entry(each.schedule, "planned", text, _("scheduled"), reverse("web:schedule", args=[each.schedule.pk]))
-    return Entry(each.schedule, each.state, text, each.why, _slot_url(each), each.campaign_id in mixed)
+def _entry(entry: Slot | Coming, text: str, mixed: Collection[int]) -> Entry:
+    if isinstance(entry, Coming):
+        return Entry(entry.schedule, "planned", text, _("scheduled"), reverse("web:schedule", args=[entry.schedule.pk]))
+    return Entry(entry.schedule, entry.state, text, entry.why, _slot_url(entry), entry.campaign_id in mixed)
 
 
 def _slot_url(slot: Slot) -> str:
@@ -205,16 +205,16 @@ def _slot_bar(slot: Slot) -> Bar:
     return Bar(slot.at, slot.at + timedelta(seconds=seconds), slot.state, label, _slot_url(slot))
 
 
-def _coming_bar(each: Coming) -> Bar:
-    if each.seconds is None:
-        label = _("{schedule} · scheduled · duration not known yet").format(schedule=each.schedule.name)
+def _coming_bar(upcoming: Coming) -> Bar:
+    if upcoming.seconds is None:
+        label = _("{schedule} · scheduled · duration not known yet").format(schedule=upcoming.schedule.name)
     else:
         label = _("{schedule} · scheduled · about {length}").format(
-            schedule=each.schedule.name, length=duration(each.seconds)
+            schedule=upcoming.schedule.name, length=duration(upcoming.seconds)
         )
-    url = reverse("web:schedule", args=[each.schedule.pk])
-    seconds = _UNKNOWN_SECONDS if each.seconds is None else each.seconds
-    return Bar(each.at, each.at + timedelta(seconds=seconds), _PLANNED, label, url)
+    url = reverse("web:schedule", args=[upcoming.schedule.pk])
+    seconds = _UNKNOWN_SECONDS if upcoming.seconds is None else upcoming.seconds
+    return Bar(upcoming.at, upcoming.at + timedelta(seconds=seconds), _PLANNED, label, url)
 
 
 def _hosts_of(schedules: Sequence[Schedule]) -> dict[int, set[tuple[str, int]]]:
@@ -227,7 +227,7 @@ def _hosts_of(schedules: Sequence[Schedule]) -> dict[int, set[tuple[str, int]]]:
     named = {pk for target in targets.values() for pk in target.get("pairs", [])}
     inside = {_environment(target) for target in targets.values()} - {None}
     chosen = Pair.objects.filter(Q(pk__in=named) | Q(environment__in=inside), archived_at=None)
-    pairs = list(chosen.values_list("pk", "environment_id", "source_id", "sink_id"))
+    pairs = list(chosen.only("environment_id", "source_id", "sink_id"))
     return {
         pk: {(known[end].host.name, known[end].host_id) for end in _ends(target, known, pairs) if end in known}
         for pk, target in targets.items()
@@ -239,7 +239,7 @@ def _environment(target: dict[str, object]) -> object:
     return target.get("environment") or (mesh.get("environment") if isinstance(mesh, dict) else None)
 
 
-def _ends(target: dict, known: dict[int, Endpoint], pairs: Sequence[tuple[int, int, int, int]]) -> set[int]:  # type: ignore[type-arg]
+def _ends(target: dict, known: dict[int, Endpoint], pairs: Sequence[Pair]) -> set[int]:  # type: ignore[type-arg]
     """Return the ids of the endpoints that a target means."""
     if "label" in target:
         return {pk for pk, endpoint in known.items() if target["label"] in endpoint.host.labels}
@@ -248,6 +248,7 @@ def _ends(target: dict, known: dict[int, Endpoint], pairs: Sequence[tuple[int, i
         return set(mesh["endpoints"])
     named = set(target.get("pairs", []))
     environment = _environment(target)
-    ends = {end for pk, inside, *both in pairs if pk in named or inside == environment for end in both}
+    meant = [pair for pair in pairs if pair.pk in named or pair.environment_id == environment]
+    ends = {end for pair in meant for end in (pair.source_id, pair.sink_id)}
     modes = {*mesh.get("source_modes", []), *mesh.get("sink_modes", [])}
     return {end for end in ends if not modes or (end in known and known[end].network_mode in modes)}

@@ -14,7 +14,7 @@ register = template.Library()
 @register.simple_tag
 def lane_grid(ticks: Sequence[Tick]) -> SafeString:
     """Draw the lines of the axis through a lane."""
-    lines = (f'<line class="lane-grid" x1="{each.left}%" x2="{each.left}%" y1="0" y2="20"></line>' for each in ticks)
+    lines = (f'<line class="lane-grid" x1="{tick.left}%" x2="{tick.left}%" y1="0" y2="20"></line>' for tick in ticks)
     return mark_safe("".join(lines))  # noqa: S308  (our own numbers)
 
 

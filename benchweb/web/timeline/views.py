@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from benchweb.accounts.permissions import Permission
+from benchweb.accounts.roles.needs import needs
 from benchweb.common.rows import row_id
 from benchweb.runs.models import Campaign
 from benchweb.runs.summaries import campaign_summaries
@@ -52,7 +53,7 @@ class Span:
         return moment.astimezone(self.zone).strftime("%Y-%m-%dT%H:%M")
 
 
-@login_required
+@needs(Permission.READ)
 @require_GET
 def timeline_page(request: HttpRequest) -> HttpResponse:
     """Show lanes by host and by schedule; `?from=` and `?hours=` choose the span, `?campaign=` one campaign."""
@@ -87,7 +88,7 @@ def timeline_page(request: HttpRequest) -> HttpResponse:
     return render(request, "timeline/timeline.html", context)
 
 
-@login_required
+@needs(Permission.READ)
 @require_GET
 def week_page(request: HttpRequest) -> HttpResponse:
     """Show a week of slots, Monday to Sunday in the reader's zone; `?from=` is a day in it."""
@@ -142,17 +143,17 @@ def _span_of_campaign(campaign: Campaign, zone: tzinfo, now: datetime) -> Span:
 
 def _moment(text: str, zone: tzinfo) -> datetime | None:
     try:
-        found = datetime.fromisoformat(text)
-        local = found if found.tzinfo else found.replace(tzinfo=zone)
+        moment = datetime.fromisoformat(text)
+        local = moment if moment.tzinfo else moment.replace(tzinfo=zone)
         # Far from the edges of what dates can be, so that sums of them can't overflow.
-        return local.astimezone(UTC) if 1970 <= found.year <= 2200 else None
+        return local.astimezone(UTC) if 1970 <= moment.year <= 2200 else None
     except ValueError:
         return None
 
 
 def _day(text: str) -> date | None:
     try:
-        found = date.fromisoformat(text)
+        day = date.fromisoformat(text)
     except ValueError:
         return None
-    return found if 1970 <= found.year <= 2200 else None
+    return day if 1970 <= day.year <= 2200 else None

@@ -476,7 +476,7 @@ def test_a_run_belongs_to_the_time_when_it_began_to_measure() -> None:
 
     def figures(begin: timedelta, end: timedelta) -> list[tuple[int | None, int, float]]:
         shown = (first + begin, first + end)
-        found = history_points([series.pk], pairs=[pair.pk], shown=shown, zone=UTC)
+        found = history_points([series.pk], pairs=[pair.pk], period=shown, zone=UTC)
         return [(run, n, median) for _at, median, n, _low, _high, run in found.series[series.pk]]
 
     second = timedelta(seconds=1)
@@ -497,7 +497,7 @@ def test_days_begin_at_the_readers_midnight_when_clocks_change_too(monkeypatch: 
     runs = [past_run(plan, pair, at, *throughput(1e9)) for at in times]
     series = Series.objects.get(metric="throughput_bps")
     shown = (times[0] - DAY, times[-1] + DAY)
-    found = history_points([series.pk], pairs=[pair.pk], shown=shown, zone=ZoneInfo("Europe/Berlin"))
+    found = history_points([series.pk], pairs=[pair.pk], period=shown, zone=ZoneInfo("Europe/Berlin"))
     assert found.step == "day"
     assert [(run, n) for _at, _median, n, _low, _high, run in found.series[series.pk]] == [
         (runs[0].pk, 1),

@@ -4,6 +4,7 @@ import csv
 from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from benchweb.catalog import catalog
 from benchweb.charts.history.charts import history
@@ -13,10 +14,12 @@ from benchweb.charts.history.query import HistoryQuery, history_query
 from benchweb.charts.history.series import chosen_lines, selection_of
 from benchweb.hosts.models import Pair
 from benchweb.plans.models import Plan
-from benchweb.runs.models import Run
+from benchweb.runs.models import Run, State
 from tests.charts.history.test_history_views import histogram
 from tests.charts.history_rows import DAY, NIGHT, past_run
+from tests.charts.rows import as_read
 from tests.factories import make_pair, make_plan
+from tests.reports.scene import finished_run
 
 pytestmark = pytest.mark.django_db
 RR = [{"kind": "tcp_rr", "params": {"request_size_bytes": 1}}]
@@ -61,3 +64,18 @@ def test_its_file_has_its_points_only(plans: tuple[Plan, Plan]) -> None:
     text = "".join(history_csv(query, rate, chosen_lines(query, rate).lines))
     rows = csv.DictReader(text.splitlines())
     assert [row["run"] for row in rows] == [str(Run.objects.get(plan_version__plan=plans[1]).pk)]
+
+
+def test_disks_measured_by_fio_are_the_plans_own_and_a_failed_run_is_their_gap() -> None:
+    pair, disk = make_pair(), [{"kind": "disk_io", "params": {"pattern": "randread"}}]
+    run = finished_run(pair, disk, {"iops": 100.0}, host_test={"variant": "fio 3.33"})
+    plan = run.plan_version.plan
+    failed = past_run(plan, pair, timezone.now() + timedelta(minutes=1), state=State.FAILED)
+    query = history_query({"kind": "disk_io", "plan": str(plan.pk)}, now=timezone.now() + timedelta(hours=1))
+    found = history(query, catalog().kinds["disk_io"])
+    assert [line.identity["tool"] for line in found.lines] == ["fio"]
+    (line,) = as_read(found.charts[0]).series
+    assert [(point.y, point.href) for point in line.points] == [
+        (100.0, f"/runs/{run.pk}"),
+        (None, f"/runs/{failed.pk}"),
+    ]

@@ -10,7 +10,7 @@ def test_median_and_mean_stand_beside_each_other_in_both_notations() -> None:
     trials = stream(64, 1e9, 2e9, 6e9) + stream(1024, 8e9)
     (table,) = published_tables(trials)
     first = table.rows[0]
-    assert (first.found.n, first.found.median, first.mean) == (3, 2e9, 3e9)
+    assert (first.summary.n, first.summary.median, first.mean) == (3, 2e9, 3e9)
     assert [(each.label, each.value, each.unit) for each in first.settings] == [("Message size", 64, "B")]
     shown: list[tuple[str, object, object]] = [(each.equivalent.key, each.median, each.mean) for each in first.written]
     assert shown == [
@@ -25,7 +25,7 @@ def test_a_partial_result_joins_neither_median_nor_mean() -> None:
     partial = trial("tcp_rr", metrics={"transactions_per_second": 900.0}, state="failed")
     (table,) = published_tables([whole, partial])
     (row,) = table.rows
-    assert (row.found.n, row.found.median, row.mean) == (1, 100.0, 100.0)
+    assert (row.summary.n, row.summary.median, row.mean) == (1, 100.0, 100.0)
     # No rate of transactions is told without what was exchanged, the kind's own sizes included.
     assert [(each.label, each.value) for each in row.settings] == [("Request size", 1), ("Response size", 1)]
     assert [(each.equivalent.key, each.median) for each in row.written] == [("packets", 200.0), ("transactions", 100.0)]
@@ -50,7 +50,7 @@ def test_buffers_are_those_that_were_granted() -> None:
     metrics = {"throughput_bps": 1e9, "source_send_buffer_bytes": float(granted)}
     measured = trial("tcp_stream", metrics=metrics, source_socket_buffer_bytes=asked)
     (table,) = published_tables([measured])
-    assert [(row.metric.key, row.found.median) for row in table.rows] == [
+    assert [(row.metric.key, row.summary.median) for row in table.rows] == [
         ("throughput_bps", 1e9),
         ("source_send_buffer_bytes", granted),
     ]

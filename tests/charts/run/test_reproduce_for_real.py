@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchweb.charts.run.reproduce import TOKEN_FILE, engine_commands
+from benchweb.charts.run.reproduce import TOKEN_FILE, engine_command
 from benchweb.runs.models import Trial
 from tests.conftest import ENGINE
 from tests.factories import make_endpoint, make_pair, make_run
@@ -37,13 +37,17 @@ def trial_on(engine: Engine, **sink_fields: Any) -> Trial:
     return run.trials.get()
 
 
+def command_of(trial: Trial) -> str:
+    return engine_command(pair=trial.run.pair, kind=trial.kind, params=trial.params)
+
+
 @pytest.mark.parametrize("data_address", ["", "127.0.0.1", "localhost"])
 def test_the_command_of_a_trial_runs_it_with_the_same_parameters(
     engine: Callable[..., Engine], data_address: str
 ) -> None:
     sink = engine()
     trial = trial_on(sink, data_address=data_address, fingerprint=sink.fingerprint)
-    done = shell(engine_commands(trial), sink.folder / "token")
+    done = shell(command_of(trial), sink.folder / "token")
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert result["kind"] == "tcp_stream"
@@ -54,6 +58,6 @@ def test_the_command_of_a_trial_runs_it_with_the_same_parameters(
 def test_the_command_refuses_an_engine_with_another_certificate(engine: Callable[..., Engine]) -> None:
     sink = engine()
     trial = trial_on(sink, fingerprint="sha256:" + "00" * 32)
-    done = shell(engine_commands(trial), sink.folder / "token")
+    done = shell(command_of(trial), sink.folder / "token")
     assert done.returncode != 0
     assert "fingerprint" in done.stderr

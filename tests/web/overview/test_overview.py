@@ -1,7 +1,7 @@
-"""The overview: last night in a sentence an environment, figures night by night, and the alerts that are open."""
+"""The overview: the sentence first, what is worse and since when, environments with verdict and figures, hosts."""
 
 import re
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from django.test import Client
@@ -10,11 +10,13 @@ from pytest_django import DjangoAssertNumQueries
 
 from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.hosts.models import Endpoint, Host, Pair
+from benchweb.hosts.services import endpoint_create
 from benchweb.regressions.judging.judge import judge_run
 from benchweb.regressions.models import Alert
 from benchweb.results import nightly_summaries as nights
 from benchweb.results import run_summaries as recents
 from benchweb.results.series_summaries import FigureNights
+from benchweb.runs.models import Run
 from benchweb.schedules.models import Slot
 from benchweb.web.overview.night import figures_of
 from benchweb.web.overview.silent_hosts import silent_groups
@@ -22,7 +24,7 @@ from tests.factories import make_alert, make_endpoint, make_pair, make_run, make
 from tests.nights import DAY, measured
 from tests.regressions.judged import quiet, run_of
 
-MOST_QUERIES = 11
+MOST_QUERIES = 12
 
 
 def words(html: str) -> str:
@@ -46,19 +48,50 @@ def last_nights(db: None) -> Pair:
     return pair
 
 
-def test_each_environment_has_a_sentence_with_its_runs_changes_and_the_week_before(
-    signed_in: Client, last_nights: Pair
-) -> None:
+def row_of(page: str, environment: str) -> str:
+    """Return the words of an environment's row."""
+    rows = re.findall(r"<tr>.*?</tr>", page, re.DOTALL)
+    [row] = [words(row) for row in rows if f">{environment}</a>" in row]
+    return row
+
+
+def test_each_environment_has_a_verdict_and_how_many_runs_are_complete(signed_in: Client, last_nights: Pair) -> None:
     measured(last_nights, timezone.now() - timedelta(hours=4), state="failed")
     measured(last_nights, timezone.now() - timedelta(hours=30), state="nonstart")
     summed_up()
-    text = words(signed_in.get("/").content.decode())
-    assert "1 of 2 runs complete. 1 incomplete . No open alerts." in text
-    make_alert(pair=last_nights)
+    row = row_of(signed_in.get("/").content.decode(), "same zone")
+    assert row.startswith(" same zone Worse last night not confirmed ")
+    assert row.endswith(" 1 of 2 ")
+    make_alert(pair=last_nights, at=timezone.now() - 2 * DAY)
     Alert.objects.update(environment=last_nights.environment)
-    text = words(signed_in.get("/").content.decode())
-    assert "1 of 2 runs complete. 1 incomplete . 1 open alert ." in text
-    assert "Previous week: 87.5 % complete, n=8 runs" in text
+    row = row_of(signed_in.get("/").content.decode(), "same zone")
+    assert row.startswith(f" same zone 1 missing since {timezone.now() - 2 * DAY:%Y-%m-%d} ")
+
+
+@pytest.mark.parametrize(
+    ("last", "verdict"), [(9e9, "Worse last night"), (1e10, "No significant change"), (2e10, "Better last night")]
+)
+def test_a_verdict_is_that_of_the_latest_night(signed_in: Client, last: float, verdict: str) -> None:
+    pair = make_pair(environment="zone")
+    for ago in range(8, -1, -1):
+        values = (1e10, 1.01e10) if ago else (last, last)
+        measured(pair, timezone.now() - timedelta(hours=5) - ago * DAY, *values)
+    summed_up()
+    assert row_of(signed_in.get("/").content.decode(), "zone").startswith(f" zone {verdict} ")
+
+
+def test_the_worst_environment_comes_first_and_a_better_one_last(signed_in: Client) -> None:
+    pairs = {name: make_pair(environment=name) for name in ("better", "calm", "gone", "worse")}
+    for name, pair in pairs.items():
+        for ago in range(8, -1, -1):
+            factor = 1.0 if ago else {"better": 2.0, "worse": 0.5}.get(name, 1.0)
+            if name != "gone" or ago:
+                measured(pair, timezone.now() - timedelta(hours=5) - ago * DAY, 1e10 * factor)
+    summed_up()
+    make_alert(pair=pairs["calm"])
+    Alert.objects.update(environment=pairs["calm"].environment)
+    rows = signed_in.get("/").context["night"].environments
+    assert [row.name for row in rows] == ["calm", "gone", "worse", "better"]
 
 
 def test_an_environment_that_had_no_run_says_so(signed_in: Client) -> None:
@@ -71,13 +104,14 @@ def test_the_figures_are_the_median_over_the_pairs_with_a_line_of_thirty_nights(
 ) -> None:
     summed_up()
     text = signed_in.get("/").content.decode()
-    [figure] = re.findall(r'<div class="night-figure">(.*?)</div>', text, re.DOTALL)
+    cells = re.findall(r'class="environment-figure">(.*?)</td>', text, re.DOTALL)
+    [figure] = [cell for cell in cells if "<svg" in cell]
     label = re.search(r'aria-label="([^"]*)"', figure)
     assert label is not None
     assert label[1] == "Throughput, received: 9 values, 9.00 Gbit/s to 10.1 Gbit/s, latest 9.00 Gbit/s"
     # Before its first night an environment misses none.
     assert "sparkline-gap" not in figure
-    assert "TCP stream · message size 16 KiB · median of 1 pair" in words(figure)
+    assert 'title="TCP stream · message size 16 KiB · median of 1 pair"' in figure
     assert "▼ −10 %" in figure
     assert f'href="/history?environment={last_nights.environment_id}&amp;kind=tcp_stream' in figure
     assert text.count('title="not measured here"') == 2
@@ -90,56 +124,109 @@ def test_open_alerts_come_worst_first_with_a_line_of_their_runs(signed_in: Clien
         for pair, factor in ((small, 0.9), (large, 0.7)):
             judge_run(run_of(pair, number, factor).pk)
     recents.rebuild()
-    rows = signed_in.get("/").context["alerts"].rows
+    rows = signed_in.get("/").context["alerts"].new
     assert [row.alert.params["ratio"] for row in rows] == pytest.approx([-0.3, -0.1], abs=0.01)
-    assert [row.change[0] for row in rows] == ["▼", "▼"]
     assert rows[0].before == pytest.approx(1e9, rel=0.01)
     known = [value for value in rows[0].values if value is not None]
     assert known[-1] == pytest.approx(0.7e9, rel=0.01)
     Alert.objects.filter(pk=rows[1].alert.pk).update(severity=Alert.Severity.CRITICAL)
     Alert.objects.filter(pk=rows[0].alert.pk).update(severity=Alert.Severity.WARNING)
     page = signed_in.get("/")
-    assert [row.alert.pk for row in page.context["alerts"].rows] == [rows[1].alert.pk, rows[0].alert.pk]
-    assert f'<a href="/alerts/{rows[0].alert.pk}">' in page.content.decode()
+    assert [row.alert.pk for row in page.context["alerts"].new] == [rows[1].alert.pk, rows[0].alert.pk]
+    assert f'href="/alerts/{rows[0].alert.pk}"' in page.content.decode()
 
 
-def test_what_somebody_took_or_put_off_is_not_among_the_open_alerts(signed_in: Client) -> None:
-    make_alert(Alert.State.ACKNOWLEDGED)
-    snoozed = make_alert()
+def test_what_somebody_took_goes_on_and_what_was_put_off_is_hidden(signed_in: Client) -> None:
+    acknowledged, snoozed = make_alert(Alert.State.ACKNOWLEDGED), make_alert()
     Alert.objects.filter(pk=snoozed.pk).update(snoozed_until=timezone.now() + DAY)
-    assert "No open alerts." in words(signed_in.get("/").content.decode())
+    alerts = signed_in.get("/").context["alerts"]
+    assert ([row.alert.pk for row in alerts.new], [row.alert.pk for row in alerts.ongoing]) == ([], [acknowledged.pk])
     Alert.objects.filter(pk=snoozed.pk).update(snoozed_until=timezone.now() - DAY)
-    assert [row.alert.pk for row in signed_in.get("/").context["alerts"].rows] == [snoozed.pk]
+    assert [row.alert.pk for row in signed_in.get("/").context["alerts"].new] == [snoozed.pk]
 
 
-def test_only_ten_are_listed_and_the_others_counted(signed_in: Client) -> None:
+def test_an_alert_of_before_goes_on_and_each_says_since_when(signed_in: Client) -> None:
+    old, new = make_alert(at=timezone.now() - 3 * DAY), make_alert(at=timezone.now() - timedelta(hours=2))
+    Alert.objects.filter(pk=old.pk).update(opened_at=timezone.now() - 2 * DAY)
+    page = signed_in.get("/")
+    alerts = page.context["alerts"]
+    assert ([row.alert.pk for row in alerts.new], [row.alert.pk for row in alerts.ongoing]) == ([new.pk], [old.pk])
+    text = words(page.content.decode())
+    assert "since 2 h ago" in text
+    assert f"since {timezone.now() - 3 * DAY:%Y-%m-%d}" in text
+
+
+def test_only_the_worst_are_listed_and_the_others_counted(signed_in: Client) -> None:
     for _ in range(12):
         make_alert()
     page = signed_in.get("/")
-    assert len(page.context["alerts"].rows) == 10
-    assert "2 more open alerts" in words(page.content.decode())
+    assert len(page.context["alerts"].new) == 3
+    assert "12 new, 0 ongoing" in words(page.content.decode()).replace(" ,", ",")
+    assert "9 more" in words(page.content.decode())
 
 
-def test_the_morning_is_summed_up_in_a_line(signed_in: Client) -> None:
-    night = timezone.now().date()
-    noon = datetime.combine(night, time(12), UTC)
-    schedule = make_schedule()
-    for minutes, state in ((0, "finished"), (1, "finished"), (2, "failed")):
-        Slot.objects.create(
-            schedule=schedule, at=noon - timedelta(hours=23, minutes=minutes), state=state, claimed_at=noon
-        )
-    missing, recovered = make_alert(), make_alert(Alert.State.RECOVERED)
-    Alert.objects.update(night=night, opened_at=noon - timedelta(hours=13))
-    Alert.objects.filter(pk=recovered.pk).update(ended_at=noon - timedelta(hours=13))
+def sentence(client: Client) -> str:
+    """Return the overview's first sentence."""
+    [found] = re.findall(r'<p class="headline.*?</p>', client.get("/").content.decode(), re.DOTALL)
+    return re.sub(r" ([:,;.])", r"\1", words(found)).strip()
+
+
+def test_the_first_sentence_sums_up_the_last_day(signed_in: Client) -> None:
+    now = timezone.now()
+    measured(pair := make_pair(), now - timedelta(hours=2), 1e9)
+    measured(pair, now - timedelta(hours=1), state="failed")
+    Endpoint.objects.update(status="answered", checked_at=now)
+    new, ongoing, recovered = make_alert(pair=pair), make_alert(pair=pair), make_alert(Alert.State.RECOVERED, pair=pair)
+    Alert.objects.filter(pk=ongoing.pk).update(opened_at=now - 2 * DAY)
+    Alert.objects.filter(pk=recovered.pk).update(opened_at=now - 2 * DAY, ended_at=now - timedelta(hours=3))
+    told = "1 new, 1 ongoing, 1 recovered; 1 run incomplete; 2 of 2 hosts healthy."
+    assert sentence(signed_in) == f"Worse than yesterday: {told}"
+    Alert.objects.filter(pk=new.pk).update(state=Alert.State.EXPECTED, ended_at=now)
+    assert sentence(signed_in) == f"Better than yesterday: {told.replace('1 new', '0 new')}"
+    Alert.objects.filter(pk=recovered.pk).update(ended_at=now - 2 * DAY)
+    assert sentence(signed_in).startswith("As yesterday: 0 new, 1 ongoing, 0 recovered; ")
+    Alert.objects.filter(pk=ongoing.pk).update(state=Alert.State.FIXED, ended_at=now)
+    assert sentence(signed_in).startswith("No new regressions: 0 new, 0 ongoing, 0 recovered; 1 run incomplete; ")
+    Run.objects.filter(state="failed").update(state="finished")
+    assert sentence(signed_in).startswith("All quiet: ")
+    Endpoint.objects.filter(pk=pair.sink_id).update(status="unreachable")
+    assert sentence(signed_in).startswith("No new regressions: ")
+
+
+def test_suspects_are_counted(signed_in: Client) -> None:
     make_alert(Alert.State.SUSPECT)
-    text = words(signed_in.get("/").content.decode())
-    assert f"Night of {night}: 2 of 3 slots complete, 0 changed, 1 missing, 1 recovered." in text
-    assert "1 suspect, not confirmed" in text
-    assert "All quiet." not in text
-    Alert.objects.filter(pk=missing.pk).update(state=Alert.State.ACKNOWLEDGED)
-    Slot.objects.update(state="finished")
-    text = words(signed_in.get("/").content.decode())
-    assert f"All quiet. Night of {night}: 3 of 3 slots complete, 0 changed, 0 missing, 1 recovered." in text
+    assert "1 suspect, not confirmed" in words(signed_in.get("/").content.decode())
+
+
+def test_incomplete_runs_are_grouped_by_their_reason_the_largest_group_first(signed_in: Client) -> None:
+    pair, now = make_pair(), timezone.now()
+    runs = [measured(pair, now - timedelta(hours=number + 1), state="failed") for number in range(4)]
+    Run.objects.filter(pk__in=[run.pk for run in runs[:3]]).update(reason="no route to host")
+    Run.objects.filter(pk=runs[3].pk).update(state="nonstart", reason="engine down")
+    measured(pair, now - 2 * DAY, state="failed")
+    slot = Slot.objects.create(
+        schedule=make_schedule(), at=now - DAY / 2, state="missed", reason="no worker", claimed_at=now
+    )
+    page = signed_in.get("/")
+    groups = page.context["incomplete"].groups
+    told = [(group.state, group.reason, [run.pk for run in group.runs]) for group in groups]
+    assert told == [
+        ("failed", "no route to host", [runs[2].pk, runs[1].pk, runs[0].pk]),
+        ("nonstart", "engine down", [runs[3].pk]),
+    ]
+    assert groups[0].since == now - timedelta(hours=3) + timedelta(minutes=1)
+    assert [each.schedule_id for each in page.context["incomplete"].slots] == [slot.schedule_id]
+    assert "no worker" in page.content.decode()
+
+
+def test_a_host_is_healthy_only_when_every_endpoint_in_use_is(signed_in: Client) -> None:
+    host = make_endpoint(host_name="alder").host
+    for number, name in enumerate(("second", "third")):
+        endpoint_create(host=host, control_address=f"127.0.0.1:{number + 2}", name=name, same_machine=True)
+    Endpoint.objects.update(status="answered", checked_at=timezone.now())
+    assert "1 of 1 host healthy." in words(signed_in.get("/").content.decode())
+    Endpoint.objects.filter(name="third").update(status="unreachable")
+    assert "0 of 1 host healthy." in words(signed_in.get("/").content.decode())
 
 
 def test_silent_hosts_are_named_the_first_six_and_the_others_counted(signed_in: Client) -> None:
@@ -148,7 +235,7 @@ def test_silent_hosts_are_named_the_first_six_and_the_others_counted(signed_in: 
     Endpoint.objects.update(status="unreachable", status_reason="timed out", checked_at=timezone.now())
     context = signed_in.get("/").context
     [group] = context["silent"]
-    assert [endpoint.host.name for endpoint in group.shown] == [f"quiet-{number:02}" for number in range(6)]
+    assert [endpoint.host.name for endpoint in group.named] == [f"quiet-{number:02}" for number in range(6)]
     assert context["silent_hidden"] == 6
     assert ">6 more<" in signed_in.get("/").content.decode()
 
@@ -177,7 +264,7 @@ def test_hosts_that_are_silent_for_one_kind_of_reason_are_one_line(signed_in: Cl
     fourth = make_endpoint(host_name="dogwood").host
     fourth.endpoints.update(status="refused", **reason_fields("status_reason", refused))
     groups = signed_in.get("/").context["silent"]
-    told = [([each.host.name for each in group.shown], group.status, group.reason) for group in groups]
+    told = [([each.host.name for each in group.named], group.status, group.reason) for group in groups]
     assert told == [
         (["ash", "birch", "cedar"], "unreachable", f"The engine {lost}"),
         (["dogwood"], "refused", refused),
@@ -187,7 +274,7 @@ def test_hosts_that_are_silent_for_one_kind_of_reason_are_one_line(signed_in: Cl
     assert re.search(r"ash[^,]*, birch[^,]*, cedar", text)
 
 
-@pytest.mark.parametrize("part", ["night", "running", "last", "coming", "beside"])
+@pytest.mark.parametrize("part", ["night", "running", "last", "coming", "hosts"])
 def test_each_part_is_fetched_by_itself(signed_in: Client, last_nights: Pair, part: str) -> None:
     htmx = {"HX-Request": "true"}
     text = signed_in.get(f"/?part={part}", headers=htmx).content.decode()
@@ -201,7 +288,7 @@ def test_an_unknown_part_is_the_page(signed_in: Client) -> None:
     assert "<html" in signed_in.get("/?part=else", headers={"HX-Request": "true"}).content.decode()
 
 
-def test_it_costs_eleven_queries_however_much_happened(
+def test_it_costs_twelve_queries_however_much_happened(
     signed_in: Client, last_nights: Pair, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(3):
@@ -213,7 +300,7 @@ def test_it_costs_eleven_queries_however_much_happened(
     summed_up()
     with django_assert_max_num_queries(MOST_QUERIES):
         context = signed_in.get("/").context
-    assert (len(context["night"].environments), len(context["alerts"].rows), len(context["running"])) == (4, 3, 3)
+    assert (len(context["night"].environments), len(context["alerts"].new), len(context["running"])) == (4, 3, 3)
 
 
 def test_why_a_host_is_silent_is_said_in_the_readers_language(signed_in: Client) -> None:
@@ -268,7 +355,9 @@ def test_an_environments_figure_is_compared_with_nights_and_says_nights(
         for minutes in (10, 0):
             measured(pair, midnight - timedelta(minutes=minutes) - ago * DAY, 1e10)
     summed_up()
-    assert f"10.0 Gbit/s n=1 {expected}" in words(signed_in.get("/").content.decode())
+    row = row_of(signed_in.get("/").content.decode(), "zone")
+    assert row.startswith(f" zone {expected} ")
+    assert "10.0 Gbit/s n=1" in row
 
 
 def test_figures_are_explained_only_where_there_are_any(signed_in: Client) -> None:

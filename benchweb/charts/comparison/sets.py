@@ -1,0 +1,74 @@
+"""Sets of runs beside each other: the sides read, their samples taken, compared and drawn; for pages and the API."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from benchweb.charts.comparison.charts import DrawnRun, comparison_charts
+from benchweb.charts.comparison.rows import RunsComparison, compare_runs, metrics_shown
+from benchweb.charts.comparison.sides import Side, SideError, named_sides, read_side, side_labels
+from benchweb.charts.spec import ChartSpec
+from benchweb.results.run_sets import Sample, samples
+
+
+@dataclass(frozen=True)
+class ReadSides:
+    """The sides of an address that can be read, with what they gave; and in words what can't be."""
+
+    sides: list[Side]
+    # The position of each in the address, from 0.
+    positions: list[int]
+    labels: list[str]
+    samples: list[Sample]
+    notices: list[str]
+
+
+def read_sides(texts: Sequence[str], *, zone: tzinfo, show: str, kind: str = "") -> ReadSides:
+    """Read sides with their samples; at most four queries for names, and two and one a fact for the samples."""
+    read: dict[int, Side] = {}
+    notices = []
+    now = timezone.now()
+    for position, text in enumerate(texts):
+        try:
+            read[position] = read_side(text, now=now, zone=zone)
+        except SideError as error:
+            notices.append(_("Side %(number)s: %(why)s") % {"number": position + 1, "why": error.message})
+    sides, missing = named_sides(list(read.values()))
+    taken = samples([side.wanted for side in sides], metrics=metrics_shown(show), kind=kind)
+    return ReadSides(sides, list(read), side_labels(sides), taken, notices + missing)
+
+
+def compare_sets(read: ReadSides, *, show: str, sort: str = "worst") -> RunsComparison:
+    """Compare the sides, the first being the baseline. No query."""
+    pairs = [sample.pair_of_run for sample in read.samples]
+    return compare_runs([sample.trials for sample in read.samples], show=show, sort=sort, pairs=pairs)
+
+
+def sets_charts(read: ReadSides) -> list[ChartSpec]:
+    """Draw the sides over each other: a point is the median of its runs' medians. No query."""
+    drawn = [
+        DrawnRun(id=number, label=label, href="", trials=sample.trials, ids={})
+        for number, (label, sample) in enumerate(zip(read.labels, read.samples, strict=True), 1)
+    ]
+    return comparison_charts(drawn)
+
+
+def sides_document(read: ReadSides) -> list[dict[str, Any]]:
+    """Say what each side is and what it gave, for exports."""
+    return [
+        {
+            "side": number,
+            "query": side.text,
+            "name": side.words,
+            "runs": len(sample.pair_of_run),
+            "pairs": sample.pairs,
+            "pairs_matching": sample.total_pairs,
+            "first_at": sample.first,
+            "last_at": sample.last,
+        }
+        for number, (side, sample) in enumerate(zip(read.sides, read.samples, strict=True), 1)
+    ]
