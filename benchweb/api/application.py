@@ -1,7 +1,9 @@
 """django-ninja with problem documents for every refusal, also for those that the library and Django make."""
 
+import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from datetime import datetime
 from functools import wraps
 from typing import Any
 
@@ -10,13 +12,19 @@ from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, URLResolver, re_path
-from ninja import NinjaAPI
+from ninja import NinjaAPI, Router
 from ninja.errors import HttpError, ValidationError
 from ninja.openapi.schema import OpenAPISchema
-from ninja.operation import Operation
+from ninja.operation import Operation, PathView
+from ninja.renderers import BaseRenderer
+from ninja.responses import NinjaJSONEncoder
 
+from benchweb.accounts.permissions import Refused
+from benchweb.accounts.roles.needs import Needs, needs_by_method, open_to_all
+from benchweb.api.authentication import BearerToken, refused
 from benchweb.api.parser import too_large
 from benchweb.api.problems import MEDIA_TYPE, FieldError, Problem, invalid_fields, problem_response
+from benchweb.charts.moments import rfc3339
 from benchweb.common.database_faults import took_too_long
 from benchweb.hosts.errors import HostsError
 from benchweb.notifications.errors import NotificationError
@@ -31,6 +39,7 @@ View = Callable[..., HttpResponseBase]
 # PostgreSQL is back from a crash in a second or two.
 RETRY_AFTER_SECONDS = 5
 # A method that a path doesn't have, and a path that isn't there, never reach ninja's error handlers.
+OF_DESCRIPTION = "which calls there are is no secret"
 _METHODS = "GET, POST, PUT, PATCH, DELETE"
 _FIELD_ERROR = {
     "type": "object",
@@ -62,8 +71,10 @@ class BenchwebAPI(NinjaAPI):
     """The API: add routers to it, then take its `urls`."""
 
     def __init__(self, **options: Any) -> None:
+        self._added: list[Router] = []
         super().__init__(**options)
         self.add_exception_handler(Problem, _problem)
+        self.add_exception_handler(Refused, refused)
         self.add_exception_handler(HttpError, _http_error)
         self.add_exception_handler(ValidationError, _validation_error)
         self.add_exception_handler(RequestDataTooBig, _too_big)
@@ -76,11 +87,19 @@ class BenchwebAPI(NinjaAPI):
     def urls(self) -> tuple[list[URLResolver | URLPattern], str, str]:
         """Return ninja's URLs, so wrapped that 404 and 405 are problem documents too."""
         patterns, application, namespace = super().urls
+        views = {path.lstrip("/").replace("{", "<").replace("}", ">"): view for path, view in self.path_views()}
         for pattern in patterns:
             if isinstance(pattern, URLPattern):
-                pattern.callback = _with_problems(pattern.callback)
+                view = views.get(str(pattern.pattern))
+                # Pages are let in by their views' permissions, calls by those of their operations.
+                mark = needs_by_method(_methods(view)) if view else open_to_all(OF_DESCRIPTION)
+                pattern.callback = mark(_with_problems(pattern.callback))
         # The first pattern that matches wins, so the root's own 404 page is never shown.
-        return [*patterns[:-1], re_path("", _no_such_path), patterns[-1]], application, namespace
+        return (
+            [*patterns[:-1], re_path("", open_to_all(OF_DESCRIPTION)(_no_such_path)), patterns[-1]],
+            application,
+            namespace,
+        )
 
     def get_openapi_operation_id(self, operation: Operation) -> str:
         """Name an operation as its view, such as run_create: generated clients show these names."""
@@ -91,10 +110,45 @@ class BenchwebAPI(NinjaAPI):
         schema = super().get_openapi_schema(**options)
         schema["components"]["schemas"]["Problem"] = _PROBLEM_SCHEMA
         content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+        stated = {
+            self.get_openapi_operation_id(operation): stated_by(operation)
+            for _path, view in self.path_views()
+            for operation in view.operations
+        }
         for operations in schema["paths"].values():
             for operation in operations.values():
                 operation["responses"]["default"] = {"description": "A problem", "content": content}
+                _tell_permission(operation, stated[operation["operationId"]])
         return schema
+
+    def path_views(self) -> Iterator[tuple[str, PathView]]:
+        """Return every path with its operations."""
+        for router in self._added:
+            yield from router.path_operations.items()
+
+    def add_router(self, prefix: str, router: Router | str, **options: Any) -> None:
+        """Add a router as ninja does, and remember it."""
+        super().add_router(prefix, router, **options)
+        if isinstance(router, Router):
+            self._added.append(router)
+
+
+def _methods(view: PathView) -> dict[str, Needs | None]:
+    return {method: stated_by(operation) for operation in view.operations for method in operation.methods}
+
+
+def stated_by(operation: Operation) -> Needs | None:
+    """Return what an operation says that it needs; what all have together names no permission."""
+    return next((auth.stated for auth in operation.auth_callbacks if isinstance(auth, BearerToken)), None)
+
+
+def _tell_permission(documented: dict[str, Any], stated: Needs | None) -> None:
+    if stated is None:
+        return
+    documented["security"] = [{name: [stated.write.value] for name in each} for each in documented["security"]]
+    where = "" if stated.within is None and not stated.checked_by_view else ", in the environments that it concerns"
+    text = f"Needs the role {stated.write.role.value}{where}."
+    documented["description"] = f"{documented.get('description', '')}\n\n{text}".strip()
 
 
 def _with_problems(view: View) -> View:
@@ -192,3 +246,17 @@ def _unexpected(request: HttpRequest, error: Any) -> HttpResponse:
     _log.exception("%s %s failed", request.method, request.path, exc_info=error)
     detail = "Something failed on the server, which has logged it. Nothing of this call was kept."
     return problem_response(request, Problem(500, detail))
+
+
+class MicrosecondRenderer(BaseRenderer):
+    """Ninja's JSON, whose encoder would cut times to milliseconds."""
+
+    media_type = "application/json"
+
+    def render(self, request: HttpRequest, data: Any, *, response_status: int) -> str:
+        return json.dumps(data, cls=_Encoder, ensure_ascii=False)
+
+
+class _Encoder(NinjaJSONEncoder):
+    def default(self, o: Any) -> Any:
+        return rfc3339(o) if isinstance(o, datetime) else super().default(o)

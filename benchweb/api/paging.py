@@ -48,7 +48,7 @@ def page(
     newest_first: bool = False,
 ) -> Page[ItemT]:
     """Return one page of rows by id; one query, which reads one row too many to know whether more follow."""
-    return page_of(request, query, rows, lambda shown: [item(row) for row in shown], newest_first=newest_first)
+    return page_of(request, query, rows, lambda page_rows: [item(row) for row in page_rows], newest_first=newest_first)
 
 
 def page_of(
@@ -64,10 +64,10 @@ def page_of(
     if query.cursor:
         last_id = _decoded(query.cursor)
         rows = rows.filter(pk__lt=last_id) if newest_first else rows.filter(pk__gt=last_id)
-    found = list(rows.order_by("-pk" if newest_first else "pk")[: query.limit + 1])
-    shown = found[: query.limit]
-    more = len(found) > query.limit
-    return Page(items=items(shown), next=_encoded(shown[-1].pk) if more else None)
+    page_rows = list(rows.order_by("-pk" if newest_first else "pk")[: query.limit + 1])
+    items_of_page = page_rows[: query.limit]
+    more = len(page_rows) > query.limit
+    return Page(items=items(items_of_page), next=_encoded(items_of_page[-1].pk) if more else None)
 
 
 def refuse_unknown(request: HttpRequest, query: type[BaseModel]) -> None:

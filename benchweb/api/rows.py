@@ -28,8 +28,8 @@ def row_named(rows: "QuerySet[RowT, RowT]", row_id: int, field: str) -> RowT:
 
 def rows_named(rows: "QuerySet[RowT, RowT]", row_ids: Sequence[int], field: str) -> list[RowT]:
     """Return the rows that a list in the body names, in its order; one query."""
-    found = rows.in_bulk(list(row_ids))
+    by_id = rows.in_bulk(list(row_ids))
     for index, row_id in enumerate(row_ids):
-        if row_id not in found:
+        if row_id not in by_id:
             raise invalid(f"{field}.{index}", f"There is no {rows.model._meta.verbose_name} {row_id}.")
-    return [found[row_id] for row_id in row_ids]
+    return [by_id[row_id] for row_id in row_ids]

@@ -1,12 +1,23 @@
 """The API with all its resources."""
 
-from benchweb.api.application import BenchwebAPI
+from benchweb.api.application import BenchwebAPI, MicrosecondRenderer
 from benchweb.api.authentication import BearerToken
 from benchweb.api.parser import StrictParser
-from benchweb.api.renderer import MicrosecondRenderer
-from benchweb.api.resources import catalog, compare, runs, series, shares
-from benchweb.api.resources.alerts import alerts, thresholds, verdicts
-from benchweb.api.resources.inventory import availability, endpoints, environments, hosts, pairs
+from benchweb.api.resources import (
+    audit,
+    catalog,
+    compare,
+    imports,
+    reports,
+    results,
+    run_files,
+    run_labels,
+    runs,
+    series,
+    shares,
+)
+from benchweb.api.resources.alerts import alerts, baselines, sensitivities, thresholds, verdicts
+from benchweb.api.resources.inventory import adding, availability, endpoints, environments, fact_changes, hosts, pairs
 from benchweb.api.resources.notifications import channels, maintenance, rules
 from benchweb.api.resources.planning import campaigns, plans, schedules
 
@@ -20,11 +31,14 @@ api = BenchwebAPI(
     renderer=MicrosecondRenderer(),
 )
 
-for resource in (hosts, availability, environments, endpoints, pairs, plans):
+# Before hosts, whose rows have an id where these have a word.
+for resource in (adding, hosts, availability, fact_changes, environments, endpoints, pairs, plans):
     api.add_router("", resource.router)
 for resource in (channels, rules, maintenance):
     api.add_router("", resource.router)
-for resource in (alerts, thresholds, verdicts):
+for resource in (alerts, baselines, thresholds, sensitivities, verdicts):
     api.add_router("", resource.router)
-for resource in (runs, compare, campaigns, schedules, series, shares, catalog):
+for resource in (runs, run_labels, run_files, imports, results, reports, compare):
+    api.add_router("", resource.router)
+for resource in (campaigns, schedules, series, shares, audit, catalog):
     api.add_router("", resource.router)

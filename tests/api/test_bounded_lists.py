@@ -25,16 +25,32 @@ BOUNDED = {
     "PathFound.dead": "at most 3 beside the one that is told of",
     "HostAvailability.endpoints": "those in use of one host",
     "EndpointAvailability.stretches": "at most 10,000 of a host, else refused",
+    "TableItem.lines": "at most 500 are taken",
+    "TicketItem.programs": "one for each architecture",
+    "MeshItem.pairs": "at most 40,000 are made",
     "PlanItem.steps": "at most 100 are taken",
+    "PlanVersionItem.steps": "at most 100 are taken",
+    "ReportDetail.runs": "at most 40 are taken",
+    "ReportDetail.modes": "at most 12 are taken",
+    "ReportDetail.sections": "four",
+    "SectionItem.tables": "some for each of 40 runs",
+    "ReportTableItem.columns": "those of its tool, or 12 modes",
+    "ReportTableItem.rows": "the trials of 40 runs, or their intervals",
+    "ReportTableItem.notes": "two of each table",
+    "RunItem.labels": "what people gave it one by one",
+    "RunDetail.labels": "what people gave it one by one",
+    "LabelsItem.labels": "what people gave it one by one",
+    "QueueItem.running": "one exclusive run on each of its hosts, or a few shared ones",
     "Preview.trials": "at most 10,000 are taken",
     "RunDetail.trials": "at most 10,000 are launched",
     "TrialItem.flags": "the catalog's",
     "TrialItem.limits": "one for each direction",
     "ConfidenceItem.combinations": "at most 10,000 are planned",
     "ComparisonItem.runs": "at most 8 are compared",
+    "ComparisonItem.sides": "at most 8 are compared",
     "ComparisonItem.measures": "the metrics of 8 runs' combinations",
     "ComparedMeasure.entries": "one for each of 8 runs",
-    "ComparedEntry.values": "at most 1,000 repetitions",
+    "ComparedEntry.values": "at most 1,000 repetitions, or some hundred runs",
     "ScheduleItem.blackouts": "at most 100 are taken",
     "ScheduleDetail.blackouts": "at most 100 are taken",
     "ScheduleDetail.pairs": "at most 40,000 are taken",
@@ -48,11 +64,17 @@ BOUNDED = {
     "ExplanationItem.facts": "the hosts of at most 20 runs",
     "ExplanationItem.annotations": "at most 200",
     "FactsItem.changed": "the facts of a host",
+    "FactChangeItem.changes": "the facts of a host",
     "SeriesChangesItem.changes": "within at most 60 runs",
     "VerdictItem.changes": "the main figures of a run's combinations",
     "NightItem.begun": "at most 500",
     "NightItem.recovered": "at most 500",
     "NightItem.unconfirmed": "at most 500",
+    "ImportItem.tools": "those that are read",
+    "PreviewItem.readings": "the first 200",
+    "PreviewItem.unread": "the first 100",
+    "ReadingItem.figures": "the first 200",
+    "ReadingItem.remarks": "a few of a reading",
     "RuleItem.alert_kinds": "at most 40 are taken",
     "RuleItem.transitions": "at most 40 are taken",
 }
@@ -120,7 +142,7 @@ def test_a_list_takes_a_limit_up_to_its_bound_and_refuses_more_in_words(api: Api
     (limit,) = [each for each in SCHEMA["paths"][path]["get"]["parameters"] if each["name"] == "limit"]
     assert (limit["schema"]["minimum"], limit["schema"]["maximum"]) == (1, most)
     address = path.removeprefix("/api/v1").replace("{schedule_id}", str(make_schedule().pk))
-    address = address.replace("{channel_id}", str(make_channel().pk))
+    address = address.replace("{channel_id}", str(make_channel().pk)).replace("{plan_id}", str(make_plan().pk))
     for wrong in (0, -1, most + 1, 10**30, "all", ""):
         answer = api.get(f"{address.replace('{series_id}', '1')}?limit={wrong}")
         assert answer.status_code == 422
@@ -134,7 +156,7 @@ def test_a_list_takes_a_limit_up_to_its_bound_and_refuses_more_in_words(api: Api
 
 
 def test_there_are_lists_to_be_tried() -> None:
-    assert len(PAGED) == 18
+    assert len(PAGED) == 24
 
 
 def test_an_availability_of_too_many_stretches_is_refused_with_what_to_do(

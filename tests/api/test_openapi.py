@@ -8,6 +8,7 @@ import pytest
 from django.contrib.staticfiles import finders
 from jsonschema import Draft202012Validator
 
+from benchweb.accounts.permissions import Permission
 from benchweb.catalog import catalog
 from tests.api.conftest import ApiClient
 from tests.factories import SIZES, make_pair
@@ -41,9 +42,10 @@ def test_the_document_is_openapi_3_1_with_every_resource(document: dict[str, Any
     assert document["openapi"] == "3.1.0"
     roots = {path.split("/")[3] for path in document["paths"]}
     assert roots == {
-        "hosts", "environments", "endpoints", "pairs", "plans", "runs", "compare", "campaigns", "schedules", "series",
-        "shares", "catalog", "alerts", "alerts.atom", "thresholds", "baselines", "nights", "channels", "alert-rules",
-        "maintenance-windows",
+        "hosts", "fact-changes", "environments", "endpoints", "pairs", "plans", "runs", "compare", "campaigns",
+        "schedules", "series", "shares", "reports", "imports", "results", "catalog", "audit", "alerts", "alerts.atom",
+        "thresholds", "sensitivities",
+        "baselines", "nights", "channels", "alert-rules", "maintenance-windows",
     }  # fmt: skip
 
 
@@ -69,7 +71,10 @@ def test_every_operation_needs_the_bearer_token_and_tells_of_problems(document: 
     (scheme,) = document["components"]["securitySchemes"].items()
     assert (scheme[1]["type"], scheme[1]["scheme"]) == ("http", "bearer")
     for _, _, operation in operations(document):
-        assert operation["security"] == [{scheme[0]: []}]
+        (needed,) = operation["security"]
+        assert list(needed) == [scheme[0]]
+        (permission,) = needed[scheme[0]]
+        assert f"Needs the role {Permission(permission).role.value}" in operation["description"]
         problem = operation["responses"]["default"]["content"]["application/problem+json"]["schema"]
         assert problem == {"$ref": "#/components/schemas/Problem"}
 
@@ -132,4 +137,4 @@ def test_answers_are_as_the_document_says(api: ApiClient, document: dict[str, An
 
 
 def test_the_catalog_is_given_whole(api: ApiClient) -> None:
-    assert api.get("/catalog").json() == catalog().document
+    assert api.get("/catalog").json() == catalog().document | {"own_kinds": {}}

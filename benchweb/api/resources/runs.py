@@ -3,25 +3,27 @@
 from datetime import datetime
 from typing import Annotated, Any
 
+from django.db import transaction
 from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Query, Router, Status
 from pydantic import Field
 
-from benchweb.api.authentication import caller
+from benchweb.api.authentication import READ, RUN, caller
 from benchweb.api.paging import Page, PageQuery, page
 from benchweb.api.problems import Problem, not_found
-from benchweb.api.rows import row_named, row_or_404
-from benchweb.api.schemas import Body, Identifier, Item, run_url
+from benchweb.api.resources.launches import RunBody, pair_of, version_of
+from benchweb.api.rows import row_or_404
+from benchweb.api.schemas import Identifier, Item, run_url
 from benchweb.catalog.reasons import reason_items
 from benchweb.charts.run import export
 from benchweb.charts.run.confidence import confidence_document
 from benchweb.common.downloads import download
-from benchweb.hosts.models import Pair
-from benchweb.plans.models import Plan
 from benchweb.results.confidence import run_confidence
 from benchweb.results.selectors import TrialRow, trial_rows
 from benchweb.runs import selectors, services
 from benchweb.runs.models import OPEN_STATES, Run, State
+from benchweb.runs.queueing.expectation import expectation
+from benchweb.runs.selectors import environments_of_run
 
 router = Router(tags=["runs"])
 _CSV = {
@@ -37,11 +39,6 @@ _CSV = {
 }
 
 
-class RunBody(Body):
-    plan: Identifier
-    pair: Identifier
-
-
 class RunQuery(PageQuery):
     state: State | None = None
     plan: Identifier | None = None
@@ -49,6 +46,8 @@ class RunQuery(PageQuery):
     environment: Identifier | None = None
     host: Identifier | None = None
     campaign: Identifier | None = None
+    label: Annotated[str, Field(max_length=60)] = ""
+    size_bytes: Identifier | None = None
     text: Annotated[str, Field(max_length=200)] = ""
 
 
@@ -73,6 +72,7 @@ class RunItem(RunState):
     environment: int
     environment_name: str
     campaign: int
+    labels: list[str]
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
@@ -138,13 +138,26 @@ class RunAddresses(Item):
     sink: SinkAddresses
 
 
+class QueueItem(Item):
+    """Where a pending run is in the queue, computed at this moment; no times while an end of it does not answer."""
+
+    ahead: int
+    # The runs that are on its hosts now.
+    running: list[int]
+    expected_start_at: datetime | None
+    expected_end_at: datetime | None
+    # Too many are ahead to play them through.
+    is_estimate: bool
+
+
 class RunDetail(RunItem):
+    queue: QueueItem | None
     addresses: RunAddresses | None
     confidence: ConfidenceItem | None
     trials: list[TrialItem]
 
 
-@router.get("/runs", response=Page[RunItem])
+@router.get("/runs", response=Page[RunItem], auth=READ)
 def run_list(request: HttpRequest, query: Query[RunQuery]) -> Page[RunItem]:
     """List runs, newest first; `text` is looked for in the names of plans, hosts and environments."""
     filters = selectors.RunFilters(
@@ -154,41 +167,46 @@ def run_list(request: HttpRequest, query: Query[RunQuery]) -> Page[RunItem]:
         environment=query.environment,
         host=query.host,
         campaign=query.campaign,
+        label=query.label,
+        size_bytes=query.size_bytes,
         text=query.text,
     )
     rows = selectors.runs_matching(filters)
     return page(request, query, rows, lambda run: RunItem(**_fields(request, run)), newest_first=True)
 
 
-@router.post("/runs", response={201: RunState})
+@router.post("/runs", response={201: RunState}, auth=RUN.checked_by_view())
+@transaction.atomic
 def run_create(request: HttpRequest, body: RunBody) -> Status[RunState]:
-    """Launch a plan's latest version on a pair."""
-    plan = row_named(Plan.objects.all(), body.plan, "plan")
-    pairs = Pair.objects.select_related("source__host", "sink__host", "environment")
-    pair = row_named(pairs, body.pair, "pair")
+    """Launch a plan's latest version, or a test that no plan has, on a pair or between two endpoints.
+
+    Where no pair connects the endpoints, it is made.
+    """
+    version, pair = version_of(body), pair_of(body)
     try:
-        campaign = services.launch(plan=plan, pairs=[pair], user=caller(request))
+        campaign = services.launch_version(version=version, pairs=[pair], user=caller(request))
     except services.LaunchError as error:
         # The service speaks of several pairs; this call has one.
         raise services.LaunchError(error.field.replace("pairs", "pair"), error.message) from error
     return Status(201, run_state(request, campaign.runs.get()))
 
 
-@router.get("/runs/{run_id}", response=RunDetail)
+@router.get("/runs/{run_id}", response=RunDetail, auth=READ)
 def run_detail(request: HttpRequest, run_id: Identifier) -> RunDetail:
     """Show a run with its trials; the number of queries doesn't depend on theirs."""
     run = _run(run_id)
     rows = trial_rows(run_id)
-    found = confidence_document(run_confidence(run.plan_version, rows))
+    confidence = confidence_document(run_confidence(run.plan_version, rows))
     return RunDetail(
         **_fields(request, run),
+        queue=_queue(run),
         addresses=RunAddresses(**run.addresses) if run.addresses else None,
-        confidence=ConfidenceItem(**found) if found else None,
+        confidence=ConfidenceItem(**confidence) if confidence else None,
         trials=[_trial_item(row) for row in rows],
     )
 
 
-@router.post("/runs/{run_id}/cancel", response={202: RunState})
+@router.post("/runs/{run_id}/cancel", response={202: RunState}, auth=RUN.within(environments_of_run))
 def run_cancel(request: HttpRequest, run_id: Identifier) -> Status[RunState]:
     """Cancel a run: at once when pending, within a second when running; what was measured is kept."""
     run = row_or_404(Run.objects.all(), run_id)
@@ -199,14 +217,14 @@ def run_cancel(request: HttpRequest, run_id: Identifier) -> Status[RunState]:
     return Status(202, run_state(request, run))
 
 
-@router.get("/runs/{run_id}/results.json", response=dict[str, Any])
+@router.get("/runs/{run_id}/results.json", response=dict[str, Any], auth=READ)
 def run_results_json(request: HttpRequest, run_id: Identifier) -> StreamingHttpResponse:
     """Download a run with the whole documents of its results, histograms and facts."""
     parts = export.run_json(_run(run_id))
     return download(request, parts, media_type="application/json", file_name=f"run-{run_id}.json")
 
 
-@router.get("/runs/{run_id}/results.csv", response={200: None}, openapi_extra=_CSV)
+@router.get("/runs/{run_id}/results.csv", response={200: None}, openapi_extra=_CSV, auth=READ)
 def run_results_csv(request: HttpRequest, run_id: Identifier) -> StreamingHttpResponse:
     """Download a run's trials as CSV, a row each, in full precision."""
     return download(request, export.run_csv(_run(run_id)), media_type="text/csv", file_name=f"run-{run_id}.csv")
@@ -224,6 +242,19 @@ def _run(run_id: int) -> Run:
     return run
 
 
+def _queue(run: Run) -> QueueItem | None:
+    expected = expectation(run)
+    if expected is None:
+        return None
+    return QueueItem(
+        ahead=expected.ahead,
+        running=expected.running,
+        expected_start_at=expected.starts_at,
+        expected_end_at=expected.ends_at,
+        is_estimate=expected.is_rough,
+    )
+
+
 def _fields(request: HttpRequest, run: Run) -> dict[str, Any]:
     return {
         "id": run.pk,
@@ -239,6 +270,7 @@ def _fields(request: HttpRequest, run: Run) -> dict[str, Any]:
         "environment": run.pair.environment_id,
         "environment_name": run.pair.environment.name,
         "campaign": run.campaign_id,
+        "labels": run.labels,
         "created_at": run.created_at,
         "started_at": run.started_at,
         "finished_at": run.finished_at,

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router
 from pydantic import BaseModel, Field
 
+from benchweb.api.authentication import READ
 from benchweb.api.paging import Page, PageQuery, page, refuse_unknown
 from benchweb.api.point_cursors import cursor_of, point_of
 from benchweb.api.rows import row_or_404
@@ -53,20 +54,20 @@ class PointItem(Item):
     trial: int
 
 
-@router.get("/series", response=Page[SeriesItem])
+@router.get("/series", response=Page[SeriesItem], auth=READ)
 def series_list(request: HttpRequest, query: Query[SeriesQuery]) -> Page[SeriesItem]:
     """List series by id; `identity` holds the parameters that differ from their defaults."""
     rows = selectors.series_list(pair=query.pair, kind=query.kind, metric=query.metric)
     return page(request, query, rows, _item)
 
 
-@router.get("/series/{series_id}", response=SeriesItem)
+@router.get("/series/{series_id}", response=SeriesItem, auth=READ)
 def series_detail(request: HttpRequest, series_id: Identifier) -> SeriesItem:
     """Show a series."""
     return _item(row_or_404(Series.objects.all(), series_id))
 
 
-@router.get("/series/{series_id}/points", response=list[PointItem])
+@router.get("/series/{series_id}/points", response=list[PointItem], auth=READ)
 def series_points(
     request: HttpRequest, response: HttpResponse, series_id: Identifier, query: Query[PointsQuery]
 ) -> list[PointItem]:
@@ -76,7 +77,7 @@ def series_points(
     """
     refuse_unknown(request, PointsQuery)
     row_or_404(Series.objects.all(), series_id)
-    found = list(
+    points = list(
         selectors.points(
             series_id=series_id,
             from_time=query.from_time,
@@ -85,12 +86,12 @@ def series_points(
             limit=query.limit + 1,
         )
     )
-    shown = found[: query.limit]
-    if len(found) > query.limit:
+    page_rows = points[: query.limit]
+    if len(points) > query.limit:
         following = request.GET.copy()
-        following["cursor"] = cursor_of(shown[-1].at, shown[-1].trial)
+        following["cursor"] = cursor_of(page_rows[-1].at, page_rows[-1].trial)
         response["Link"] = f'<{request.build_absolute_uri(request.path)}?{following.urlencode()}>; rel="next"'
-    return [PointItem(at=row.at, value=row.value, run=row.run, trial=row.trial) for row in shown]
+    return [PointItem(at=row.at, value=row.value, run=row.run, trial=row.trial) for row in page_rows]
 
 
 def _item(series: Series) -> SeriesItem:

@@ -1,30 +1,51 @@
-"""Share links: a frozen run for people without a log-in."""
+"""Share links, for people without a log-in: a frozen run, or a view of the dashboard, frozen or live."""
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpRequest
 from ninja import Query, Router, Status
+from pydantic import Field
 
-from benchweb.api.authentication import caller
+from benchweb.api.authentication import READ, RUN, caller
 from benchweb.api.paging import Page, PageQuery, page
+from benchweb.api.problems import invalid
 from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Body, Created, Identifier, MomentText
 from benchweb.runs.selectors import runs_named
+from benchweb.schedules.timing.localtime import zone_keys
 from benchweb.sharing import selectors, services
+from benchweb.sharing.frozen_views import LONGEST_PATH, pages_at
 from benchweb.sharing.models import Share
 
 router = Router(tags=["shares"])
+_NO_VIEW = (
+    "There is no view at this path that can be shared: it is a page of history, matrix, compare, an alert, a pair or a "
+    "schedule, such as /history?pair=3&over=30d."
+)
 
 
 class ShareBody(Body):
-    run: Identifier
+    """Either a run, or the path of a view with its query; `is_live` and `time_zone` are a view's.
+
+    Without `expires_at` the link expires after the days of the dashboard's setting, with null never.
+    """
+
+    run: Identifier | None = None
+    path: Annotated[str, Field(max_length=LONGEST_PATH, examples=["/history?pair=3&over=30d"])] = ""
+    is_live: bool = False
+    time_zone: Annotated[str, Field(max_length=60, examples=["Europe/Berlin"])] = ""
     expires_at: MomentText | None = None
     anonymise: bool = False
+
+    @property
+    def expiry(self) -> datetime | None:
+        return self.expires_at if "expires_at" in self.model_fields_set else services.default_expiry()
 
 
 class ShareQuery(PageQuery):
     run: Identifier | None = None
+    path: Annotated[str, Field(max_length=LONGEST_PATH)] = ""
 
 
 class ShareCreated(Created):
@@ -35,7 +56,12 @@ class ShareCreated(Created):
 
 
 class ShareItem(ShareCreated):
+    """A link to a run, or to a view of the dashboard at `path`."""
+
     run: int | None
+    path: str
+    title: str
+    is_live: bool
     anonymise: bool
     created_at: datetime
     expires_at: datetime | None
@@ -44,30 +70,60 @@ class ShareItem(ShareCreated):
     last_opened_at: datetime | None
 
 
-@router.get("/shares", response=Page[ShareItem])
+@router.get("/shares", response=Page[ShareItem], auth=READ)
 def share_list(request: HttpRequest, query: Query[ShareQuery]) -> Page[ShareItem]:
     """List share links, newest first, with how often each was opened; revoked and expired ones too."""
-    rows = selectors.shares(run=query.run)
+    rows = selectors.shares(run=query.run, path=query.path)
     return page(request, query, rows, lambda share: _item(request, share), newest_first=True)
 
 
-@router.post("/shares", response={201: ShareCreated})
+@router.post("/shares", response={201: ShareCreated}, auth=RUN)
 def share_create(request: HttpRequest, body: ShareBody) -> Status[ShareCreated]:
-    """Freeze a run as it is now and make a link to it that needs no log-in."""
-    run = row_named(runs_named(), body.run, "run")
-    user = caller(request)
-    share, token = services.share_create(run=run, user=user, expires_at=body.expires_at, anonymise=body.anonymise)
+    """Make a link that needs no log-in: to a run or a view as it is now, or to a view as it is when it is opened.
+
+    Views are pages of history, matrix, compare, an alert, a pair or a schedule.
+    """
+    share, token = _of_view(request, body) if body.run is None else _of_run(request, body, body.run)
     path = f"/s/{token}"
     return Status(201, ShareCreated(id=share.pk, url=path, link=request.build_absolute_uri(path)))
 
 
-@router.get("/shares/{share_id}", response=ShareItem)
+def _of_run(request: HttpRequest, body: ShareBody, run_id: int) -> tuple[Share, str]:
+    if body.path:
+        raise invalid("path", "A link shows a run or a view: leave out the path or the run.")
+    if body.is_live:
+        raise invalid("is_live", "A link to a run is always frozen; a view may be live.")
+    run = row_named(runs_named(), run_id, "run")
+    return services.share_create(run=run, user=caller(request), expires_at=body.expiry, anonymise=body.anonymise)
+
+
+def _of_view(request: HttpRequest, body: ShareBody) -> tuple[Share, str]:
+    if not body.path:
+        raise invalid("run", "A link shows a run or a view: give the run's id, or the path of the view.")
+    if body.time_zone and body.time_zone not in zone_keys():
+        raise invalid("time_zone", "There is no such time zone; one is named such as Europe/Berlin.")
+    try:
+        pages = pages_at(body.path, body.time_zone)
+    except ValueError:
+        raise invalid("path", _NO_VIEW) from None
+    return services.view_share_create(
+        path=body.path,
+        zone=body.time_zone,
+        pages=pages,
+        user=caller(request),
+        expires_at=body.expiry,
+        anonymise=body.anonymise,
+        is_live=body.is_live,
+    )
+
+
+@router.get("/shares/{share_id}", response=ShareItem, auth=READ)
 def share_detail(request: HttpRequest, share_id: Identifier) -> ShareItem:
     """Show one share link."""
     return _item(request, row_or_404(selectors.shares(), share_id))
 
 
-@router.delete("/shares/{share_id}", response={204: None})
+@router.delete("/shares/{share_id}", response={204: None}, auth=RUN)
 def share_revoke(request: HttpRequest, share_id: Identifier) -> Status[None]:
     """Revoke a link for good: whoever opens it is told so, and what it showed is deleted. Again is no error."""
     services.share_revoke(share_id=row_or_404(selectors.shares(), share_id).pk)
@@ -78,7 +134,17 @@ def _item(request: HttpRequest, share: Share) -> ShareItem:
     path = selectors.share_path(share)
     fields: dict[str, Any] = {
         name: getattr(share, name)
-        for name in ("anonymise", "created_at", "expires_at", "revoked_at", "opened", "last_opened_at")
+        for name in (
+            "path",
+            "title",
+            "is_live",
+            "anonymise",
+            "created_at",
+            "expires_at",
+            "revoked_at",
+            "opened",
+            "last_opened_at",
+        )
     }
     link = request.build_absolute_uri(path) if path else ""
     return ShareItem(id=share.pk, run=share.run_id, url=path, link=link, **fields)

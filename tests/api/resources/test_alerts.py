@@ -40,7 +40,7 @@ def alert(pair: Pair) -> Alert:
 
 def bare_alert(number: int, **fields: Any) -> Alert:
     values = {"kind": "absence", "code": "late", "state": "open", "begun_at": NIGHT, "night": NIGHT.date()} | fields
-    return transitions.found(Alert(segment_key=f"late:{number}", **values))
+    return transitions.begin(Alert(segment_key=f"late:{number}", **values))
 
 
 def test_an_alert_is_told_with_its_series_what_else_changed_and_its_history(
@@ -206,7 +206,14 @@ def test_a_verdict_beside_a_run_the_environment_and_a_pinned_baseline(api: ApiCl
     answer = api.get(f"/runs/{bad.pk}/verdict?baseline=pinned").json()
     assert (answer["verdict"], answer["baseline_run"], answer["compared"]) == ("regression", good.pk, 1)
     assert answer["changes"][0]["difference_ratio"] == pytest.approx(-0.2, abs=0.01)
-    assert [row["name"] for row in api.get("/baselines").json()["items"]] == ["release 5.2"]
+    (row,) = api.get(f"/baselines?pair={pair.pk}").json()["items"]
+    assert (row["name"], api.get("/baselines?plan=999").json()["items"]) == ("release 5.2", [])
+    path = f"/baselines/{row['id']}"
+    assert api.delete(path).status_code == 204
+    assert (api.get("/baselines").json()["items"], api.get(path).json()["archived_at"] is None) == ([], False)
+    assert api.get(f"/runs/{bad.pk}/verdict?baseline=pinned").status_code == 422
+    assert api.post(f"{path}/restore", {}).json()["archived_at"] is None
+    assert api.post("/baselines", {"run": good.pk, "name": "  "}).json()["errors"][0]["field"] == "name"
 
 
 def test_a_verdict_beside_the_runs_before_rests_on_their_medians(api: ApiClient, pair: Pair) -> None:
@@ -233,6 +240,7 @@ def test_a_night_tells_what_began_and_what_it_rests_on(api: ApiClient, alert: Al
     assert (found["recovered"], found["runs"], found["finished_runs"], found["slots"]) == ([], 1, 1, 0)
     assert 0 < found["smallest_detectable_change_ratio"] < 0.5
     assert api.get("/nights/2026-02-30").status_code == 404
+    assert api.get("/nights/0001-01-01").status_code == 404
 
 
 def test_it_is_snoozed_until_it_is_worse_found_by_that_and_woken(api: ApiClient) -> None:

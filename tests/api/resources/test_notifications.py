@@ -253,3 +253,29 @@ def test_strangers_are_refused(anonymous: ApiClient, refused: Refused) -> None:
         refused(anonymous.get(path), 401)
         refused(anonymous.post(path, {}), 401)
     assert Delivery.objects.count() == 0
+
+
+def test_what_was_archived_is_restored_a_rule_only_with_its_channel(api: ApiClient, refused: Refused) -> None:
+    channel = api.post("/channels", {"name": "team", "kind": "email", "to": ["ann@example.org"]}).json()
+    rule = api.post("/alert-rules", {"name": "all", "channel": channel["id"]}).json()
+    body = {"name": "cables", "host_label": "rack-7", "begins_at": "2026-12-01T02:00Z", "ends_at": "2026-12-01T04:00Z"}
+    window = api.post("/maintenance-windows", body).json()
+    paths = [f"/channels/{channel['id']}", f"/alert-rules/{rule['id']}", f"/maintenance-windows/{window['id']}"]
+    for path in paths:
+        assert api.delete(path).status_code == 204
+    refused(api.post(f"{paths[1]}/restore", {}), 422, "channel")
+    assert Rule.objects.filter(archived_at=None).count() == 0
+    for path in paths:
+        assert api.post(f"{path}/restore", {}).json()["archived_at"] is None
+    notify(make_event())
+    assert Delivery.objects.get().state == Delivery.State.QUEUED
+
+
+def test_a_channel_that_was_disabled_is_so_when_it_is_restored(api: ApiClient) -> None:
+    path = (
+        f"/channels/{api.post('/channels', {'name': 'team', 'kind': 'email', 'to': ['ann@example.org']}).json()['id']}"
+    )
+    api.patch(path, {"enabled": False})
+    api.delete(path)
+    restored = api.post(f"{path}/restore", {}).json()
+    assert (restored["archived_at"], restored["disabled_reason_code"]) == (None, "channel_disabled_by_hand")

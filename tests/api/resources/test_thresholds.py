@@ -35,6 +35,21 @@ def test_a_threshold_is_made_judges_and_is_archived_and_restored(api: ApiClient)
     assert api.post(f"/thresholds/{made['id']}/restore", {}).json()["archived_at"] is None
 
 
+def test_name_limit_and_severity_are_changed_and_nothing_else(api: ApiClient) -> None:
+    made = api.post("/thresholds", BODY).json()
+    path = f"/thresholds/{made['id']}"
+    changed = api.patch(path, {"limit": 0.7e9, "severity": "critical"}).json()
+    assert changed == made | {"limit": 0.7e9, "severity": "critical"}
+    for body, field in (
+        ({"metric": "loss_ratio"}, "metric"),
+        ({"severity": "awful"}, "severity"),
+        ({"name": ""}, "name"),
+    ):
+        answer = api.patch(path, body)
+        assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, field)
+    assert api.get(path).json() == changed
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Status
 
-from benchweb.api.authentication import caller
+from benchweb.api.authentication import READ, RUN, caller
 from benchweb.api.paging import Page, page
 from benchweb.api.problems import invalid
 from benchweb.api.resources.alerts import feed
@@ -33,21 +33,22 @@ from benchweb.api.schemas import Identifier
 from benchweb.regressions import transitions
 from benchweb.regressions.explanations import explanation
 from benchweb.regressions.handling import merging, snoozes
+from benchweb.regressions.handling.reopening import reopen
 from benchweb.regressions.models import LIVE_STATES, Alert
-from benchweb.regressions.selectors import AlertFilters, alerts, alerts_matching
+from benchweb.regressions.selectors import AlertFilters, alerts, alerts_matching, environments_of_alert
 
 router = Router(tags=["alerts"])
 _ATOM = {"responses": {200: {"content": {"application/atom+xml": {"schema": {"type": "string"}}}}}}
 
 
-@router.get("/alerts", response=Page[AlertItem])
+@router.get("/alerts", response=Page[AlertItem], auth=READ)
 def alert_list(request: HttpRequest, query: Query[AlertQuery]) -> Page[AlertItem]:
     """List alerts, the newest first; `state` is one or several with commas between, or `all`."""
     rows = alerts_matching(_filters(query))
     return page(request, query, rows, lambda alert: AlertItem(**alert_fields(request, alert)), newest_first=True)
 
 
-@router.get("/alerts.atom", response={200: None}, openapi_extra=_ATOM)
+@router.get("/alerts.atom", response={200: None}, openapi_extra=_ATOM, auth=READ)
 def alert_feed(request: HttpRequest, query: Query[AlertMatch]) -> HttpResponse:
     """Follow the newest hundred alerts that people were told of, as Atom; without `state` in every state."""
     chosen = query.model_copy(update={"state": query.state or "all"})
@@ -67,12 +68,12 @@ def _filters(query: AlertMatch) -> AlertFilters:
     )
 
 
-@router.get("/alerts/{alert_id}", response=AlertDetail)
+@router.get("/alerts/{alert_id}", response=AlertDetail, auth=READ)
 def alert_get(request: HttpRequest, alert_id: Identifier) -> AlertDetail:
     """Show an alert with its series, what else changed when it began, and its history."""
     alert = row_or_404(alerts(), alert_id)
     parts = alert.series.select_related("series").order_by("pk")[:MOST_SERIES]
-    history = alert.transitions.select_related("by").order_by("pk")[:MOST_TRANSITIONS]
+    history = list(alert.transitions.select_related("by").order_by("-pk")[:MOST_TRANSITIONS])[::-1]
     return AlertDetail(
         **alert_fields(request, alert),
         series=[series_item(part) for part in parts],
@@ -81,7 +82,7 @@ def alert_get(request: HttpRequest, alert_id: Identifier) -> AlertDetail:
     )
 
 
-@router.post("/alerts/{alert_id}/acknowledge", response=AlertDetail)
+@router.post("/alerts/{alert_id}/acknowledge", response=AlertDetail, auth=RUN.within(environments_of_alert))
 def alert_acknowledge(request: HttpRequest, alert_id: Identifier, body: CommentBody) -> AlertDetail:
     """Take it as known: the same segment never alerts again."""
     row_or_404(alerts(), alert_id)
@@ -89,7 +90,7 @@ def alert_acknowledge(request: HttpRequest, alert_id: Identifier, body: CommentB
     return alert_get(request, alert_id)
 
 
-@router.post("/alerts/{alert_id}/expected", response=AlertDetail)
+@router.post("/alerts/{alert_id}/expected", response=AlertDetail, auth=RUN.within(environments_of_alert))
 def alert_expect(request: HttpRequest, alert_id: Identifier, body: CommentBody) -> AlertDetail:
     """Take the new level as the baseline."""
     row_or_404(alerts(), alert_id)
@@ -97,7 +98,7 @@ def alert_expect(request: HttpRequest, alert_id: Identifier, body: CommentBody) 
     return alert_get(request, alert_id)
 
 
-@router.post("/alerts/{alert_id}/invalid", response=AlertDetail)
+@router.post("/alerts/{alert_id}/invalid", response=AlertDetail, auth=RUN.within(environments_of_alert))
 def alert_invalidate(request: HttpRequest, alert_id: Identifier, body: CommentBody) -> AlertDetail:
     """Call it noise: its series tell no more of changes as small."""
     row_or_404(alerts(), alert_id)
@@ -105,7 +106,7 @@ def alert_invalidate(request: HttpRequest, alert_id: Identifier, body: CommentBo
     return alert_get(request, alert_id)
 
 
-@router.post("/alerts/{alert_id}/fixed", response=AlertDetail)
+@router.post("/alerts/{alert_id}/fixed", response=AlertDetail, auth=RUN.within(environments_of_alert))
 def alert_fix(request: HttpRequest, alert_id: Identifier, body: CommentBody) -> AlertDetail:
     """Call its cause fixed."""
     row_or_404(alerts(), alert_id)
@@ -113,7 +114,15 @@ def alert_fix(request: HttpRequest, alert_id: Identifier, body: CommentBody) -> 
     return alert_get(request, alert_id)
 
 
-@router.post("/alerts/{alert_id}/snooze", response=AlertDetail)
+@router.post("/alerts/{alert_id}/reopen", response=AlertDetail, auth=RUN.within(environments_of_alert))
+def alert_reopen(request: HttpRequest, alert_id: Identifier, body: CommentBody) -> AlertDetail:
+    """Open it again: it was acknowledged, expected, noise or fixed by mistake."""
+    row_or_404(alerts(), alert_id)
+    reopen(alert_id=alert_id, by=caller(request), comment=body.comment)
+    return alert_get(request, alert_id)
+
+
+@router.post("/alerts/{alert_id}/snooze", response=AlertDetail, auth=RUN.within(environments_of_alert))
 def alert_snooze(request: HttpRequest, alert_id: Identifier, body: SnoozeBody) -> AlertDetail:
     """Hide it until a time, until it gets worse, or the first of both."""
     row_or_404(alerts(), alert_id)
@@ -122,7 +131,7 @@ def alert_snooze(request: HttpRequest, alert_id: Identifier, body: SnoozeBody) -
     return alert_get(request, alert_id)
 
 
-@router.post("/alerts/{alert_id}/wake", response=AlertDetail)
+@router.post("/alerts/{alert_id}/wake", response=AlertDetail, auth=RUN.within(environments_of_alert))
 def alert_wake(request: HttpRequest, alert_id: Identifier, body: CommentBody) -> AlertDetail:
     """End its snooze now."""
     row_or_404(alerts(), alert_id)
@@ -130,7 +139,7 @@ def alert_wake(request: HttpRequest, alert_id: Identifier, body: CommentBody) ->
     return alert_get(request, alert_id)
 
 
-@router.post("/alerts/{alert_id}/merge", response=AlertDetail)
+@router.post("/alerts/{alert_id}/merge", response=AlertDetail, auth=RUN.within(environments_of_alert))
 def alert_merge(request: HttpRequest, alert_id: Identifier, body: MergeBody) -> AlertDetail:
     """Move its series to the alert `into` and end it; return the alert `into`."""
     row_or_404(alerts(), alert_id)
@@ -138,7 +147,7 @@ def alert_merge(request: HttpRequest, alert_id: Identifier, body: MergeBody) -> 
     return alert_get(request, body.into)
 
 
-@router.post("/alerts/{alert_id}/split", response={201: AlertDetail})
+@router.post("/alerts/{alert_id}/split", response={201: AlertDetail}, auth=RUN.within(environments_of_alert))
 def alert_split(request: HttpRequest, alert_id: Identifier, body: SplitBody) -> Status[AlertDetail]:
     """Move some of its series to a new alert; return the new one."""
     row_or_404(alerts(), alert_id)
@@ -146,7 +155,7 @@ def alert_split(request: HttpRequest, alert_id: Identifier, body: SplitBody) -> 
     return Status(201, alert_get(request, new.pk))
 
 
-@router.post("/alerts/{alert_id}/comment", response=AlertDetail)
+@router.post("/alerts/{alert_id}/comment", response=AlertDetail, auth=RUN.within(environments_of_alert))
 def alert_comment(request: HttpRequest, alert_id: Identifier, body: RemarkBody) -> AlertDetail:
     """Add a comment, and with `ticket_url` the address of a ticket; an empty one takes that away."""
     row_or_404(alerts(), alert_id)
@@ -154,7 +163,7 @@ def alert_comment(request: HttpRequest, alert_id: Identifier, body: RemarkBody) 
     return alert_get(request, alert_id)
 
 
-@router.post("/alerts/{alert_id}/assign", response=AlertDetail)
+@router.post("/alerts/{alert_id}/assign", response=AlertDetail, auth=RUN.within(environments_of_alert))
 def alert_assign(request: HttpRequest, alert_id: Identifier, body: AssignBody) -> AlertDetail:
     """Give it to the user of that name, or to nobody."""
     row_or_404(alerts(), alert_id)
@@ -185,7 +194,7 @@ def _one_of(name: str, text: str, known: list[str]) -> str:
 def _assignee(name: str | None) -> User | None:
     if name is None:
         return None
-    user = User.objects.filter(username=name, is_active=True).first()
+    user = User.objects.filter(username=name, is_active=True).first() if name.isprintable() else None
     if user is None:
         raise invalid("user", f"There is no user {name[:60]!r}.")
     return user

@@ -216,16 +216,16 @@ def transition_item(row: AlertTransition) -> TransitionItem:
     )
 
 
-def explanation_item(found: Explanation) -> ExplanationItem:
+def explanation_item(explanation: Explanation) -> ExplanationItem:
     """Show what else changed."""
-    before, after = found.plan_versions or (None, None)
+    before, after = explanation.plan_versions or (None, None)
     return ExplanationItem(
-        facts=[FactsItem(host=each.host_id, name=each.host, changed=list(each.words)) for each in found.facts],
+        facts=[FactsItem(host=fact.host_id, name=fact.host, changed=list(fact.words)) for fact in explanation.facts],
         plan_version_before=before,
         plan_version_after=after,
         annotations=[
             AnnotationItem(id=note.pk, text=note.text, at=note.at, until=note.until, author=note.author)
-            for note in found.annotations
+            for note in explanation.annotations
         ],
     )
 
@@ -280,18 +280,3 @@ class NightItem(Item):
     runs: int
     finished_runs: int
     smallest_detectable_change_ratio: float | None
-
-
-class BaselineBody(Body):
-    run: Identifier
-    name: Annotated[str, Field(min_length=1, max_length=100)]
-
-
-class BaselineItem(Item):
-    id: int
-    name: str
-    run: int
-    pair: int
-    plan: int
-    environment: int
-    pinned_at: datetime

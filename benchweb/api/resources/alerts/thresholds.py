@@ -3,14 +3,15 @@
 from datetime import datetime
 from typing import Annotated
 
+from django.db import transaction
 from django.http import HttpRequest
 from ninja import Query, Router, Status
 from pydantic import Field
 
-from benchweb.api.authentication import caller
+from benchweb.api.authentication import READ, WRITE, caller
 from benchweb.api.paging import ArchivableQuery, Page, page
 from benchweb.api.rows import row_named, row_or_404
-from benchweb.api.schemas import Body, Identifier, Item, Name
+from benchweb.api.schemas import Body, Identifier, Item, Name, given
 from benchweb.hosts.models import Environment, Pair
 from benchweb.plans.models import Plan
 from benchweb.regressions.models import Alert, Threshold
@@ -35,6 +36,14 @@ class ThresholdBody(Body):
     plan: Identifier | None = None
 
 
+class ThresholdChange(Body):
+    """What is left out stays."""
+
+    name: Name | None = None
+    limit: float | None = None
+    severity: Word | None = None
+
+
 class ThresholdItem(Item):
     id: int
     name: str
@@ -51,13 +60,13 @@ class ThresholdItem(Item):
     archived_at: datetime | None
 
 
-@router.get("/thresholds", response=Page[ThresholdItem])
+@router.get("/thresholds", response=Page[ThresholdItem], auth=READ)
 def threshold_list(request: HttpRequest, query: Query[ArchivableQuery]) -> Page[ThresholdItem]:
     """List thresholds by id."""
     return page(request, query, Threshold.objects.filter(archived_at__isnull=not query.archived), _item)
 
 
-@router.post("/thresholds", response={201: ThresholdItem})
+@router.post("/thresholds", response={201: ThresholdItem}, auth=WRITE)
 def threshold_create(request: HttpRequest, body: ThresholdBody) -> Status[ThresholdItem]:
     """Make a threshold: runs that end from now on are judged by it."""
     scope = {
@@ -69,20 +78,31 @@ def threshold_create(request: HttpRequest, body: ThresholdBody) -> Status[Thresh
     return Status(201, _item(rules.threshold_create(values, by=caller(request))))
 
 
-@router.get("/thresholds/{threshold_id}", response=ThresholdItem)
+@router.get("/thresholds/{threshold_id}", response=ThresholdItem, auth=READ)
 def threshold_detail(request: HttpRequest, threshold_id: Identifier) -> ThresholdItem:
     """Show a threshold, archived or not."""
     return _item(row_or_404(Threshold.objects.all(), threshold_id))
 
 
-@router.delete("/thresholds/{threshold_id}", response={204: None})
+@router.patch("/thresholds/{threshold_id}", response=ThresholdItem, auth=WRITE)
+@transaction.atomic
+def threshold_update(request: HttpRequest, threshold_id: Identifier, body: ThresholdChange) -> ThresholdItem:
+    """Change name, limit or severity; the next runs are judged by them. For another scope make another threshold."""
+    threshold = row_or_404(Threshold.objects.select_for_update(), threshold_id)
+    current = {name: getattr(threshold, name) for name in ThresholdChange.model_fields}
+    changed = {name: value for name, value in given(body).items() if value is not None}
+    rules.threshold_update(threshold=threshold, **current | changed)
+    return threshold_detail(request, threshold_id)
+
+
+@router.delete("/thresholds/{threshold_id}", response={204: None}, auth=WRITE)
 def threshold_archive(request: HttpRequest, threshold_id: Identifier) -> Status[None]:
     """Archive a threshold: live alerts of it alone are marked as fixed."""
     rules.threshold_archive(threshold=row_or_404(Threshold.objects.all(), threshold_id), by=caller(request))
     return Status(204, None)
 
 
-@router.post("/thresholds/{threshold_id}/restore", response=ThresholdItem)
+@router.post("/thresholds/{threshold_id}/restore", response=ThresholdItem, auth=WRITE)
 def threshold_restore(request: HttpRequest, threshold_id: Identifier) -> ThresholdItem:
     """Take up an archived threshold again."""
     rules.threshold_restore(threshold=row_or_404(Threshold.objects.all(), threshold_id))

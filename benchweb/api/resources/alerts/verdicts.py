@@ -4,16 +4,14 @@ from datetime import date
 from typing import Annotated
 
 from django.http import HttpRequest
-from ninja import Query, Router, Status
+from ninja import Query, Router
 from pydantic import BaseModel, Field
 
-from benchweb.api.authentication import caller
-from benchweb.api.paging import Page, PageQuery, page, refuse_unknown
+from benchweb.api.authentication import READ
+from benchweb.api.paging import refuse_unknown
 from benchweb.api.problems import Problem, invalid, not_found
 from benchweb.api.resources.alerts.schemas import (
     AlertItem,
-    BaselineBody,
-    BaselineItem,
     ChangeItem,
     MeasureItem,
     NightItem,
@@ -26,8 +24,8 @@ from benchweb.api.schemas import Identifier
 from benchweb.common.rows import row_id
 from benchweb.hosts.models import Environment
 from benchweb.regressions import verdicts
-from benchweb.regressions.models import Baseline
-from benchweb.regressions.selectors import night_of_date, series_changes
+from benchweb.regressions.baselines import pinned_baseline
+from benchweb.regressions.selectors import FIRST_NIGHT, night_of_date, series_changes
 from benchweb.results.models import Series
 from benchweb.runs.models import OPEN_STATES, Run
 
@@ -41,16 +39,16 @@ class VerdictQuery(BaseModel):
     baseline: Annotated[str, Field(max_length=40, examples=["12", "env:3", "pinned"])] = ""
 
 
-@router.get("/series/{series_id}/changes", response=SeriesChangesItem)
+@router.get("/series/{series_id}/changes", response=SeriesChangesItem, auth=READ)
 def series_changes_get(request: HttpRequest, series_id: Identifier) -> SeriesChangesItem:
     """Show where a series' level changed within its latest runs, and the smallest change that it can show."""
     row_or_404(Series.objects.all(), series_id)
-    found = series_changes(series_id)
-    if found is None:
+    changes = series_changes(series_id)
+    if changes is None:
         raise Problem(409, f"Series {series_id} is not judged: its metric is none of the main figures, or has no runs.")
     return SeriesChangesItem(
-        runs=found.runs,
-        is_learning=found.is_learning,
+        runs=changes.runs,
+        is_learning=changes.is_learning,
         changes=[
             ChangeItem(
                 at=run.at,
@@ -62,13 +60,13 @@ def series_changes_get(request: HttpRequest, series_id: Identifier) -> SeriesCha
                 interval_high_ratio=change.interval_high_ratio,
                 p=change.p,
             )
-            for change, run in found.changes
+            for change, run in changes.changes
         ],
-        smallest_detectable_change_ratio=found.smallest_detectable_change_ratio,
+        smallest_detectable_change_ratio=changes.smallest_detectable_change_ratio,
     )
 
 
-@router.get("/runs/{run_id}/verdict", response=VerdictItem)
+@router.get("/runs/{run_id}/verdict", response=VerdictItem, auth=READ)
 def run_verdict(request: HttpRequest, run_id: Identifier, query: Query[VerdictQuery]) -> VerdictItem:
     """Say whether a run is worse than a baseline: `pass`, `regression`, `inconclusive` or `no_data`.
 
@@ -78,52 +76,38 @@ def run_verdict(request: HttpRequest, run_id: Identifier, query: Query[VerdictQu
     run = row_or_404(Run.objects.select_related("plan_version"), run_id)
     if run.state in OPEN_STATES:
         raise Problem(409, f"Run {run_id} is {run.state}: it has no verdict before it has ended.")
-    found, baseline_run = _beside(run, query.baseline)
+    verdict, baseline_run = _beside(run, query.baseline)
     return VerdictItem(
-        verdict=found.outcome.value,
+        verdict=verdict.outcome.value,
         baseline_run=baseline_run,
-        compared=found.compared,
-        changes=[_measure(each) for each in found.changes],
-        smallest_detectable_change_ratio=found.smallest_detectable_change_ratio,
+        compared=verdict.compared,
+        changes=[_measure(change) for change in verdict.changes],
+        smallest_detectable_change_ratio=verdict.smallest_detectable_change_ratio,
     )
 
 
-@router.get("/nights/{night}", response=NightItem)
+@router.get("/nights/{night}", response=NightItem, auth=READ)
 def night_get(request: HttpRequest, night: str) -> NightItem:
     """Show what a night gave, from noon to noon UTC, named by the date of its end."""
-    found = night_of_date(_date(night))
+    summary = night_of_date(_date(night))
     return NightItem(
-        night=found.night,
-        begun=[AlertItem(**alert_fields(request, alert)) for alert in found.begun],
-        recovered=[AlertItem(**alert_fields(request, alert)) for alert in found.recovered],
-        unconfirmed=[AlertItem(**alert_fields(request, alert)) for alert in found.unconfirmed],
-        slots=found.slots,
-        complete_slots=found.complete_slots,
-        runs=found.runs,
-        finished_runs=found.finished_runs,
-        smallest_detectable_change_ratio=found.smallest_detectable_change_ratio,
+        night=summary.night,
+        begun=[AlertItem(**alert_fields(request, alert)) for alert in summary.begun],
+        recovered=[AlertItem(**alert_fields(request, alert)) for alert in summary.recovered],
+        unconfirmed=[AlertItem(**alert_fields(request, alert)) for alert in summary.unconfirmed],
+        slots=summary.slots,
+        complete_slots=summary.complete_slots,
+        runs=summary.runs,
+        finished_runs=summary.finished_runs,
+        smallest_detectable_change_ratio=summary.smallest_detectable_change_ratio,
     )
-
-
-@router.get("/baselines", response=Page[BaselineItem])
-def baseline_list(request: HttpRequest, query: Query[PageQuery]) -> Page[BaselineItem]:
-    """List pinned baselines, the newest first: of each pair and plan that one holds."""
-    return page(request, query, Baseline.objects.all(), _baseline, newest_first=True)
-
-
-@router.post("/baselines", response={201: BaselineItem})
-def baseline_create(request: HttpRequest, body: BaselineBody) -> Status[BaselineItem]:
-    """Pin a run as the baseline of its pair and plan, in place of the one before."""
-    run = row_named(Run.objects.select_related("pair", "plan_version"), body.run, "run")
-    user = caller(request)
-    return Status(201, _baseline(verdicts.baseline_pin(run=run, name=body.name, by=user)))
 
 
 def _beside(run: Run, baseline: str) -> tuple[verdicts.RunVerdict, int | None]:
     if not baseline:
         return verdicts.verdict_beside_history(run), None
     if baseline == "pinned":
-        pinned = verdicts.pinned_baseline(run)
+        pinned = pinned_baseline(run)
         if pinned is None:
             raise invalid("baseline", "No baseline is pinned for this run's pair and plan: pin one by POST /baselines.")
         return verdicts.verdict_beside_run(run, pinned.run), pinned.run_id
@@ -135,40 +119,31 @@ def _beside(run: Run, baseline: str) -> tuple[verdicts.RunVerdict, int | None]:
 
 
 def _id(text: str) -> int:
-    found = row_id(text)
-    if found is None:
+    pk = row_id(text)
+    if pk is None:
         raise invalid("baseline", f"{text[:40]!r} is no baseline: give a run's id, env:ID, or pinned.")
-    return found
+    return pk
 
 
-def _measure(each: verdicts.Compared) -> MeasureItem:
-    low, high = each.difference.interval or (None, None)
+def _measure(compared: verdicts.Compared) -> MeasureItem:
+    low, high = compared.difference.interval or (None, None)
     return MeasureItem(
-        series=each.series_id,
-        kind=each.kind,
-        metric=each.metric,
-        difference_ratio=each.difference.ratio,
-        interval_low_ratio=None if low is None else each.difference.share(low),
-        interval_high_ratio=None if high is None else each.difference.share(high),
-        p=each.difference.p_value,
-        is_worse=each.is_worse,
+        series=compared.series_id,
+        kind=compared.kind,
+        metric=compared.metric,
+        difference_ratio=compared.difference.ratio,
+        interval_low_ratio=None if low is None else compared.difference.share(low),
+        interval_high_ratio=None if high is None else compared.difference.share(high),
+        p=compared.difference.p_value,
+        is_worse=compared.is_worse,
     )
 
 
 def _date(text: str) -> date:
     try:
-        return date.fromisoformat(text)
+        night = date.fromisoformat(text)
     except ValueError:
         raise not_found("night", text) from None
-
-
-def _baseline(row: Baseline) -> BaselineItem:
-    return BaselineItem(
-        id=row.pk,
-        name=row.name,
-        run=row.run_id,
-        pair=row.pair_id,
-        plan=row.plan_id,
-        environment=row.environment_id,
-        pinned_at=row.pinned_at,
-    )
+    if night < FIRST_NIGHT:
+        raise not_found("night", text)
+    return night

@@ -8,6 +8,7 @@ from django.utils import timezone
 from ninja import Query, Router
 from pydantic import BaseModel, Field
 
+from benchweb.api.authentication import READ
 from benchweb.api.paging import refuse_unknown
 from benchweb.api.problems import invalid
 from benchweb.api.rows import row_or_404
@@ -88,7 +89,7 @@ class HostAvailability(AvailabilityItem):
     endpoints: list[EndpointAvailability]
 
 
-@router.get("/hosts/{host_id}/availability", response=HostAvailability, by_alias=True)
+@router.get("/hosts/{host_id}/availability", response=HostAvailability, by_alias=True, auth=READ)
 def host_availability(request: HttpRequest, host_id: Identifier, query: Query[AvailabilityQuery]) -> HostAvailability:
     """Return a host's availability, by default of the last 24 hours, at most until now.
 
@@ -101,14 +102,14 @@ def host_availability(request: HttpRequest, host_id: Identifier, query: Query[Av
     endpoints = list(host.endpoints.filter(archived_at=None).select_related("host").order_by("pk"))
     ids = [endpoint.pk for endpoint in endpoints]
     _refuse_too_many(ids, from_time, to_time)
-    found = endpoints_availability(endpoint_ids=ids, from_time=from_time, to_time=to_time)
+    availabilities = endpoints_availability(endpoint_ids=ids, from_time=from_time, to_time=to_time)
     hours = probe_hours(endpoint_ids=ids, from_time=from_time, to_time=to_time)
     return HostAvailability(
         host=host.pk,
         from_time=from_time,
         to_time=to_time,
-        endpoints=[_endpoint(endpoint, found[endpoint.pk], hours[endpoint.pk]) for endpoint in endpoints],
-        **_figures(best_of(list(found.values()))).model_dump(),
+        endpoints=[_endpoint(endpoint, availabilities[endpoint.pk], hours[endpoint.pk]) for endpoint in endpoints],
+        **_figures(best_of(list(availabilities.values()))).model_dump(),
     )
 
 

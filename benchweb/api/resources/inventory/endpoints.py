@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from ninja import Query, Router, Status
 
+from benchweb.api.authentication import READ, RUN, WRITE
 from benchweb.api.paging import ArchivableQuery, Page, page
 from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Body, Identifier, Item, Name, given
@@ -83,7 +84,7 @@ class Accepted(Item):
     status: str
 
 
-@router.get("/endpoints", response=Page[EndpointItem])
+@router.get("/endpoints", response=Page[EndpointItem], auth=READ)
 def endpoint_list(request: HttpRequest, query: Query[EndpointQuery]) -> Page[EndpointItem]:
     """List endpoints by id, with what their last check found."""
     rows = _endpoints().filter(archived_at__isnull=not query.archived)
@@ -94,7 +95,7 @@ def endpoint_list(request: HttpRequest, query: Query[EndpointQuery]) -> Page[End
     return page(request, query, rows, _item)
 
 
-@router.post("/endpoints", response={201: EndpointItem})
+@router.post("/endpoints", response={201: EndpointItem}, auth=WRITE)
 def endpoint_create(request: HttpRequest, body: EndpointBody) -> Status[EndpointItem]:
     """Create an endpoint; a worker checks it at once.
 
@@ -105,13 +106,13 @@ def endpoint_create(request: HttpRequest, body: EndpointBody) -> Status[Endpoint
     return Status(201, _item(endpoint))
 
 
-@router.get("/endpoints/{endpoint_id}", response=EndpointItem)
+@router.get("/endpoints/{endpoint_id}", response=EndpointItem, auth=READ)
 def endpoint_detail(request: HttpRequest, endpoint_id: Identifier) -> EndpointItem:
     """Show an endpoint, archived or not."""
     return _item(row_or_404(_endpoints(), endpoint_id))
 
 
-@router.patch("/endpoints/{endpoint_id}", response=EndpointItem)
+@router.patch("/endpoints/{endpoint_id}", response=EndpointItem, auth=WRITE)
 def endpoint_update(request: HttpRequest, endpoint_id: Identifier, body: EndpointChange) -> EndpointItem:
     """Change what the body names, and check again; an empty fingerprint is pinned once the engine has proved the token.
 
@@ -122,21 +123,21 @@ def endpoint_update(request: HttpRequest, endpoint_id: Identifier, body: Endpoin
     return _item(row_or_404(_endpoints(), endpoint_id))
 
 
-@router.delete("/endpoints/{endpoint_id}", response={204: None})
+@router.delete("/endpoints/{endpoint_id}", response={204: None}, auth=WRITE)
 def endpoint_archive(request: HttpRequest, endpoint_id: Identifier) -> Status[None]:
     """Archive an endpoint with its pairs; what was measured stays."""
     services.archive(row=row_or_404(_endpoints(), endpoint_id))
     return Status(204, None)
 
 
-@router.post("/endpoints/{endpoint_id}/restore", response=EndpointItem)
+@router.post("/endpoints/{endpoint_id}/restore", response=EndpointItem, auth=WRITE)
 def endpoint_restore(request: HttpRequest, endpoint_id: Identifier) -> EndpointItem:
     """Bring an archived endpoint back."""
     services.restore(row=row_or_404(_endpoints(), endpoint_id))
     return _item(row_or_404(_endpoints(), endpoint_id))
 
 
-@router.post("/endpoints/{endpoint_id}/check", response={202: Accepted})
+@router.post("/endpoints/{endpoint_id}/check", response={202: Accepted}, auth=RUN)
 def endpoint_check(request: HttpRequest, endpoint_id: Identifier) -> Status[Accepted]:
     """Ask a worker to check the endpoint; `checked_at` changes when it has."""
     endpoint = row_or_404(_endpoints(), endpoint_id)

@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from ninja import Query, Router, Status
 from pydantic import FailFast, Field
 
+from benchweb.api.authentication import READ, WRITE
 from benchweb.api.paging import ArchivableQuery, Page, page
 from benchweb.api.rows import row_or_404
 from benchweb.api.schemas import Body, Description, Identifier, Item, Name, given
@@ -53,7 +54,7 @@ class HostItem(Item):
     archived_at: datetime | None
 
 
-@router.get("/hosts", response=Page[HostItem])
+@router.get("/hosts", response=Page[HostItem], auth=READ)
 def host_list(request: HttpRequest, query: Query[HostQuery]) -> Page[HostItem]:
     """List hosts by id; `name` is the whole name, in any case and spelling."""
     rows = Host.objects.filter(archived_at__isnull=not query.archived)
@@ -66,19 +67,19 @@ def host_list(request: HttpRequest, query: Query[HostQuery]) -> Page[HostItem]:
     return page(request, query, rows, _item)
 
 
-@router.post("/hosts", response={201: HostItem})
+@router.post("/hosts", response={201: HostItem}, auth=WRITE)
 def host_create(request: HttpRequest, body: HostBody) -> Status[HostItem]:
     """Create a host."""
     return Status(201, _item(services.host_create(**body.model_dump())))
 
 
-@router.get("/hosts/{host_id}", response=HostItem)
+@router.get("/hosts/{host_id}", response=HostItem, auth=READ)
 def host_detail(request: HttpRequest, host_id: Identifier) -> HostItem:
     """Show a host, archived or not."""
     return _item(row_or_404(Host.objects.all(), host_id))
 
 
-@router.patch("/hosts/{host_id}", response=HostItem)
+@router.patch("/hosts/{host_id}", response=HostItem, auth=WRITE)
 def host_update(request: HttpRequest, host_id: Identifier, body: HostChange) -> HostItem:
     """Change what the body names."""
     host = row_or_404(Host.objects.all(), host_id)
@@ -87,14 +88,14 @@ def host_update(request: HttpRequest, host_id: Identifier, body: HostChange) -> 
     return _item(row_or_404(Host.objects.all(), host_id))
 
 
-@router.delete("/hosts/{host_id}", response={204: None})
+@router.delete("/hosts/{host_id}", response={204: None}, auth=WRITE)
 def host_archive(request: HttpRequest, host_id: Identifier) -> Status[None]:
     """Archive a host with its endpoints and pairs; what was measured stays."""
     services.archive(row=row_or_404(Host.objects.all(), host_id))
     return Status(204, None)
 
 
-@router.post("/hosts/{host_id}/restore", response=HostItem)
+@router.post("/hosts/{host_id}/restore", response=HostItem, auth=WRITE)
 def host_restore(request: HttpRequest, host_id: Identifier) -> HostItem:
     """Bring an archived host back; its endpoints and pairs are restored one by one."""
     services.restore(row=row_or_404(Host.objects.all(), host_id))

@@ -1,32 +1,58 @@
 """Pairs: source endpoint to sink endpoint in an environment."""
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from ninja import Query, Router, Status
+from pydantic import FailFast, Field
 
+from benchweb.accounts.permissions import Permission, access_of
+from benchweb.api.authentication import READ, RUN, WRITE, caller
 from benchweb.api.paging import ArchivableQuery, Page, page
 from benchweb.api.resources.inventory.endpoints import Accepted
-from benchweb.api.rows import row_named, row_or_404
+from benchweb.api.rows import row_named, row_or_404, rows_named
 from benchweb.api.schemas import Body, Identifier, Item
 from benchweb.catalog.reasons import reason_items
 from benchweb.hosts import services
 from benchweb.hosts.checks.path_checks import PathFound, path_check, path_found
+from benchweb.hosts.meshes import MAXIMUM_ENDPOINTS, mesh_make, mesh_of
 from benchweb.hosts.models import Endpoint, Environment, Pair
+from benchweb.hosts.selectors import environments_of_pair
 
 router = Router(tags=["pairs"])
 
 
 class PairBody(Body):
     source: Identifier
-    sink: Identifier
+    # Left out for one host alone: what tests of a host without a peer run on.
+    sink: Identifier | None = None
     environment: Identifier
 
 
 class PairChange(Body):
     environment: Identifier
+
+
+class MeshBody(Body):
+    endpoints: Annotated[list[Identifier], Field(max_length=MAXIMUM_ENDPOINTS), FailFast()]
+    environment: Identifier
+    # Makes it a hub with the endpoints as its spokes.
+    hub: Identifier | None = None
+    # Of a hub: from each spoke to the hub too.
+    both_directions: bool = True
+
+
+class MeshItem(Item):
+    # The environment's.
+    id: int
+    # All that are in use, by id.
+    pairs: list[int]
+    created: int
+    existing: int
+    archived: int
+    within_hosts: int
 
 
 class PairQuery(ArchivableQuery):
@@ -46,6 +72,8 @@ class PairItem(Item):
     sink: int
     sink_name: str
     sink_host: int
+    # One host alone: its sink is its source, and no traffic goes anywhere.
+    is_one_host: bool
     environment: int
     environment_name: str
     # What the last check of the data path found.
@@ -59,7 +87,7 @@ class PairItem(Item):
     archived_at: datetime | None
 
 
-@router.get("/pairs", response=Page[PairItem])
+@router.get("/pairs", response=Page[PairItem], auth=READ)
 def pair_list(request: HttpRequest, query: Query[PairQuery]) -> Page[PairItem]:
     """List pairs by id; `host` finds those with it at either end."""
     rows = _pairs().filter(archived_at__isnull=not query.archived)
@@ -72,48 +100,78 @@ def pair_list(request: HttpRequest, query: Query[PairQuery]) -> Page[PairItem]:
     return page(request, query, rows, _item)
 
 
-@router.post("/pairs", response={201: PairItem})
+@router.post("/pairs", response={201: PairItem}, auth=WRITE.checked_by_view())
 def pair_create(request: HttpRequest, body: PairBody) -> Status[PairItem]:
     """Create a pair; an equal one that isn't archived is refused."""
     endpoints = Endpoint.objects.select_related("host")
+    access_of(caller(request)).demand(Permission.WRITE, [body.environment])
     pair = services.pair_create(
         source=row_named(endpoints, body.source, "source"),
-        sink=row_named(endpoints, body.sink, "sink"),
+        sink=None if body.sink is None else row_named(endpoints, body.sink, "sink"),
         environment=row_named(Environment.objects.all(), body.environment, "environment"),
     )
     return Status(201, _item(pair))
 
 
-@router.get("/pairs/{pair_id}", response=PairItem)
+@router.post("/pairs/mesh", response={201: MeshItem}, auth=WRITE.checked_by_view())
+def pair_mesh(request: HttpRequest, body: MeshBody) -> Status[MeshItem]:
+    """Make the pairs of a mesh: from each endpoint to each other, or between a `hub` and each of them.
+
+    Pairs that exist are left as they are, archived ones too; pairs within one host are left out.
+    """
+    access_of(caller(request)).demand(Permission.WRITE, [body.environment])
+    endpoints = Endpoint.objects.select_related("host")
+    mesh = mesh_of(
+        endpoints=rows_named(endpoints, body.endpoints, "endpoints"),
+        environment=row_named(Environment.objects.filter(archived_at=None), body.environment, "environment"),
+        hub=None if body.hub is None else row_named(endpoints, body.hub, "hub"),
+        both=body.both_directions,
+    )
+    pairs = mesh_make(mesh)
+    return Status(
+        201,
+        MeshItem(
+            id=body.environment,
+            pairs=[pair.pk for pair in pairs],
+            created=len(mesh.missing),
+            existing=len(mesh.pairs),
+            archived=len(mesh.archived),
+            within_hosts=mesh.within_hosts,
+        ),
+    )
+
+
+@router.get("/pairs/{pair_id}", response=PairItem, auth=READ)
 def pair_detail(request: HttpRequest, pair_id: Identifier) -> PairItem:
     """Show a pair, archived or not."""
     return _item(row_or_404(_pairs(), pair_id))
 
 
-@router.patch("/pairs/{pair_id}", response=PairItem)
+@router.patch("/pairs/{pair_id}", response=PairItem, auth=WRITE.within(environments_of_pair))
 def pair_update(request: HttpRequest, pair_id: Identifier, body: PairChange) -> PairItem:
     """Move a pair to another environment; its ends stay, for its history belongs to them."""
     pair = row_or_404(_pairs(), pair_id)
+    access_of(caller(request)).demand(Permission.WRITE, [body.environment])
     environment = row_named(Environment.objects.all(), body.environment, "environment")
     services.pair_update(pair=pair, environment=environment)
     return _item(row_or_404(_pairs(), pair_id))
 
 
-@router.delete("/pairs/{pair_id}", response={204: None})
+@router.delete("/pairs/{pair_id}", response={204: None}, auth=WRITE.within(environments_of_pair))
 def pair_archive(request: HttpRequest, pair_id: Identifier) -> Status[None]:
     """Archive a pair; what was measured stays."""
     services.archive(row=row_or_404(_pairs(), pair_id))
     return Status(204, None)
 
 
-@router.post("/pairs/{pair_id}/restore", response=PairItem)
+@router.post("/pairs/{pair_id}/restore", response=PairItem, auth=WRITE.within(environments_of_pair))
 def pair_restore(request: HttpRequest, pair_id: Identifier) -> PairItem:
     """Bring an archived pair back."""
     services.restore(row=row_or_404(_pairs(), pair_id))
     return _item(row_or_404(_pairs(), pair_id))
 
 
-@router.post("/pairs/{pair_id}/check", response={202: Accepted})
+@router.post("/pairs/{pair_id}/check", response={202: Accepted}, auth=RUN.within(environments_of_pair))
 def pair_check(request: HttpRequest, pair_id: Identifier) -> Status[Accepted]:
     """Ask a worker to check the data path from source to sink; `path_checked_at` changes when it has."""
     pair = row_or_404(_pairs(), pair_id)
@@ -135,6 +193,7 @@ def _item(pair: Pair) -> PairItem:
         sink=pair.sink_id,
         sink_name=str(pair.sink),
         sink_host=pair.sink.host_id,
+        is_one_host=pair.is_one_host,
         environment=pair.environment_id,
         environment_name=pair.environment.name,
         path_status=pair.path_status,

@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from ninja import Query, Router, Status
 from pydantic import Field
 
+from benchweb.api.authentication import ADMIN, READ
 from benchweb.api.paging import ArchivableQuery, Page, PageQuery, page_of
 from benchweb.api.rows import row_or_404
 from benchweb.api.schemas import Body, Identifier, Item, Name
@@ -105,27 +106,27 @@ class DeliveryQuery(PageQuery):
     state: Annotated[str, Field(max_length=20)] = ""
 
 
-@router.get("/channels", response=Page[ChannelItem])
+@router.get("/channels", response=Page[ChannelItem], auth=READ)
 def channel_list(request: HttpRequest, query: Query[ArchivableQuery]) -> Page[ChannelItem]:
     """List channels by id, each with its last answer."""
     rows = Channel.objects.filter(archived_at__isnull=not query.archived)
     return page_of(request, query, rows, _items)
 
 
-@router.post("/channels", response={201: ChannelItem})
+@router.post("/channels", response={201: ChannelItem}, auth=ADMIN)
 def channel_create(request: HttpRequest, body: ChannelBody) -> Status[ChannelItem]:
     """Create a channel; nothing is sent yet, see `test`."""
     settings = ChannelSettings(kind=body.kind, to=body.to, url=body.url, secret=body.secret)
     return Status(201, _items([channels.channel_create(name=body.name, settings=settings)])[0])
 
 
-@router.get("/channels/{channel_id}", response=ChannelItem)
+@router.get("/channels/{channel_id}", response=ChannelItem, auth=READ)
 def channel_detail(request: HttpRequest, channel_id: Identifier) -> ChannelItem:
     """Show a channel, archived or not."""
     return _items([row_or_404(Channel.objects.all(), channel_id)])[0]
 
 
-@router.patch("/channels/{channel_id}", response=ChannelItem)
+@router.patch("/channels/{channel_id}", response=ChannelItem, auth=ADMIN)
 @transaction.atomic
 def channel_update(request: HttpRequest, channel_id: Identifier, body: ChannelChange) -> ChannelItem:
     """Change what the body names; a secret that isn't named stays. `enabled` true takes up a disabled channel again."""
@@ -142,21 +143,28 @@ def channel_update(request: HttpRequest, channel_id: Identifier, body: ChannelCh
     return channel_detail(request, channel_id)
 
 
-@router.delete("/channels/{channel_id}", response={204: None})
+@router.delete("/channels/{channel_id}", response={204: None}, auth=ADMIN)
 def channel_archive(request: HttpRequest, channel_id: Identifier) -> Status[None]:
     """Archive a channel: nothing goes there any more, its log stays."""
     channels.channel_archive(channel=row_or_404(Channel.objects.all(), channel_id))
     return Status(204, None)
 
 
-@router.post("/channels/{channel_id}/test", response=TestItem)
+@router.post("/channels/{channel_id}/restore", response=ChannelItem, auth=ADMIN)
+def channel_restore(request: HttpRequest, channel_id: Identifier) -> ChannelItem:
+    """Bring an archived channel back: it takes what happens from now on."""
+    channels.channel_restore(channel=row_or_404(Channel.objects.all(), channel_id))
+    return channel_detail(request, channel_id)
+
+
+@router.post("/channels/{channel_id}/test", response=TestItem, auth=ADMIN)
 def channel_test(request: HttpRequest, channel_id: Identifier) -> TestItem:
     """Send a test message now and answer with what the receiver said, within 10 seconds."""
     attempt = channels.channel_test(channel=row_or_404(Channel.objects.filter(archived_at=None), channel_id))
     return TestItem(delivered=not attempt.error, message_id=attempt.delivery.message_id, attempt=_attempt(attempt))
 
 
-@router.get("/channels/{channel_id}/deliveries", response=Page[DeliveryItem])
+@router.get("/channels/{channel_id}/deliveries", response=Page[DeliveryItem], auth=READ)
 def channel_deliveries(request: HttpRequest, channel_id: Identifier, query: Query[DeliveryQuery]) -> Page[DeliveryItem]:
     """List a channel's messages, the newest first, with every attempt. Filter `state`."""
     row_or_404(Channel.objects.all(), channel_id)

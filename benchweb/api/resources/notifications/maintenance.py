@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from ninja import Query, Router, Status
 from pydantic import Field
 
-from benchweb.api.authentication import caller
+from benchweb.api.authentication import READ, RUN, caller
 from benchweb.api.paging import ArchivableQuery, Page, page
 from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Body, Identifier, Item, MomentText, Name, given
@@ -53,13 +53,13 @@ class WindowItem(Item):
     archived_at: datetime | None
 
 
-@router.get("/maintenance-windows", response=Page[WindowItem])
+@router.get("/maintenance-windows", response=Page[WindowItem], auth=READ)
 def maintenance_window_list(request: HttpRequest, query: Query[ArchivableQuery]) -> Page[WindowItem]:
     """List maintenance windows by id, those that are over too."""
     return page(request, query, MaintenanceWindow.objects.filter(archived_at__isnull=not query.archived), _item)
 
 
-@router.post("/maintenance-windows", response={201: WindowItem})
+@router.post("/maintenance-windows", response={201: WindowItem}, auth=RUN)
 @transaction.atomic
 def maintenance_window_create(request: HttpRequest, body: WindowBody) -> Status[WindowItem]:
     """Create a maintenance window; one that has begun mutes from now on."""
@@ -67,13 +67,13 @@ def maintenance_window_create(request: HttpRequest, body: WindowBody) -> Status[
     return Status(201, _item(services.window_create(_values(body.model_dump()), user=user)))
 
 
-@router.get("/maintenance-windows/{window_id}", response=WindowItem)
+@router.get("/maintenance-windows/{window_id}", response=WindowItem, auth=READ)
 def maintenance_window_detail(request: HttpRequest, window_id: Identifier) -> WindowItem:
     """Show a maintenance window."""
     return _item(row_or_404(MaintenanceWindow.objects.all(), window_id))
 
 
-@router.patch("/maintenance-windows/{window_id}", response=WindowItem)
+@router.patch("/maintenance-windows/{window_id}", response=WindowItem, auth=RUN)
 @transaction.atomic
 def maintenance_window_update(request: HttpRequest, window_id: Identifier, body: WindowChange) -> WindowItem:
     """Change what the body names; what was muted stays so."""
@@ -83,11 +83,18 @@ def maintenance_window_update(request: HttpRequest, window_id: Identifier, body:
     return maintenance_window_detail(request, window_id)
 
 
-@router.delete("/maintenance-windows/{window_id}", response={204: None})
+@router.delete("/maintenance-windows/{window_id}", response={204: None}, auth=RUN)
 def maintenance_window_archive(request: HttpRequest, window_id: Identifier) -> Status[None]:
     """Archive a maintenance window: it mutes no more."""
     services.archive(row=row_or_404(MaintenanceWindow.objects.all(), window_id))
     return Status(204, None)
+
+
+@router.post("/maintenance-windows/{window_id}/restore", response=WindowItem, auth=RUN)
+def maintenance_window_restore(request: HttpRequest, window_id: Identifier) -> WindowItem:
+    """Bring an archived maintenance window back: it mutes from now on, if its time is not over."""
+    services.restore(row=row_or_404(MaintenanceWindow.objects.all(), window_id))
+    return maintenance_window_detail(request, window_id)
 
 
 _ROWS = ("host", "environment")

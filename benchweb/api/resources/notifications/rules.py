@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from ninja import Query, Router, Status
 from pydantic import BeforeValidator, Field
 
+from benchweb.api.authentication import ADMIN, READ
 from benchweb.api.paging import ArchivableQuery, Page, page
 from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Body, Identifier, Item, Name, RequestedIdentifier, given
@@ -26,12 +27,12 @@ def _time_of_day(text: Any) -> Any:
     if not isinstance(text, str):
         return text
     try:
-        found = time.fromisoformat(text)
+        value = time.fromisoformat(text)
     except ValueError:
-        found = None
-    if found is None or found.tzinfo is not None or found.second or found.microsecond:
+        value = None
+    if value is None or value.tzinfo is not None or value.second or value.microsecond:
         raise ValueError(f"{text[:40]!r} is no time of day, such as 07:30.")
-    return found
+    return value
 
 
 TimeOfDay = Annotated[time, BeforeValidator(_time_of_day)]
@@ -85,27 +86,27 @@ class RuleItem(Item):
     archived_at: datetime | None
 
 
-@router.get("/alert-rules", response=Page[RuleItem])
+@router.get("/alert-rules", response=Page[RuleItem], auth=READ)
 def alert_rule_list(request: HttpRequest, query: Query[RuleQuery]) -> Page[RuleItem]:
     """List rules by id. Filter `channel`."""
     rows = Rule.objects.filter(archived_at__isnull=not query.archived)
     return page(request, query, rows.filter(channel=query.channel) if query.channel else rows, _item)
 
 
-@router.post("/alert-rules", response={201: RuleItem})
+@router.post("/alert-rules", response={201: RuleItem}, auth=ADMIN)
 @transaction.atomic
 def alert_rule_create(request: HttpRequest, body: RuleBody) -> Status[RuleItem]:
     """Create a rule: from now on what it names goes to its channel."""
     return Status(201, _item(services.rule_create(_values(body.model_dump()))))
 
 
-@router.get("/alert-rules/{rule_id}", response=RuleItem)
+@router.get("/alert-rules/{rule_id}", response=RuleItem, auth=READ)
 def alert_rule_detail(request: HttpRequest, rule_id: Identifier) -> RuleItem:
     """Show a rule, archived or not."""
     return _item(row_or_404(Rule.objects.all(), rule_id))
 
 
-@router.patch("/alert-rules/{rule_id}", response=RuleItem)
+@router.patch("/alert-rules/{rule_id}", response=RuleItem, auth=ADMIN)
 @transaction.atomic
 def alert_rule_update(request: HttpRequest, rule_id: Identifier, body: RuleChange) -> RuleItem:
     """Change what the body names; what waits already goes as it was to go."""
@@ -116,11 +117,18 @@ def alert_rule_update(request: HttpRequest, rule_id: Identifier, body: RuleChang
     return alert_rule_detail(request, rule_id)
 
 
-@router.delete("/alert-rules/{rule_id}", response={204: None})
+@router.delete("/alert-rules/{rule_id}", response={204: None}, auth=ADMIN)
 def alert_rule_archive(request: HttpRequest, rule_id: Identifier) -> Status[None]:
     """Archive a rule: nothing new goes by it."""
     services.archive(row=row_or_404(Rule.objects.all(), rule_id))
     return Status(204, None)
+
+
+@router.post("/alert-rules/{rule_id}/restore", response=RuleItem, auth=ADMIN)
+def alert_rule_restore(request: HttpRequest, rule_id: Identifier) -> RuleItem:
+    """Bring an archived rule back; its channel must be in use."""
+    services.restore(row=row_or_404(Rule.objects.select_related("channel"), rule_id))
+    return alert_rule_detail(request, rule_id)
 
 
 _ROWS = ("channel", "environment", "plan")
@@ -152,12 +160,12 @@ def _item(rule: Rule) -> RuleItem:
         channel=rule.channel_id,
         environment=rule.environment_id,
         plan=rule.plan_id,
-        digest_at=_shown(rule.digest_at),
-        quiet_from=_shown(rule.quiet_from),
-        quiet_until=_shown(rule.quiet_until),
+        digest_at=_time_text(rule.digest_at),
+        quiet_from=_time_text(rule.quiet_from),
+        quiet_until=_time_text(rule.quiet_until),
         **{name: getattr(rule, name) for name in names},
     )
 
 
-def _shown(at: time | None) -> str | None:
+def _time_text(at: time | None) -> str | None:
     return None if at is None else f"{at:%H:%M}"

@@ -1,13 +1,14 @@
 """Campaigns: a plan launched on several pairs together."""
 
 from datetime import datetime
+from typing import Literal
 
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from ninja import Query, Router, Status
 
-from benchweb.api.authentication import caller
+from benchweb.api.authentication import READ, RUN, caller
 from benchweb.api.paging import Page, PageQuery, page_of
 from benchweb.api.problems import invalid
 from benchweb.api.resources.planning.targets import TargetBody, target_of
@@ -16,6 +17,7 @@ from benchweb.api.schemas import Identifier, Item
 from benchweb.plans.models import Plan
 from benchweb.runs import services
 from benchweb.runs.models import Campaign
+from benchweb.runs.selectors import environments_of_campaign
 from benchweb.runs.summaries import CampaignSummary, campaign_summaries
 from benchweb.schedules import targets
 
@@ -25,6 +27,8 @@ router = Router(tags=["campaigns"])
 class CampaignBody(TargetBody):
     plan: Identifier
     confirm_runs: Identifier | None = None
+    # In `rounds` each pair has its first repetition before any has its second.
+    arrangement: Literal["runs", "rounds"] = "runs"
 
 
 class CampaignQuery(PageQuery):
@@ -39,6 +43,7 @@ class CampaignItem(Item):
     plan_name: str
     plan_version: int
     schedule: int | None
+    arrangement: str
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
@@ -49,7 +54,7 @@ class CampaignItem(Item):
     lower_bound_seconds: float | None
 
 
-@router.get("/campaigns", response=Page[CampaignItem])
+@router.get("/campaigns", response=Page[CampaignItem], auth=READ)
 def campaign_list(request: HttpRequest, query: Query[CampaignQuery]) -> Page[CampaignItem]:
     """List campaigns, newest first; `schedule` finds those of its slots."""
     wanted = {"plan_version__plan": query.plan, "slot__schedule": query.schedule}
@@ -57,7 +62,7 @@ def campaign_list(request: HttpRequest, query: Query[CampaignQuery]) -> Page[Cam
     return page_of(request, query, rows, _items, newest_first=True)
 
 
-@router.post("/campaigns", response={201: CampaignItem})
+@router.post("/campaigns", response={201: CampaignItem}, auth=RUN.checked_by_view())
 @transaction.atomic
 def campaign_create(request: HttpRequest, body: CampaignBody) -> Status[CampaignItem]:
     """Launch a plan's latest version on the chosen pairs, a run each; over a thousand need `confirm_runs`."""
@@ -66,17 +71,18 @@ def campaign_create(request: HttpRequest, body: CampaignBody) -> Status[Campaign
     if question := services.confirmation_needed(count, body.confirm_runs):
         raise invalid("confirm_runs", question)
     user = caller(request)
-    campaign = services.launch(plan=plan, pairs=targets.pairs_of(target), user=user)
+    pairs = targets.pairs_of(target)
+    campaign = services.launch(plan=plan, pairs=pairs, user=user, arrangement=body.arrangement)
     return Status(201, _item(campaign.pk))
 
 
-@router.get("/campaigns/{campaign_id}", response=CampaignItem)
+@router.get("/campaigns/{campaign_id}", response=CampaignItem, auth=READ)
 def campaign_detail(request: HttpRequest, campaign_id: Identifier) -> CampaignItem:
     """Show a campaign; its state follows from its runs', which `GET /runs?campaign=` lists."""
     return _item(campaign_id)
 
 
-@router.post("/campaigns/{campaign_id}/cancel", response={202: CampaignItem})
+@router.post("/campaigns/{campaign_id}/cancel", response={202: CampaignItem}, auth=RUN.within(environments_of_campaign))
 def campaign_cancel(request: HttpRequest, campaign_id: Identifier) -> Status[CampaignItem]:
     """Cancel every open run of a campaign."""
     services.campaign_cancel(campaign=row_or_404(_campaigns(), campaign_id))
@@ -93,10 +99,10 @@ def _item(campaign_id: int) -> CampaignItem:
 
 def _items(campaigns: list[Campaign]) -> list[CampaignItem]:
     summaries = campaign_summaries(campaign.pk for campaign in campaigns)
-    return [_shown(campaign, summaries[campaign.pk]) for campaign in campaigns]
+    return [_campaign_item(campaign, summaries[campaign.pk]) for campaign in campaigns]
 
 
-def _shown(campaign: Campaign, summary: CampaignSummary) -> CampaignItem:
+def _campaign_item(campaign: Campaign, summary: CampaignSummary) -> CampaignItem:
     return CampaignItem(
         id=campaign.pk,
         state=summary.state,
@@ -104,6 +110,7 @@ def _shown(campaign: Campaign, summary: CampaignSummary) -> CampaignItem:
         plan_name=campaign.plan_version.plan.name,
         plan_version=campaign.plan_version.number,
         schedule=campaign.slot.schedule_id if hasattr(campaign, "slot") else None,
+        arrangement=campaign.arrangement,
         created_at=campaign.created_at,
         started_at=summary.started_at,
         finished_at=summary.finished_at,

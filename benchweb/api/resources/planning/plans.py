@@ -8,7 +8,8 @@ from django.http import HttpRequest
 from ninja import Query, Router, Status
 from pydantic import FailFast, Field, model_validator
 
-from benchweb.api.paging import ArchivableQuery, Page, page
+from benchweb.api.authentication import READ, RUN, WRITE
+from benchweb.api.paging import ArchivableQuery, Page, PageQuery, page
 from benchweb.api.problems import Problem
 from benchweb.api.rows import row_or_404
 from benchweb.api.schemas import Body, Identifier, Item, Name
@@ -73,6 +74,19 @@ class PlanItem(Item):
     confidence: dict[str, Any] | None
     created_at: datetime
     archived_at: datetime | None
+    # Made for a single launch: no list has it.
+    is_one_off: bool
+
+
+class PlanVersionItem(Item):
+    id: int
+    version: int
+    repetitions: int
+    order: str
+    pause_seconds: float
+    steps: list[dict[str, Any]]
+    confidence: dict[str, Any] | None
+    created_at: datetime
 
 
 class PreviewTrial(Item):
@@ -93,45 +107,45 @@ class Preview(Item):
     trials: list[PreviewTrial]
 
 
-@router.get("/plans", response=Page[PlanItem])
+@router.get("/plans", response=Page[PlanItem], auth=READ)
 def plan_list(request: HttpRequest, query: Query[ArchivableQuery]) -> Page[PlanItem]:
     """List plans by id, each with its latest version."""
-    return page(request, query, _plans().filter(archived_at__isnull=not query.archived), _item)
+    return page(request, query, _plans().filter(archived_at__isnull=not query.archived, is_one_off=False), _item)
 
 
-@router.post("/plans", response={201: PlanItem})
+@router.post("/plans", response={201: PlanItem}, auth=WRITE)
 def plan_create(request: HttpRequest, body: PlanBody) -> Status[PlanItem]:
     """Create a plan with its version 1; a list as a parameter's value is a sweep."""
     plan = services.plan_create(**body.model_dump())
     return Status(201, _item(row_or_404(_plans(), plan.pk)))
 
 
-@router.post("/plans/preview", response=Preview)
+@router.post("/plans/preview", response=Preview, auth=RUN.checked_by_view())
 def plan_preview(request: HttpRequest, body: PreviewBody) -> Preview:
     """Check steps and expand them into trials without keeping anything."""
     fields = body.model_dump()
     requested = validated_confidence(fields["confidence"], body.repetitions)
     most = requested["max_repetitions"] if requested else body.repetitions
     trials = expanded(validated_steps(fields["steps"], body.repetitions, most), body.repetitions, body.order)
-    shown = [_preview_trial(index, trial) for index, trial in enumerate(trials, start=1)]
+    listed = [_preview_trial(index, trial) for index, trial in enumerate(trials, start=1)]
     maximum_count = len(trials) // body.repetitions * most
     pauses_seconds = body.pause_seconds * max(0, maximum_count - 1)
     return Preview(
         count=len(trials),
         maximum_count=maximum_count,
         measured_seconds=sum(trial.measured_seconds for trial in trials),
-        total_seconds=sum(trial.slot_seconds for trial in shown) * most / body.repetitions + pauses_seconds,
-        trials=shown,
+        total_seconds=sum(trial.slot_seconds for trial in listed) * most / body.repetitions + pauses_seconds,
+        trials=listed,
     )
 
 
-@router.get("/plans/{plan_id}", response=PlanItem)
+@router.get("/plans/{plan_id}", response=PlanItem, auth=READ)
 def plan_detail(request: HttpRequest, plan_id: Identifier) -> PlanItem:
     """Show a plan with its latest version, archived or not."""
     return _item(row_or_404(_plans(), plan_id))
 
 
-@router.put("/plans/{plan_id}", response=PlanItem)
+@router.put("/plans/{plan_id}", response=PlanItem, auth=WRITE)
 def plan_update(request: HttpRequest, plan_id: Identifier, body: PlanBody) -> PlanItem:
     """Rename, and make a new version if what is tested changed; runs keep the version they were launched with."""
     plan = row_or_404(_plans(), plan_id)
@@ -141,14 +155,28 @@ def plan_update(request: HttpRequest, plan_id: Identifier, body: PlanBody) -> Pl
     return _item(row_or_404(_plans(), plan_id))
 
 
-@router.delete("/plans/{plan_id}", response={204: None})
+@router.get("/plans/{plan_id}/versions", response=Page[PlanVersionItem], auth=READ)
+def plan_versions(request: HttpRequest, plan_id: Identifier, query: Query[PageQuery]) -> Page[PlanVersionItem]:
+    """List a plan's versions, the latest first."""
+    plan = row_or_404(_plans(), plan_id)
+    return page(request, query, PlanVersion.objects.filter(plan=plan), _version_item, newest_first=True)
+
+
+@router.post("/plans/{plan_id}/keep", response=PlanItem, auth=WRITE)
+def plan_keep(request: HttpRequest, plan_id: Identifier) -> PlanItem:
+    """Move a plan that was made for a single launch to the list of plans."""
+    services.plan_keep(plan=row_or_404(_plans(), plan_id))
+    return _item(row_or_404(_plans(), plan_id))
+
+
+@router.delete("/plans/{plan_id}", response={204: None}, auth=WRITE)
 def plan_archive(request: HttpRequest, plan_id: Identifier) -> Status[None]:
     """Archive a plan; its runs stay."""
     services.plan_archive(plan=row_or_404(_plans(), plan_id))
     return Status(204, None)
 
 
-@router.post("/plans/{plan_id}/restore", response=PlanItem)
+@router.post("/plans/{plan_id}/restore", response=PlanItem, auth=WRITE)
 def plan_restore(request: HttpRequest, plan_id: Identifier) -> PlanItem:
     """Bring an archived plan back."""
     services.plan_restore(plan=row_or_404(_plans(), plan_id))
@@ -173,7 +201,13 @@ def _item(plan: Plan) -> PlanItem:
         confidence=latest.confidence,
         created_at=plan.created_at,
         archived_at=plan.archived_at,
+        is_one_off=plan.is_one_off,
     )
+
+
+def _version_item(version: PlanVersion) -> PlanVersionItem:
+    same = {name: getattr(version, name) for name in PlanVersionItem.model_fields if name not in ("id", "version")}
+    return PlanVersionItem(id=version.pk, version=version.number, **same)
 
 
 def _preview_trial(index: int, trial: PlannedTrial) -> PreviewTrial:

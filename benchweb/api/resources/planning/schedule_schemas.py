@@ -212,25 +212,25 @@ def schedule_fields(schedule: Schedule) -> dict[str, Any]:
         "plan_name": schedule.plan.name,
         "cron": schedule.cron or None,
         "every": schedule.every or None,
-        "window": _shown_window(schedule),
+        "window": _window(schedule),
         "confirm_runs": schedule.confirmed_runs,
     }
 
 
-def _shown_window(schedule: Schedule) -> dict[str, str] | None:
+def _window(schedule: Schedule) -> dict[str, str] | None:
     if schedule.window_from is None or schedule.window_until is None:
         return None
-    return {"from": _shown_time(schedule.window_from), "until": _shown_time(schedule.window_until)}
+    return {"from": _time_text(schedule.window_from), "until": _time_text(schedule.window_until)}
 
 
-def _shown_time(moment: time) -> str:
+def _time_text(moment: time) -> str:
     return moment.isoformat("minutes" if moment.second == 0 else "seconds")
 
 
-def schedule_detail(schedule: Schedule, found: Feasibility) -> ScheduleDetail:
+def schedule_detail(schedule: Schedule, outlook: Feasibility) -> ScheduleDetail:
     """Return a schedule with its next slots and whether they fit."""
-    same = {name: getattr(found, name) for name in FeasibilityItem.model_fields if name != "conflict"}
-    conflict = _conflict(found.conflict, found.conflict_text) if found.conflict else None
+    same = {name: getattr(outlook, name) for name in FeasibilityItem.model_fields if name != "conflict"}
+    conflict = _conflict(outlook.conflict, outlook.conflict_text) if outlook.conflict else None
     feasibility = FeasibilityItem(**same, conflict=conflict)
     return ScheduleDetail(
         **schedule_fields(schedule),

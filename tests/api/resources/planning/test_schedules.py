@@ -178,6 +178,8 @@ def test_cron_as_people_type_it_is_stored_with_its_meaning_or_answered(api: ApiC
     assert made["cron"] == "0 2 * * FRI,SAT,SUN,MON"
     path = f"/schedules/{made['id']}"
     assert api.patch(path, {"cron": "@daily"}).json()["cron"] == "0 0 * * *"
+    words = {"cron": "Mondays and Thursdays at 6:30 pm"}
+    assert api.patch(path, words).json()["cron"] == "30 18 * * MON,THU"
     assert api.patch(path, {"cron": "TZ=Asia/Shanghai 0 3 * * *"}).json()["cron"] == "0 3 * * *"
     told = refused(api.patch(path, {"cron": "TZ=Europe/Berlin 0 3 * * *"}), 422, "cron")
     assert "Europe/Berlin as the time zone" in told

@@ -1,0 +1,113 @@
+"""Hosts by the dozen: from a table, and by a command that each host runs itself."""
+
+from datetime import datetime
+from typing import Annotated
+
+from django.http import HttpRequest
+from ninja import Query, Router, Status
+from pydantic import Field
+
+from benchweb.api.authentication import WRITE, caller
+from benchweb.api.problems import FieldError, invalid_fields
+from benchweb.api.schemas import Body, Item
+from benchweb.hosts.enrolment.commands import install_command, site_address
+from benchweb.hosts.enrolment.programs import engine_programs
+from benchweb.hosts.tables.adding import hosts_add
+from benchweb.hosts.tables.reading import MAXIMUM_CHARACTERS, LineFault, host_table
+
+router = Router(tags=["hosts"])
+
+
+class TableBody(Body):
+    text: Annotated[str, Field(max_length=MAXIMUM_CHARACTERS)]
+
+
+class TableQuery(Item):
+    dry_run: bool = False
+
+
+class TableLineItem(Item):
+    line: int
+    # Null in a dry run, which keeps nothing.
+    host: int | None
+    endpoint: int | None
+    name: str
+    control_address: str
+    is_new_host: bool
+
+
+class TableItem(Item):
+    # The first host's; null in a dry run.
+    id: int | None
+    hosts: int
+    lines: list[TableLineItem]
+
+
+class ProgramItem(Item):
+    architecture: str
+    url: str
+    size_bytes: int
+    sha256: str
+
+
+class TicketItem(Item):
+    ticket: str
+    # One line to run on the host as root.
+    command: str
+    script_url: str
+    expires_at: datetime
+    programs: list[ProgramItem]
+
+
+@router.post("/hosts/import", response={200: TableItem, 201: TableItem}, auth=WRITE)
+def host_import(request: HttpRequest, body: TableBody, query: Query[TableQuery]) -> Status[TableItem]:
+    """Add the hosts of a table (CSV with commas, semicolons or tabs), all or none; `dry_run=true` keeps nothing.
+
+    Faults are told by line and column, such as `lines.3.address`.
+    """
+    outcome = hosts_add(host_table(body.text), keep=not query.dry_run)
+    if outcome.faults:
+        raise invalid_fields([_field_error(fault) for fault in outcome.faults])
+    lines = [
+        TableLineItem(
+            line=line.number,
+            host=None if query.dry_run else line.host.pk,
+            endpoint=None if query.dry_run else line.endpoint.pk,
+            name=line.host.name,
+            control_address=line.endpoint.control_address,
+            is_new_host=line.is_new_host,
+        )
+        for line in outcome.added
+    ]
+    item = TableItem(id=lines[0].host if lines else None, hosts=outcome.host_count, lines=lines)
+    return Status(200 if query.dry_run or not lines else 201, item)
+
+
+@router.post("/hosts/tickets", response={201: TicketItem}, auth=WRITE)
+def host_ticket(request: HttpRequest) -> Status[TicketItem]:
+    """Issue a ticket: for an hour it lets one host fetch an engine's token, install the engine and be added."""
+    command = install_command(request, user_id=caller(request).pk)
+    programs = [
+        ProgramItem(
+            architecture=program.architecture,
+            url=site_address(request, f"/install/engine/{program.architecture}"),
+            size_bytes=program.size_bytes,
+            sha256=program.sha256,
+        )
+        for program in engine_programs().values()
+    ]
+    return Status(
+        201,
+        TicketItem(
+            ticket=command.ticket,
+            command=command.text,
+            script_url=command.script,
+            expires_at=command.expires_at,
+            programs=programs,
+        ),
+    )
+
+
+def _field_error(fault: LineFault) -> FieldError:
+    column = f".{fault.column}" if fault.column else ""
+    return FieldError(f"lines.{fault.number}{column}" if fault.number else "text", fault.message)

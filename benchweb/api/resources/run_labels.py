@@ -1,0 +1,45 @@
+"""Labels of runs: words that people give them, to find them by."""
+
+from typing import Annotated
+
+from django.http import HttpRequest
+from ninja import Router, Status
+from pydantic import Field
+
+from benchweb.api.authentication import RUN
+from benchweb.api.rows import row_or_404
+from benchweb.api.schemas import Body, Identifier, Item
+from benchweb.runs import services
+from benchweb.runs.models import Run
+from benchweb.runs.selectors import environments_of_run
+
+router = Router(tags=["runs"])
+
+
+class LabelBody(Body):
+    label: Annotated[str, Field(max_length=services.LONGEST_LABEL)]
+
+
+class LabelsItem(Item):
+    id: int
+    labels: list[str]
+
+
+@router.post("/runs/{run_id}/labels", response={201: LabelsItem}, auth=RUN.within(environments_of_run))
+def run_label(request: HttpRequest, run_id: Identifier, body: LabelBody) -> Status[LabelsItem]:
+    """Label a run; a label that it has already changes nothing. `GET /runs?label=` finds it."""
+    row_or_404(Run.objects.all(), run_id)
+    services.runs_label(run_ids=[run_id], label=body.label)
+    return Status(201, _labels(run_id))
+
+
+@router.delete("/runs/{run_id}/labels/{label}", response=LabelsItem, auth=RUN.within(environments_of_run))
+def run_unlabel(request: HttpRequest, run_id: Identifier, label: str) -> LabelsItem:
+    """Take a label from a run; one that it doesn't have changes nothing."""
+    row_or_404(Run.objects.all(), run_id)
+    services.runs_unlabel(run_ids=[run_id], label=label)
+    return _labels(run_id)
+
+
+def _labels(run_id: int) -> LabelsItem:
+    return LabelsItem(id=run_id, labels=Run.objects.values_list("labels", flat=True).get(pk=run_id))
