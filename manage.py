@@ -7,7 +7,10 @@ import sys
 PROJECT = os.path.dirname(os.path.abspath(__file__))
 VENV = os.path.join(PROJECT, ".venv")
 # What a command needs to have been set up; any other command needs Python's packages only.
-STEPS = {"up": ("python", "frontend", "engine"), "test": ("python", "frontend", "engine", "fixture")}
+STEPS = {
+    "up": ("python", "frontend", "engine", "static"),
+    "test": ("python", "ldap", "frontend", "engine", "fixture"),
+}
 
 
 def main():

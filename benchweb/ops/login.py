@@ -9,6 +9,7 @@ from django.http import HttpRequest
 
 from benchweb.accounts.addresses import is_from_this_machine
 from benchweb.accounts.demo_account import USERNAME
+from benchweb.accounts.permissions import with_grants
 
 PASSWORD = "demo"  # noqa: S105  (known to all: it opens nothing but a demo on loopback)
 
@@ -31,4 +32,4 @@ class DemoBackend(BaseBackend):
         return user if user is not None and user.pk == user_id else None
 
     def _user(self) -> User | None:
-        return User.objects.filter(username=USERNAME, is_active=True).first()
+        return with_grants(User.objects.filter(username=USERNAME, is_active=True)).first()

@@ -19,7 +19,7 @@ from pytest_django import Settings
 
 from benchweb.common.celery_client import QUEUE
 from benchweb.hosts.models import Endpoint, Host
-from benchweb.ops.health import database_writes
+from benchweb.ops.health import checks
 from benchweb.ops.health.heartbeat import BEAT_KEY, WORKER_KEY, beat_heart
 from benchweb.runs.models import Run
 from tests.factories import make_run
@@ -215,7 +215,7 @@ def full_disk(
     tmp_path: Path, changed: Callable[[str, str], AbstractContextManager[None]], settings: Settings
 ) -> Iterator[None]:
     """Have what the check writes go to a disk without room: a file system of 64 kB."""
-    database_writes._last.clear()
+    checks._last.clear()
     place, name = tmp_path / "small", f"small_{tmp_path.name.rpartition('-')[2]}"
     place.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=0700", "tmpfs", place], check=True)

@@ -39,6 +39,18 @@ def test_a_redis_url_without_a_scheme_is_refused(settings: Settings) -> None:
     assert messages() == ["BENCHWEB_REDIS_URL must begin with redis:// or rediss:// or unix://."]
 
 
+def test_a_negative_number_of_days_is_refused_and_0_is_none(settings: Settings) -> None:
+    settings.DELIVERY_DAYS = -1
+    assert messages() == ["BENCHWEB_DELIVERY_DAYS is below 0."]
+    settings.DELIVERY_DAYS = 0
+    assert messages() == []
+
+
+def test_a_default_role_that_does_not_exist_is_refused(settings: Settings) -> None:
+    settings.DEFAULT_ROLE = "owner"
+    assert messages() == ["BENCHWEB_DEFAULT_ROLE must be one of viewer, operator, editor, admin."]
+
+
 @pytest.mark.parametrize("other", ["bench.example.org", "*", ".localhost.example", "192.0.2.1", "0.0.0.0", "[::]"])
 def test_a_demo_that_others_can_reach_is_refused(settings: Settings, other: str) -> None:
     settings.DEMO = True

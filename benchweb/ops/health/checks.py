@@ -1,21 +1,24 @@
 """What of the system is ready, each part asked with a time-out of its own."""
 
+import threading
+import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import psycopg
 import redis
 from django.conf import settings
+from psycopg.rows import class_row
 
-from benchweb.ops.health.database_writes import write_fault
 from benchweb.ops.health.heartbeat import LIFE_SECONDS, TIMEOUT_SECONDS, Heart, client, pulse
 
 _ENGINES_SQL = """
-    select status, count(*) from hosts_endpoint where archived_at is null group by status order by status
+    select status, count(*) as number from hosts_endpoint where archived_at is null group by status order by status
 """
 _QUEUE_SQL = """
-    select count(*) filter (where state = 'pending'), count(*) filter (where state = 'running'),
+    select count(*) filter (where state = 'pending') as waiting, count(*) filter (where state = 'running') as running,
         coalesce(extract(epoch from now() - min(created_at) filter (where state = 'pending')), 0)::float8
+        as oldest_seconds
     from runs_run where state in ('pending', 'running')
 """
 
@@ -36,29 +39,74 @@ class Part:
 
 def parts() -> dict[str, Part]:
     """Ask every part that has to be ready; the queue's figures are told, and gate nothing."""
-    database, engines, runs = _database()
-    broker, worker, beat, messages = _broker()
-    queue = Part(True, details=runs | messages)
-    return {"database": database, "broker": broker, "worker": worker, "beat": beat, "engines": engines, "queue": queue}
+    stored, carried = _database(), _broker()
+    return {
+        "database": stored.database,
+        "broker": carried.broker,
+        "worker": carried.worker,
+        "beat": carried.beat,
+        "engines": stored.engines,
+        "queue": Part(True, details=stored.queue_details | carried.queue_details),
+    }
 
 
 def needs() -> dict[str, Part]:
     """Ask what the pages and the API need themselves; workers and engines come and go."""
-    broker, *_ = _broker()
-    return {"database": _writable_database(), "broker": broker}
+    return {"database": _writable_database(), "broker": _broker().broker}
 
 
-def _database() -> tuple[Part, Part, dict[str, Any]]:
+class _Endpoints(NamedTuple):
+    """How many endpoints have a status."""
+
+    status: str
+    number: int
+
+
+class _Queue(NamedTuple):
+    """How many runs wait and run, and the age of the oldest that waits."""
+
+    waiting: int
+    running: int
+    oldest_seconds: float
+
+    def details(self) -> dict[str, Any]:
+        """Return it as the health check's document has it."""
+        return {
+            "runs_waiting": self.waiting,
+            "runs_running": self.running,
+            "oldest_waiting_seconds": round(self.oldest_seconds, 1),
+        }
+
+
+class _DatabaseParts(NamedTuple):
+    """The database itself, and what it knows of the engines and the queue."""
+
+    database: Part
+    engines: Part
+    queue_details: dict[str, Any]
+
+
+class _BrokerParts(NamedTuple):
+    """The broker itself, and what it knows of the worker, of beat and of the queue."""
+
+    broker: Part
+    worker: Part
+    beat: Part
+    queue_details: dict[str, Any]
+
+
+def _database() -> _DatabaseParts:
     try:
         with _connection() as connection:
-            endpoints: dict[str, int] = dict(connection.execute(_ENGINES_SQL).fetchall())
-            waiting, running, oldest = connection.execute(_QUEUE_SQL).fetchone() or (0, 0, 0.0)
+            statuses = connection.cursor(row_factory=class_row(_Endpoints)).execute(_ENGINES_SQL).fetchall()
+            (queue,) = connection.cursor(row_factory=class_row(_Queue)).execute(_QUEUE_SQL).fetchall()
             connection.rollback()
             fault = write_fault(connection)
     except psycopg.Error as error:
-        return Part(False, _reason(error)), Part(False, "the database that knows them is not ready"), {}
-    runs = {"runs_waiting": waiting, "runs_running": running, "oldest_waiting_seconds": round(oldest, 1)}
-    return Part(not fault, fault), _engines(endpoints), runs
+        unknown = Part(False, "the database that knows them is not ready")
+        return _DatabaseParts(Part(False, _reason(error)), unknown, {})
+    engines = _engines({row.status: row.number for row in statuses})
+    return _DatabaseParts(Part(not fault, fault), engines, queue.details())
 
 
 def _writable_database() -> Part:
@@ -87,17 +135,55 @@ def _engines(endpoints: dict[str, int]) -> Part:
     return Part(True, details={"endpoints": endpoints})
 
 
-def _broker() -> tuple[Part, Part, Part, dict[str, Any]]:
+def _broker() -> _BrokerParts:
     try:
         with client(settings.REDIS_URL) as broker:
             now = pulse(broker)
     except redis.RedisError as error:
         away = Part(False, "the broker that carries its heartbeat is not ready")
-        return Part(False, str(error)), away, away, {}
+        return _BrokerParts(Part(False, str(error)), away, away, {})
     messages = {"messages": sum(now.queued.values())}
-    return Part(True), _heart("worker", now.worker), _heart("beat", now.beat), messages
+    return _BrokerParts(Part(True), _heart("worker", now.worker), _heart("beat", now.beat), messages)
 
 
 def _heart(name: str, heart: Heart) -> Part:
     age = {} if heart.seen_seconds_ago is None else {"seen_seconds_ago": round(heart.seen_seconds_ago, 1)}
     return Part(heart.is_alive, f"no sign of life from a {name} for {LIFE_SECONDS} s", age)
+
+
+# Somebody who asks all the time must not make the database write all the time.
+_KEPT_SECONDS = 2.0
+# A file of its own, so that no room left in another one hides a full disk; its end is written to the database's log.
+# Its 128 rows fill 32 pages; each is as long as one can be that isn't compressed.
+_WRITE_SQL = (
+    "CREATE TEMPORARY TABLE benchweb_write_check (filler text) ON COMMIT DROP",
+    "INSERT INTO benchweb_write_check SELECT repeat(md5(n::text), 60) FROM generate_series(1, 128) AS n",
+)
+_lock = threading.Lock()
+_last: dict[str, tuple[float, str]] = {}
+
+
+def write_fault(connection: "psycopg.Connection[Any]") -> str:
+    """Return why the database can't be written, empty when it can; raises psycopg.Error when it can't be asked."""
+    if connection.execute("SHOW transaction_read_only").fetchone() == ("on",):
+        return "the database can't be written: it is read-only"
+    connection.rollback()
+    with _lock:
+        until, fault = _last.get(connection.info.dsn, (0.0, ""))
+        if time.monotonic() >= until:
+            fault = _fault_of_writing(connection)
+            _last[connection.info.dsn] = (time.monotonic() + _KEPT_SECONDS, fault)
+        return fault
+
+
+def _fault_of_writing(connection: "psycopg.Connection[Any]") -> str:
+    try:
+        with connection.transaction():
+            for statement in _WRITE_SQL:
+                connection.execute(statement)
+    except psycopg.errors.InsufficientPrivilege:
+        # A role that may not make temporary tables: nothing is known then, and nothing is wrong.
+        return ""
+    except psycopg.OperationalError as error:
+        return f"the database can't be written: {str(error).strip().splitlines()[0]}"
+    return ""

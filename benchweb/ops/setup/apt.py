@@ -16,17 +16,17 @@ _APT = ("apt-get", "-q", "-y", "-o", "Acquire::http::Timeout=30", "-o", "Acquire
 def install_missing(command: str) -> list[Requirement]:
     """Install what `command` needs, saying so, as root or by a sudo that asks nothing; return what is still missing."""
     absent = requirements.missing(command)
-    installable = [each for each in absent if each.packages]
+    installable = [requirement for requirement in absent if requirement.packages]
     prefix = _as_root()
     if not installable or prefix is None:
         return absent
-    packages = list(dict.fromkeys(package for each in installable for package in each.packages))
+    packages = list(dict.fromkeys(package for requirement in installable for package in requirement.packages))
     print(f"{command}: installing Debian packages: {' '.join(packages)}", flush=True)
     _run([*prefix, *_APT, "update"])
     if not _install(prefix, packages):
         # One that this release doesn't have must not keep the others away.
-        for each in installable:
-            _install(prefix, each.packages)
+        for requirement in installable:
+            _install(prefix, requirement.packages)
     return requirements.missing(command)
 
 

@@ -16,6 +16,8 @@ from benchweb.ops.setup.build import Build, build_all
 from benchweb.ops.setup.home import PROJECT, Home
 
 TOOLS = PROJECT / ".tools"
+# Steps that a machine without something can't do, and the tests do without.
+_NEEDING = {requirements.RUST: ("engine", "fixture"), requirements.LDAP_LIBRARY: ("ldap",)}
 
 
 def run(command: str, words: list[str], names: Sequence[str]) -> None:
@@ -25,7 +27,7 @@ def run(command: str, words: list[str], names: Sequence[str]) -> None:
     try:
         if command == "up":
             _check_up(words)
-        set_up(_possible(command, names))
+        set_up(_possible(command, _with_ldap(names)))
     except SetupError as error:
         sys.exit(f"{command}: {error}")
     except KeyboardInterrupt:
@@ -34,17 +36,23 @@ def run(command: str, words: list[str], names: Sequence[str]) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
+def _with_ldap(names: Sequence[str]) -> Sequence[str]:
+    return [*names, "ldap"] if os.environ.get("BENCHWEB_LDAP_URL") and "ldap" not in names else names
+
+
 def _possible(command: str, names: Sequence[str]) -> Sequence[str]:
     """Install what the machine lacks; return the steps that can be done then.
 
     Tests go on without an engine and tell at the end what they could not run; `up` is refused by its step.
     """
-    if command != "test" and not _stale(names):
+    # What the dashboard does without is no reason to ask for a compiler.
+    if command != "test" and not _stale([name for name in names if name not in steps.OPTIONAL]):
         return names
-    absent = {each.name for each in apt.install_missing(command)}
-    if command == "test" and requirements.RUST in absent and "CI" not in os.environ:
-        return [name for name in names if name not in ("engine", "fixture")]
-    return names
+    absent = {requirement.name for requirement in apt.install_missing(command)}
+    if command != "test" or "CI" in os.environ:
+        return names
+    impossible = {name for lacking, steps in _NEEDING.items() if lacking in absent for name in steps}
+    return [name for name in names if name not in impossible]
 
 
 def keep_bytecode() -> None:

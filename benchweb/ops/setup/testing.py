@@ -58,7 +58,7 @@ class Part:
     @property
     def absent(self) -> list[Requirement]:
         """Return what this part needs and the machine lacks."""
-        return [each for each in map(requirements.by_name, self.needs) if not each.is_met()]
+        return [requirement for requirement in map(requirements.by_name, self.needs) if not requirement.is_met()]
 
 
 def parts() -> list[Part]:
@@ -108,7 +108,7 @@ def parts() -> list[Part]:
         Part("Python tests of workers and faults", [python, "-m", "pytest", *THREE_BESIDE, *WAITING], loud=True),
         Part(
             "Python and browser tests, the others",
-            [python, "-m", "pytest", *THREE_BESIDE, *(f"--ignore={each}" for each in (*FOLDERS, *WAITING))],
+            [python, "-m", "pytest", *THREE_BESIDE, *(f"--ignore={path}" for path in (*FOLDERS, *WAITING))],
             loud=True,
         ),
     ]
@@ -150,7 +150,11 @@ def _summary(results: Sequence[Result], failed: list[str], not_run: list[str]) -
 
 
 def _not_run(every: Sequence[Part]) -> list[str]:
-    return [f"{part.name}: needs {each.name}: {each.command}" for part in every for each in part.absent[:1]]
+    return [
+        f"{part.name}: needs {requirement.name}: {requirement.command}"
+        for part in every
+        for requirement in part.absent[:1]
+    ]
 
 
 def _passes(part: Part) -> tuple[bool, float, list[str]]:
@@ -173,6 +177,6 @@ def _passes(part: Part) -> tuple[bool, float, list[str]]:
     seconds = time.monotonic() - started_at
     if status != 0:
         # Of a thousand tests of Rust's each has its line.
-        told = [line for line in lines if not line.endswith(" ... ok")]
-        print("\n".join([*told[-TAIL_LINES:], f"{part.name}: FAILED with status {status}"]), flush=True)
+        failed = [line for line in lines if not line.endswith(" ... ok")]
+        print("\n".join([*failed[-TAIL_LINES:], f"{part.name}: FAILED with status {status}"]), flush=True)
     return status == 0, seconds, [line[line.index(NOT_JUDGED) :] for line in lines if NOT_JUDGED in line]

@@ -23,12 +23,12 @@ TARGETS = ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu")
 def sources(lock: Path) -> Iterator[Finding]:
     """Yield what doesn't come from crates.io, or without a checksum; the workspace's own crates have no source."""
     for package in tomllib.loads(lock.read_text(encoding="utf-8"))["package"]:
-        told = f"engine/Cargo.lock: {package['name']} {package['version']}"
+        name = f"engine/Cargo.lock: {package['name']} {package['version']}"
         source = package.get("source", INDEX)
         if source != INDEX:
-            yield Finding(f"{told} comes from {source}, not from crates.io.")
+            yield Finding(f"{name} comes from {source}, not from crates.io.")
         elif "source" in package and len(package.get("checksum", "")) != CHECKSUM_DIGITS:
-            yield Finding(f"{told} has no checksum; run `cargo update --package {package['name']}`.")
+            yield Finding(f"{name} has no checksum; run `cargo update --package {package['name']}`.")
 
 
 def denied(folder: Path) -> Iterator[Finding]:

@@ -15,5 +15,7 @@ class Finding:
 
 def unreachable(what: str, database: str, reason: str) -> Finding:
     """Return the finding that a database of known faults can't be reached; one line."""
-    told = (reason.strip().splitlines() or ["no answer"])[-1]
-    return Finding(f"{what}: {database} can't be reached from this machine ({told}); {UNREACHABLE}", is_judged=False)
+    last_line = (reason.strip().splitlines() or ["no answer"])[-1]
+    return Finding(
+        f"{what}: {database} can't be reached from this machine ({last_line}); {UNREACHABLE}", is_judged=False
+    )

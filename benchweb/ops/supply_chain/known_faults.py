@@ -54,8 +54,8 @@ def of_python(
                 yield from _pip_audit(layer, ignored, database)
             return
         reasons[database.name] = reason
-    told = "; ".join(f"{name} {reason}" for name, reason in reasons.items())
-    yield unreachable("known faults of Python packages", "every database of pip-audit's", told)
+    text = "; ".join(f"{name} {reason}" for name, reason in reasons.items())
+    yield unreachable("known faults of Python packages", "every database of pip-audit's", text)
 
 
 def of_npm(ignored: Mapping[str, str], folder: Path = FRONTEND, options: Sequence[str] = ()) -> Iterator[Finding]:
@@ -68,12 +68,12 @@ def of_npm(ignored: Mapping[str, str], folder: Path = FRONTEND, options: Sequenc
         reason = answer.get("message") or done.stderr
         yield unreachable("known faults of npm packages", "the registry's advisories for `npm audit`", str(reason))
         return
-    for package, found in sorted(answer["vulnerabilities"].items()):
+    for package, report in sorted(answer["vulnerabilities"].items()):
         # A text names the package that this one is touched through, which has an entry of its own.
-        for fault in (each for each in found["via"] if isinstance(each, dict)):
+        for fault in (advisory for advisory in report["via"] if isinstance(advisory, dict)):
             identifier = str(fault["url"]).rpartition("/")[2]
             if identifier not in ignored:
-                yield Finding(_told(f"frontend/package-lock.json: {package}", identifier, fault["title"]))
+                yield Finding(_text(f"frontend/package-lock.json: {package}", identifier, fault["title"]))
 
 
 def _pip_audit(versions: Mapping[str, str], ignored: Mapping[str, str], database: Database) -> Iterator[Finding]:
@@ -88,10 +88,10 @@ def _pip_audit(versions: Mapping[str, str], ignored: Mapping[str, str], database
         yield unreachable("known faults of Python packages", database.name, done.stderr)
         return
     yield from _python_faults(answer["dependencies"], ignored)
-    skipped = [each["name"] for each in answer["dependencies"] if "skip_reason" in each]
+    skipped = [package["name"] for package in answer["dependencies"] if "skip_reason" in package]
     if skipped:
-        told = f"known faults of {', '.join(skipped)}: {database.name} doesn't know these packages"
-        yield Finding(told, is_judged=False)
+        text = f"known faults of {', '.join(skipped)}: {database.name} doesn't know these packages"
+        yield Finding(text, is_judged=False)
 
 
 def _python_faults(packages: Sequence[Mapping[str, Any]], ignored: Mapping[str, str]) -> Iterator[Finding]:
@@ -99,10 +99,10 @@ def _python_faults(packages: Sequence[Mapping[str, Any]], ignored: Mapping[str, 
         for fault in package.get("vulns", []):
             if ignored.keys().isdisjoint({fault["id"], *fault["aliases"]}):
                 fixed = f"mended in {', '.join(fault['fix_versions'])}" if fault["fix_versions"] else "not mended yet"
-                yield Finding(_told(f"uv.lock: {package['name']} {package['version']}", fault["id"], fixed))
+                yield Finding(_text(f"uv.lock: {package['name']} {package['version']}", fault["id"], fixed))
 
 
-def _told(package: str, identifier: str, text: str) -> str:
+def _text(package: str, identifier: str, text: str) -> str:
     return f"{package} has the known fault {identifier} ({text}). Update it, or accept the fault in {EXCEPTIONS}."
 
 

@@ -29,12 +29,12 @@ def sources(packages: Mapping[str, Package]) -> Iterator[Finding]:
     so that a mirror's never get into the file.
     """
     for folder, package in packages.items():
-        told = f"frontend/package-lock.json: {_name(folder)} {package.get('version', '')}"
+        name = f"frontend/package-lock.json: {_name(folder)} {package.get('version', '')}"
         resolved = package.get("resolved", REGISTRY)
         if not str(resolved).startswith(REGISTRY) or package.get("link"):
-            yield Finding(f"{told} comes from {resolved}, not from {REGISTRY}.")
+            yield Finding(f"{name} comes from {resolved}, not from {REGISTRY}.")
         elif not INTEGRITY.fullmatch(str(package.get("integrity", ""))):
-            yield Finding(f"{told} has no SHA-512 integrity; run `npm install` anew.")
+            yield Finding(f"{name} has no SHA-512 integrity; run `npm install` anew.")
 
 
 def duplicates(packages: Mapping[str, Package]) -> Iterator[Finding]:
@@ -43,10 +43,10 @@ def duplicates(packages: Mapping[str, Package]) -> Iterator[Finding]:
     for folder, package in packages.items():
         if not package.get("dev"):
             versions[_name(folder)].add(package.get("version", ""))
-    for name, found in sorted(versions.items()):
-        if len(found) > 1:
+    for name, shipped in sorted(versions.items()):
+        if len(shipped) > 1:
             yield Finding(
-                f"frontend/package-lock.json: {name} would be shipped in versions {', '.join(sorted(found))}."
+                f"frontend/package-lock.json: {name} would be shipped in versions {', '.join(sorted(shipped))}."
             )
 
 

@@ -35,18 +35,18 @@ def locked(lock: Path) -> list[Package]:
 def sources(packages: list[Package]) -> Iterator[Finding]:
     """Yield what doesn't come from PyPI, or without a hash."""
     for package in packages:
-        told = f"uv.lock: {package['name']} {package.get('version', '')}"
+        name = f"uv.lock: {package['name']} {package.get('version', '')}"
         if package["source"] != {"registry": INDEX}:
-            yield Finding(f"{told} comes from {_words(package['source'])}, not from {INDEX}.")
+            yield Finding(f"{name} comes from {_words(package['source'])}, not from {INDEX}.")
             continue
         files = [*package.get("wheels", []), *([package["sdist"]] if "sdist" in package else [])]
         if not files:
-            yield Finding(f"{told} has no files with hashes.")
+            yield Finding(f"{name} has no files with hashes.")
         for file in files:
             if not str(file.get("url", "")).startswith(FILES):
-                yield Finding(f"{told}: a file comes from {_words(file)}, not from {FILES}.")
+                yield Finding(f"{name}: a file comes from {_words(file)}, not from {FILES}.")
             elif not HASH.fullmatch(str(file.get("hash", ""))):
-                yield Finding(f"{told}: {file['url'].rpartition('/')[2]} has no SHA-256 hash; run `uv lock` anew.")
+                yield Finding(f"{name}: {file['url'].rpartition('/')[2]} has no SHA-256 hash; run `uv lock` anew.")
 
 
 def stated_licences(packages: list[Package]) -> dict[str, str | None]:
@@ -62,7 +62,9 @@ def licence_of(metadata: importlib.metadata.PackageMetadata) -> str:
     if "License-Expression" in metadata:
         return metadata["License-Expression"]
     classifiers = [
-        each for each in metadata.get_all("Classifier") or [] if each.startswith("License :: OSI Approved ::")
+        classifier
+        for classifier in metadata.get_all("Classifier") or []
+        if classifier.startswith("License :: OSI Approved ::")
     ]
     if classifiers:
         return " AND ".join(CLASSIFIERS.get(classifier, classifier) for classifier in classifiers)

@@ -22,7 +22,7 @@ def found(folder: Path = PROJECT) -> Iterator[Finding]:
     if listed.returncode != 0:
         yield Finding(f"secrets: there is no Git checkout to list files of ({listed.stderr.strip()})", is_judged=False)
         return
-    files = [each for each in listed.stdout.split("\0") if each and (folder / each).is_file()]
+    files = [name for name in listed.stdout.split("\0") if name and (folder / name).is_file()]
     yield from _scan(folder, sorted(set(files) - {BASELINE}))
 
 
@@ -33,7 +33,9 @@ def _scan(folder: Path, files: Sequence[str]) -> Iterator[Finding]:
         secrets = SecretsCollection(root=str(folder))
         secrets.scan_files(*files, num_processors=PROCESSES)
     accepted = {
-        (file, each["type"], each["hashed_secret"]) for file, found in known["results"].items() for each in found
+        (file, secret["type"], secret["hashed_secret"])
+        for file, secrets in known["results"].items()
+        for secret in secrets
     }
     for file, secret in secrets:
         if (file, secret.type, secret.secret_hash) in accepted:

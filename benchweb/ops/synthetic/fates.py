@@ -67,10 +67,10 @@ def night_fates(
     """Make up every night; `ends` are each pair's source and sink as places in `hosts`."""
     nights = len(pairs[0].nights)
     stopped = _stops(nights, source)
-    found = []
+    fates = []
     for night in range(nights):
         if night in stopped:
-            found.append(NightFate(night, {}, _SLOT_REASON))
+            fates.append(NightFate(night, {}, _SLOT_REASON))
             continue
         away = {index for index, host in enumerate(hosts) if host.is_away(night)}
         runs = {
@@ -78,8 +78,8 @@ def night_fates(
             for number, pair in enumerate(pairs)
             if night >= pair.begin
         }
-        found.append(NightFate(night, runs, "" if runs else "No pair could run."))
-    return [*found[:-1], _eventful(found[-1], trials, source)]
+        fates.append(NightFate(night, runs, "" if runs else "No pair could run."))
+    return [*fates[:-1], _eventful(fates[-1], trials, source)]
 
 
 def _fate(away: Sequence[int], trials: int, source: Random) -> Fate:

@@ -121,14 +121,14 @@ def _tests(script: Script, inventory: Inventory, number: int) -> dict[int, list[
     ]
     ids = iter([row.pk for row in Series.objects.bulk_create(rows)])
     series = [tuple(islice(ids, len(METRICS[trial.kind]))) for trial in singles]
-    found = {}
+    tests = {}
     for mtu_bytes in MTUS:
         shapes = [shape(trial.kind, replace(path, mtu_bytes=mtu_bytes), trial.params) for trial in singles]
-        found[mtu_bytes] = [
+        tests[mtu_bytes] = [
             Test.of(trial, shapes[index % len(singles)], series[index % len(singles)])
             for index, trial in enumerate(script.trials)
         ]
-    return found
+    return tests
 
 
 def _write_history(work: _Work) -> int:

@@ -40,9 +40,9 @@ def _words(counts: Iterable[tuple[int, int]]) -> Iterable[bytes]:
 
 def _variable_length(zigzag: int) -> bytes:
     """Return seven bits a byte, the least first, the eighth set while there are more (zigzag: the sign is bit 0)."""
-    found = bytearray()
+    encoded = bytearray()
     while zigzag > 127:
-        found.append(zigzag & 127 | 128)
+        encoded.append(zigzag & 127 | 128)
         zigzag >>= 7
-    found.append(zigzag)
-    return bytes(found)
+    encoded.append(zigzag)
+    return bytes(encoded)

@@ -14,7 +14,7 @@ from benchweb.common.rows import fetch, fetch_value
 _MAINTENANCE_MEMORY, _SORT_MEMORY = "512MB", "128MB"
 _LOCK_PATIENCE = "30s"
 # Chunks that wait for the database: more would only take memory.
-_CHUNKS_AHEAD = 4
+_MOST_WAITING = 4
 
 _CONSTRAINTS_SQL = """
     select conrelid::regclass::text as table, conname as name, pg_get_constraintdef(oid) as definition
@@ -56,7 +56,7 @@ class Loader:
         columns = ", ".join(f'"{by_name[name]}"' for name in fields)
         statement = f'COPY "{model._meta.db_table}" ({columns}) FROM STDIN'
         self._waiting.append(self._thread.submit(self._copy, statement, text))
-        if len(self._waiting) > _CHUNKS_AHEAD:
+        if len(self._waiting) > _MOST_WAITING:
             self._waiting.pop(0).result()
 
     def finish(self) -> None:
@@ -87,8 +87,8 @@ def indexes_set_aside(models: Sequence[type[Model]]) -> Iterator[None]:
         cursor.execute("set constraints all immediate")
         constraints = fetch(_Constraint, _CONSTRAINTS_SQL, {"tables": tables})
         indexes = fetch(_Index, _INDEXES_SQL, {"tables": tables})
-        for each in constraints:
-            cursor.execute(f'alter table {each.table} drop constraint "{each.name}"')
+        for constraint in constraints:
+            cursor.execute(f'alter table {constraint.table} drop constraint "{constraint.name}"')
         for index in indexes:
             cursor.execute(f"drop index {index.name}")
     yield
@@ -96,8 +96,8 @@ def indexes_set_aside(models: Sequence[type[Model]]) -> Iterator[None]:
         for index in indexes:
             cursor.execute(index.definition)
         # Unique ones first: a foreign key may refer to one.
-        for each in constraints:
-            cursor.execute(f'alter table {each.table} add constraint "{each.name}" {each.definition}')
+        for constraint in constraints:
+            cursor.execute(f'alter table {constraint.table} add constraint "{constraint.name}" {constraint.definition}')
         cursor.execute("set constraints all deferred")
 
 

@@ -159,7 +159,7 @@ def _intervals(test: Test, value: float, source: Random) -> str:
     """Return the headline metric of each second, as the engine's report has it."""
     metric = METRICS[test.kind][0]
     seconds = range(int(_TRIAL.total_seconds()))
-    shown: list[dict[str, Any]] = [
+    intervals: list[dict[str, Any]] = [
         {
             "start_seconds": second,
             "end_seconds": second + 1,
@@ -168,4 +168,4 @@ def _intervals(test: Test, value: float, source: Random) -> str:
         }
         for second in seconds
     ]
-    return json.dumps(shown)
+    return json.dumps(intervals)

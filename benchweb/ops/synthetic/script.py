@@ -87,7 +87,7 @@ def script_of_nights(pair_count: int, days: int, until: datetime, source: Random
         nights=[last - timedelta(days=days - 1 - night) for night in range(days)],
         pair_stories=pairs,
         fates=night_fates(stories, ends, pairs, len(trials), source),
-        starts={each.key: each.start_seconds for each in placed},
+        starts={run.key: run.start_seconds for run in placed},
         offsets=offsets,
         planned_seconds=night_seconds,
         lower_bound_seconds=lower_bound_seconds(jobs),

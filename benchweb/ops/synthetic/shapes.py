@@ -150,9 +150,9 @@ def _tcp_rr(path: Path, params: Mapping[str, Any]) -> Shape:
     transaction = _transactions(1.0, 6e-6)
 
     def measure(speed: float, delay: float, source: Random) -> Measured:
-        found = transaction(path, speed, delay, source)
-        found.values = (1 / found.values[1], *found.values, 0.7 / _CORES / speed, 0.8 / _CORES / speed)
-        return found
+        measured = transaction(path, speed, delay, source)
+        measured.values = (1 / measured.values[1], *measured.values, 0.7 / _CORES / speed, 0.8 / _CORES / speed)
+        return measured
 
     return measure
 
@@ -161,9 +161,9 @@ def _tcp_crr(path: Path, params: Mapping[str, Any]) -> Shape:
     transaction = _transactions(2.0, 45e-6)
 
     def measure(speed: float, delay: float, source: Random) -> Measured:
-        found = transaction(path, speed, delay, source)
-        found.values = (1 / found.values[1], 1 / found.values[1], *found.values)
-        return found
+        measured = transaction(path, speed, delay, source)
+        measured.values = (1 / measured.values[1], 1 / measured.values[1], *measured.values)
+        return measured
 
     return measure
 
@@ -172,10 +172,10 @@ def _udp_rr(path: Path, params: Mapping[str, Any]) -> Shape:
     transaction = _transactions(0.95, 5e-6)
 
     def measure(speed: float, delay: float, source: Random) -> Measured:
-        found = transaction(path, speed, delay, source)
-        lost = int(found.transactions * path.loss_ratio * 0.01 * delay * source.expovariate(1.0))
-        found.values = (1 / found.values[1], lost, *found.values)
-        return found
+        measured = transaction(path, speed, delay, source)
+        lost = int(measured.transactions * path.loss_ratio * 0.01 * delay * source.expovariate(1.0))
+        measured.values = (1 / measured.values[1], lost, *measured.values)
+        return measured
 
     return measure
 
@@ -185,12 +185,12 @@ def _ping(path: Path, params: Mapping[str, Any]) -> Shape:
     probes = params["count"]
 
     def measure(speed: float, delay: float, source: Random) -> Measured:
-        found = transaction(path, speed, delay, source)
-        low, mean, p50, p90, p99 = found.values[:5]
+        measured = transaction(path, speed, delay, source)
+        low, mean, p50, p90, p99 = measured.values[:5]
         lost = sum(source.random() < path.loss_ratio * delay for _ in range(3))
-        found.transactions = probes - lost
-        found.values = (low, mean, p50, p90, p99, p99, probes, lost, lost / probes)
-        return found
+        measured.transactions = probes - lost
+        measured.values = (low, mean, p50, p90, p99, p99, probes, lost, lost / probes)
+        return measured
 
     return measure
 

@@ -78,7 +78,7 @@ def pair_story(nights: int, ends: Sequence[HostStory], source: Random) -> PairSt
     noisy = _stretch(nights, source)
     recent = nights - source.randint(1, _RECENT_NIGHTS) if source.random() < _RECENT_CHANGE_SHARE else nights
     step = 1 + source.choice((-1, -1, 1)) * source.uniform(0.06, 0.16)
-    wander, found = 0.0, list[Night]()
+    wander, story = 0.0, list[Night]()
     for night in range(nights):
         wander = 0.85 * wander + source.gauss(0, deviation)
         busy = 3.5 if night in noisy else 1.0
@@ -88,8 +88,8 @@ def pair_story(nights: int, ends: Sequence[HostStory], source: Random) -> PairSt
         # Weekends are quieter; what slows the path also delays it, less than in proportion.
         weekly = 1 - 0.01 * (night % 7 >= 5)
         delay = max(0.5, (1 + source.gauss(0, deviation) * busy) * weekly / speed**0.7)
-        found.append(Night(max(0.05, speed), delay, deviation * busy))
-    return PairStory(begin, tuple(found))
+        story.append(Night(max(0.05, speed), delay, deviation * busy))
+    return PairStory(begin, tuple(story))
 
 
 def _changed(last: Change, night: int, source: Random, *, may_be_mtu: bool) -> Change:

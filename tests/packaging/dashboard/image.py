@@ -10,8 +10,12 @@ from tests.packaging.dashboard import runtime_packages
 
 # Where the image has its files.
 IMAGE_FOLDER = "/app"
-# What the stage "frontend" makes, and `up` makes in the same way.
-_BUNDLE = {"/build/frontend/dist": rules.PROJECT / "frontend" / "dist"}
+# What the stages "frontend" and "engine" make, and `up` makes in the same way.
+_BUNDLE = {
+    "/build/frontend/dist": rules.PROJECT / "frontend" / "dist",
+    "/build/engine/target/release/benchweb-engine-static": rules.PROJECT
+    / "engine/target/release/benchweb-engine-static",
+}
 _IGNORED = shutil.ignore_patterns("__pycache__", "*.pyc")
 
 

@@ -18,13 +18,17 @@ from benchweb.ops.running import processes
 from tests.packaging.dashboard.containers import READY_SECONDS, SECRETS, Containers
 from tests.packaging.dashboard.database import Database
 from tests.packaging.dashboard.image import Image
+from tests.packaging.engine import portable
+
+pytestmark = pytest.mark.needs("Rust")
 
 OURS = ("web", "worker", "beat")
 
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
-    """Lay the image out."""
+    """Lay the image out; the engine that hosts download is built for it."""
+    portable.build("static")
     return Image(tmp_path_factory.mktemp("image") / "app")
 
 

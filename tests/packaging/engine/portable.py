@@ -17,7 +17,16 @@ from benchweb.ops.setup.testing import BUILT_ONCE
 START_SECONDS = 120
 RUN_SECONDS = 120
 # Short enough that every kind is tried; kinds have what applies to them.
-_SHORT = {"duration_seconds": "0.2", "count": "3", "probe_interval_seconds": "0.02", "probe": "tcp"}
+_SHORT = {
+    "duration_seconds": "0.2",
+    "count": "3",
+    "probe_interval_seconds": "0.02",
+    "probe": "tcp",
+    "array_bytes": "4194304",
+    "passes": "2",
+    "file_size_bytes": "4194304",
+    "method": "native",
+}
 
 
 @dataclass(frozen=True)
@@ -36,7 +45,7 @@ class Program:
 
 @contextlib.contextmanager
 def served(program: Program) -> Iterator[str]:
-    """Serve on free ports of loopback; gives the control address."""
+    """Serve on free ports of loopback; yield the control address."""
     program.folder.mkdir(parents=True, exist_ok=True)
     (program.folder / "token").write_text("b" * 64)
     words = ["serve", "--listen", "127.0.0.1:0", "--data-port", "0"]
@@ -52,10 +61,14 @@ def served(program: Program) -> Iterator[str]:
 
 
 def run(program: Program, kind: str, peer: str) -> dict[str, Any]:
-    """Run one short test of a kind against `peer`; gives its result."""
+    """Run one short test of a kind, against `peer` where it has a sink; return its result."""
     (program.folder / "token").write_text("b" * 64)
     settings = [f"--set={name}={_SHORT[name]}" for name in catalog().kinds[kind].parameters if name in _SHORT]
-    words = ["run", kind, "--peer", peer, "--token-file", f"{program.seen}/token", "--json", *settings]
+    if catalog().kinds[kind].is_of_one_host:
+        ends = ["--disk-dir", f"{program.seen},any-filesystem"]
+    else:
+        ends = ["--peer", peer, "--token-file", f"{program.seen}/token"]
+    words = ["run", kind, *ends, "--json", *settings]
     done = subprocess.run(program.command(*words), capture_output=True, check=False, timeout=RUN_SECONDS)
     assert done.returncode == 0, done.stderr.decode()
     result: dict[str, Any] = json.loads(done.stdout)

@@ -16,9 +16,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Merge into every language and say what is still to be translated."""
-        found = texts()
+        used = texts()
         for path in sources():
-            entries = merged(po_files.read(path), found)
+            entries = merged(po_files.read(path), used)
             po_files.write(path, entries)
             missing = sum(not entry.is_translated for entry in entries)
             self.stdout.write(f"{path}: {len(entries) - 1} texts, {missing} without a translation")
