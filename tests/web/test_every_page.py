@@ -1,24 +1,56 @@
 """What holds for every page of definitions."""
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from benchweb.accounts.roles.grants import team_create
+from benchweb.regressions.baselines import baseline_pin
+from benchweb.regressions.thresholds.sensitivities import Scope, sensitivity_create
+from benchweb.runs.models import Run
 from benchweb.schedules.models import Slot
-from tests.factories import make_alert, make_channel, make_pair, make_plan, make_run, make_schedule
+from tests.factories import (
+    make_alert,
+    make_channel,
+    make_pair,
+    make_plan,
+    make_run,
+    make_schedule,
+    make_threshold,
+)
+from tests.reports.scene import make_report
 
 # Session and user are two of them.
 MOST_QUERIES = 10
-WITHOUT_ARGUMENT = ["hosts", "host_new", "environments", "environment_new", "pairs", "pair_new", "plans", "plan_new"]
+WITHOUT_ARGUMENT = [
+    "hosts",
+    "host_new",
+    "pair_mesh",
+    "host_import",
+    "environments",
+    "environment_new",
+    "pairs",
+    "pair_new",
+    "plans",
+    "plan_new",
+]
 WITHOUT_ARGUMENT += ["launch", "tokens", "schedules", "schedule_new", "timeline", "week", "campaigns", "matrix"]
-WITHOUT_ARGUMENT += ["compare", "alerts", "morning", "notifications", "rule_new", "window_new"]
+WITHOUT_ARGUMENT += ["compare", "compare_sets", "alerts", "morning", "notifications", "rule_new", "window_new"]
+WITHOUT_ARGUMENT += ["thresholds", "threshold_new", "sensitivities", "sensitivity_new", "baselines", "quick_test"]
+WITHOUT_ARGUMENT += ["reports", "report_new", "fact_changes", "audit", "shares"]
+WITHOUT_ARGUMENT += ["users", "teams", "team_new"]
+WITHOUT_ARGUMENT += ["account", "password", "mail_address", "help", "help_api", "glossary"]
 OF_A_ROW = ["host", "host_availability", "host_edit", "host_archive", "endpoint_new"]
 OF_A_ROW += ["environment", "environment_edit", "environment_archive", "pair", "pair_edit", "pair_archive"]
-OF_A_ROW += ["plan", "plan_edit", "plan_archive", "plan_launch", "endpoint_edit", "endpoint_archive"]
+OF_A_ROW += ["plan", "plan_versions", "plan_edit", "plan_archive", "plan_launch", "endpoint_edit", "endpoint_archive"]
 OF_A_ROW += ["schedule", "schedule_edit", "schedule_archive", "campaign"]
-OF_A_ROW += ["channel", "channel_edit", "channel_archive", "alert"]
+OF_A_ROW += ["channel", "channel_edit", "channel_archive", "alert", "threshold_edit", "threshold_archive"]
+OF_A_ROW += ["sensitivity_edit", "sensitivity_archive", "baseline_new", "baseline_archive"]
+OF_A_ROW += ["report", "report_edit", "report_archive"]
+OF_A_ROW += ["user", "user_deactivate", "team", "team_edit", "team_delete"]
 
 
 def url_of(name: str) -> str:
@@ -37,8 +69,25 @@ def url_of(name: str) -> str:
     }
     if name.startswith("schedule"):
         rows["schedule"] = make_schedule(target={"pairs": [pair.pk]}).pk
+    if name.startswith("threshold"):
+        rows["threshold"] = make_threshold(pair=pair).pk
+    if name.startswith("sensitivity"):
+        rows["sensitivity"] = sensitivity_create(
+            Scope(environment=pair.environment), floor_ratio=0.1, noise_times=None
+        ).pk
+    if name.startswith("baseline"):
+        Run.objects.filter(pk=run.pk).update(state="finished")
+        run.refresh_from_db()
+        rows["baseline"] = run.pk if name == "baseline_new" else baseline_pin(run=run, name="5.2", by=None).pk
+    if name.startswith("report"):
+        Run.objects.filter(pk=run.pk).update(state="finished")
+        rows["report"] = make_report(run).pk
     if name == "alert":
         rows["alert"] = make_alert(pair=pair).pk
+    if name.startswith("user"):
+        rows["user"] = User.objects.create_user("vera").pk
+    if name.startswith("team"):
+        rows["team"] = team_create(name="night shift").pk
     if name.startswith("channel"):
         rows["channel"] = make_channel().pk
     first = "host" if name == "endpoint_new" else name.split("_", maxsplit=1)[0]

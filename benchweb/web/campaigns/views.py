@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -11,16 +10,20 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_POST
 
-from benchweb.common.rows import row_id
-from benchweb.plans.models import Plan
+from benchweb.accounts.permissions import Permission, access_of
+from benchweb.accounts.roles.needs import needs
+from benchweb.charts.main_figures import figures_of_campaigns
+from benchweb.common.rows import row_id, row_ids
+from benchweb.plans.selectors import plan_choices
 from benchweb.runs.lists import listed_runs
 from benchweb.runs.models import Campaign, Run, State
+from benchweb.runs.selectors import environments_of_campaign, environments_of_campaigns
 from benchweb.runs.services import campaign_cancel
 from benchweb.runs.summaries import CampaignSummary, campaign_summaries
 from benchweb.schedules.selectors import listed_campaigns
 from benchweb.web.runs.launch_days import LAUNCH_DAYS, launched_within
 from benchweb.web.shared.archiving import counted
-from benchweb.web.shared.lists import Column, list_page, listing
+from benchweb.web.shared.lists import Column, chosen_columns, list_page, listing
 from benchweb.web.shared.zones import reader_zone
 
 COLUMNS = [
@@ -33,17 +36,22 @@ COLUMNS = [
     Column(gettext_noop("Took"), numeric=True),
 ]
 LIST_COLUMNS = [
+    Column(gettext_noop("Select")),
     Column(gettext_noop("Campaign"), "pk"),
     Column(gettext_noop("State")),
-    Column(gettext_noop("Plan"), "plan_version__plan__name"),
-    Column(gettext_noop("Launched"), "created_at"),
-    Column(gettext_noop("Finished"), numeric=True),
-    Column(gettext_noop("Took"), numeric=True),
+    Column(gettext_noop("Plan"), "plan_version__plan__name", key="plan"),
+    Column(gettext_noop("Main figure"), numeric=True, key="figure"),
+    Column(gettext_noop("Change"), key="change"),
+    Column(gettext_noop("Last runs"), key="line"),
+    Column(gettext_noop("Launched"), "created_at", key="launched"),
+    Column(gettext_noop("Finished"), numeric=True, key="finished"),
+    Column(gettext_noop("Took"), numeric=True, key="took"),
 ]
+_MOST_AT_ONCE = 100
 LIST_FILTERS = ("plan", *LAUNCH_DAYS)
 
 
-@login_required
+@needs(Permission.READ)
 @require_GET
 def campaign_list(request: HttpRequest) -> HttpResponse:
     """List campaigns, the newest first, each with how far its runs are."""
@@ -51,12 +59,38 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
     page = listing(request, ids, columns=LIST_COLUMNS, sort="-pk", filters=LIST_FILTERS)
     campaigns = listed_campaigns([row.pk for row in page.rows])
     summaries = campaign_summaries([campaign.pk for campaign in campaigns])
-    rows = [(campaign, summaries[campaign.pk]) for campaign in campaigns]
-    plans = Plan.objects.filter(archived_at=None).order_by("name").values_list("pk", "name")
-    return list_page(request, "campaigns/campaigns.html", {"page": page, "rows": rows, "plans": plans})
+    figures = figures_of_campaigns([campaign.pk for campaign in campaigns])
+    rows = [(campaign, summaries[campaign.pk], figures.get(campaign.pk)) for campaign in campaigns]
+    columns = chosen_columns(request, "campaigns", LIST_COLUMNS)
+    plans = plan_choices(row_id(request.GET.get("plan", "")))
+    context = {"page": page.of_columns(columns.hidden), "rows": rows, "plans": plans, "columns": columns}
+    return list_page(request, "campaigns/campaigns.html", context)
 
 
-@login_required
+@needs(Permission.RUN, checked_by_view=True)
+@require_POST
+def campaigns_cancel(request: HttpRequest) -> HttpResponse:
+    """Cancel every open run of the ticked campaigns, once it is confirmed which they are."""
+    ids = row_ids(request.POST.getlist("rows")[:_MOST_AT_ONCE])
+    access_of(request.user).demand(Permission.RUN, environments_of_campaigns(ids))
+    summaries = campaign_summaries(ids)
+    opened = [campaign for campaign in listed_campaigns(ids) if summaries[campaign.pk].is_open]
+    if not opened:
+        messages.warning(request, _("Nothing to cancel: every run has completed or is already stopping."))
+    elif request.POST.get("confirmed") != "1":
+        rows = [(campaign, summaries[campaign.pk]) for campaign in opened]
+        return render(request, "campaigns/cancel_campaigns.html", {"rows": rows})
+    else:
+        campaigns = Campaign.objects.filter(pk__in=[each.pk for each in opened])
+        cancelled = sum(campaign_cancel(campaign=campaign) for campaign in campaigns)
+        messages.success(
+            request,
+            _("{runs} cancelled: running tests stop within two seconds.").format(runs=counted(cancelled, "run")),
+        )
+    return redirect("web:campaigns")
+
+
+@needs(Permission.READ)
 @require_GET
 def campaign_page(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """Show a campaign; htmx gets what changes while it runs."""
@@ -77,7 +111,7 @@ def campaign_page(request: HttpRequest, campaign_id: int) -> HttpResponse:
     return render(request, template, context)
 
 
-@login_required
+@needs(Permission.RUN, within=environments_of_campaign)
 @require_POST
 def campaign_cancel_page(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """Cancel every run of a campaign that isn't final."""

@@ -1,7 +1,6 @@
 """Environments: list, page, create, edit, archive, restore."""
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -9,12 +8,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from benchweb.accounts.permissions import Permission
+from benchweb.accounts.roles.needs import needs
 from benchweb.hosts import selectors, services
 from benchweb.hosts.errors import HostsError
-from benchweb.hosts.models import Environment
+from benchweb.hosts.models import Environment, Pair
 from benchweb.hosts.pairs import first_pairs
+from benchweb.hosts.selectors import environment_itself
 from benchweb.results.series_summaries import Scope
-from benchweb.runs.lists import latest_runs
+from benchweb.runs.lists import latest_of_pairs
 from benchweb.runs.models import Run
 from benchweb.web.hosts.forms import NamedForm
 from benchweb.web.overview.night import environment_night
@@ -32,7 +34,7 @@ COLUMNS = [
 ]
 
 
-@login_required
+@needs(Permission.READ)
 @require_GET
 def environment_list(request: HttpRequest) -> HttpResponse:
     """List environments with the number of their pairs."""
@@ -42,7 +44,7 @@ def environment_list(request: HttpRequest) -> HttpResponse:
     return list_page(request, "environments/environments.html", {"page": page, "archived": archived})
 
 
-@login_required
+@needs(Permission.READ)
 @require_GET
 def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
     """Show an environment: its figures night by night, its series at a glance, pairs and recent runs."""
@@ -59,12 +61,12 @@ def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
         "pairs_filter": f"environment={environment.pk}",
         "pair_query": f"?environment={environment.pk}",
         "runs_filter": f"environment={environment.pk}",
-        "runs": latest_runs({"environment": environment.pk}, most=RUNS_DISPLAYED),
+        "runs": latest_of_pairs(Pair.objects.filter(environment=environment), most=RUNS_DISPLAYED),
     }
     return render(request, "environments/environment.html", context)
 
 
-@login_required
+@needs(Permission.WRITE)
 @require_http_methods(["GET", "POST"])
 def environment_new(request: HttpRequest) -> HttpResponse:
     """Create an environment."""
@@ -79,7 +81,7 @@ def environment_new(request: HttpRequest) -> HttpResponse:
     return render(request, "shared/form.html", context)
 
 
-@login_required
+@needs(Permission.WRITE, within=environment_itself)
 @require_http_methods(["GET", "POST"])
 def environment_edit(request: HttpRequest, environment_id: int) -> HttpResponse:
     """Rename an environment or describe it anew."""
@@ -99,7 +101,7 @@ def environment_edit(request: HttpRequest, environment_id: int) -> HttpResponse:
     )
 
 
-@login_required
+@needs(Permission.WRITE, within=environment_itself)
 @require_http_methods(["GET", "POST"])
 def environment_archive(request: HttpRequest, environment_id: int) -> HttpResponse:
     """Archive an environment with its pairs."""
@@ -115,17 +117,18 @@ def environment_archive(request: HttpRequest, environment_id: int) -> HttpRespon
         ],
         back=reverse("web:environment", args=[environment.pk]),
         done=reverse("web:environments"),
+        undo=reverse("web:environment_restore", args=[environment.pk]) + "?undo=1",
         act=lambda: services.archive(row=environment),
     )
 
 
-@login_required
+@needs(Permission.WRITE, within=environment_itself)
 @require_POST
 def environment_restore(request: HttpRequest, environment_id: int) -> HttpResponse:
     """Bring an archived environment back; its pairs are restored one by one."""
     environment = get_object_or_404(Environment, pk=environment_id)
     try:
-        if services.restore(row=environment):
+        if services.restore(row=environment, whole="undo" in request.GET):
             messages.success(request, _("Environment {environment} is restored.").format(environment=environment.name))
     except HostsError as error:
         messages.error(request, with_link(error.message, other_url(error)))

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 
-from benchweb.common.rows import row_id
+from benchweb.common.rows import row_id, row_ids
+from benchweb.runs.models import Campaign
 
 
 @dataclass(frozen=True)
@@ -16,6 +18,15 @@ class LaunchForm:
     text: str
     # The number of runs that was agreed to.
     confirm_runs: int | None = None
+    arrangement: str = Campaign.Arrangement.RUNS
+
+    @property
+    def arrangements(self) -> list[tuple[str, str]]:
+        """Return how the runs may follow each other, with the words for it."""
+        return [
+            (Campaign.Arrangement.RUNS, _("each pair's run whole, then the next")),
+            (Campaign.Arrangement.ROUNDS, _("in rounds: each pair once, then all again")),
+        ]
 
 
 def launch_form(data: QueryDict) -> LaunchForm:
@@ -26,8 +37,9 @@ def launch_form(data: QueryDict) -> LaunchForm:
         pair_ids=_ids(data.getlist("pairs")),
         text=data.get("q", "").strip(),
         confirm_runs=row_id(data.get("confirm_runs", "")),
+        arrangement=data.get("arrangement") or Campaign.Arrangement.RUNS,
     )
 
 
 def _ids(texts: list[str]) -> list[int]:
-    return [found for text in dict.fromkeys(texts) if (found := row_id(text)) is not None]
+    return row_ids(dict.fromkeys(texts))

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import cast
 
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
@@ -11,7 +10,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
+from benchweb.accounts.permissions import Permission
+from benchweb.accounts.roles.needs import needs
+from benchweb.common.rows import row_id, row_ids
 from benchweb.hosts import selectors as hosts
+from benchweb.hosts.meshes import pairs_chosen
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.plans import selectors as plans
 from benchweb.plans.models import Plan
@@ -58,10 +61,13 @@ class LaunchPage:
         return [pair for pair in self.chosen if not pair.source.status == pair.sink.status == answered]
 
 
-@login_required
+@needs(Permission.RUN, checked_by_view=True)
 @require_http_methods(["GET", "POST"])
 def launch(request: HttpRequest, plan_id: int | None = None) -> HttpResponse:
-    """Choose on GET (`?plan=`, `?pairs=` fill in); launch on POST and go to the run, or to the campaign's runs."""
+    """Choose on GET (`?plan=`, `?pairs=`, `?endpoints=` of a mesh fill in).
+
+    Launch on POST, and go to the run or to the campaign's runs.
+    """
     if plan_id is not None:
         get_object_or_404(Plan, pk=plan_id)
     form = launch_form(request.POST if request.method == "POST" else _requested(request, plan_id))
@@ -74,7 +80,7 @@ def launch(request: HttpRequest, plan_id: int | None = None) -> HttpResponse:
     return render(request, "launch/launch.html", {"page": page})
 
 
-@login_required
+@needs(Permission.RUN, checked_by_view=True)
 @require_POST
 def launch_choice(request: HttpRequest) -> HttpResponse:
     """Return the pairs by the filter and the summary, with what was chosen kept."""
@@ -87,7 +93,18 @@ def _requested(request: HttpRequest, plan_id: int | None) -> QueryDict:
     data = request.GET.copy()
     if plan_id is not None:
         data["plan"] = str(plan_id)
+    data.setlist("pairs", [*data.getlist("pairs"), *map(str, _of_mesh(data))])
     return data
+
+
+def _of_mesh(data: QueryDict) -> list[int]:
+    """Return the pairs of the mesh or the hub that an address names by its endpoints."""
+    environment_id = row_id(data.get("environment", ""))
+    endpoint_ids = row_ids(data.getlist("endpoints"))
+    if environment_id is None or not endpoint_ids:
+        return []
+    hub_id, both = row_id(data.get("hub", "")), "one_way" not in data
+    return pairs_chosen(endpoint_ids=endpoint_ids, environment_id=environment_id, hub_id=hub_id, both=both)
 
 
 def _page(form: LaunchForm, refusal: LaunchError | None = None) -> LaunchPage:
@@ -121,7 +138,7 @@ def _launched(page: LaunchPage, user: User) -> Campaign:
         )
     if question := services.confirmation_needed(len(page.chosen), page.form.confirm_runs):
         raise LaunchError("confirm_runs", question)
-    return services.launch(plan=page.plan, pairs=page.chosen, user=user)
+    return services.launch(plan=page.plan, pairs=page.chosen, user=user, arrangement=page.form.arrangement)
 
 
 def _destination(campaign: Campaign) -> str:

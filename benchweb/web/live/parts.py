@@ -10,7 +10,16 @@ from dataclasses import dataclass, field
 # frontend/src/live/page.ts): whatever the message told of was in the database before this was rendered.
 FRESH_SECONDS = 0.3
 _CACHE_SIZE = 64
-Key = tuple[int, str]
+
+
+@dataclass(frozen=True)
+class PartKey:
+    """What makes two readers see the same: the run, the language, and what they may do with it and everywhere."""
+
+    run_id: int
+    language: str
+    may_run_it: bool
+    may_run: bool
 
 
 @dataclass
@@ -22,13 +31,13 @@ class _Part:
     html: str = ""
 
 
-_parts: OrderedDict[Key, _Part] = OrderedDict()
+_parts: OrderedDict[PartKey, _Part] = OrderedDict()
 _guard = threading.Lock()
 
 
-def shared_part(run_id: int, language: str, render: Callable[[], str]) -> str:
-    """Return a run's part in a language: as another watcher just got it, else rendered now."""
-    part, requested_at = _part((run_id, language)), time.monotonic()
+def shared_part(key: PartKey, render: Callable[[], str]) -> str:
+    """Return a run's part: as another watcher just got it, else rendered now."""
+    part, requested_at = _part(key), time.monotonic()
     with part.lock:
         # Against the time of asking, not of getting the lock: whoever waited takes what was rendered meanwhile.
         if part.begun_at < requested_at - FRESH_SECONDS:
@@ -39,7 +48,7 @@ def shared_part(run_id: int, language: str, render: Callable[[], str]) -> str:
         return part.html
 
 
-def _part(key: Key) -> _Part:
+def _part(key: PartKey) -> _Part:
     with _guard:
         part = _parts.setdefault(key, _Part())
         _parts.move_to_end(key)

@@ -44,8 +44,8 @@ ALIVE = "event: alive\ndata: {}\n\n"
 def parsed_position(text: str) -> Position:
     """Read the id of the last event that a browser heard; from the beginning for anything else."""
     trial, _, event = text.partition(".")
-    is_place = all(part.isascii() and part.isdecimal() and len(part) < 10 for part in (trial, event))
-    return (int(trial), int(event)) if is_place else (-1, -1)
+    is_position = all(part.isascii() and part.isdecimal() and len(part) < 10 for part in (trial, event))
+    return (int(trial), int(event)) if is_position else (-1, -1)
 
 
 @dataclass

@@ -31,13 +31,14 @@ class PairForm(PageForm):
     )
     sink = EndpointChoice(
         label=_("Sink"),
+        required=False,
         queryset=Endpoint.objects.none(),
-        empty_label=_("Choose a sink"),
-        help_text=_("The endpoint that receives. Connections are always opened from source to sink."),
-        error_messages={
-            "required": _("Choose the receiving endpoint."),
-            "invalid_choice": _("This endpoint is archived."),
-        },
+        empty_label=_("None: the source host alone"),
+        help_text=_(
+            "The endpoint that receives. Connections are always opened from source to sink. Tests of memory and disks "
+            "need no sink."
+        ),
+        error_messages={"invalid_choice": _("This endpoint is archived.")},
     )
     environment = forms.ModelChoiceField(
         label=_("Environment"),

@@ -16,7 +16,7 @@ class PathPanel:
     """A pair with what its last check found; `awaited` is None when no check is awaited."""
 
     pair: Pair
-    found: PathFound | None
+    outcome: PathFound | None
     awaited: AwaitedCheck | None
     is_overdue: bool
 
@@ -30,4 +30,4 @@ def path_panel(pair: Pair, awaited: AwaitedCheck | None = None) -> PathPanel:
     if awaited is not None and awaited.is_recorded(pair.path_checked_at):
         awaited = None
     is_overdue = awaited is not None and awaited.is_overdue(CHECK_PATIENCE)
-    return PathPanel(pair=pair, found=path_found(pair), awaited=awaited, is_overdue=is_overdue)
+    return PathPanel(pair=pair, outcome=path_found(pair), awaited=awaited, is_overdue=is_overdue)

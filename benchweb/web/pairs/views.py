@@ -1,7 +1,6 @@
 """Pairs: list, page, create in one or both directions, move, archive, restore."""
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -11,26 +10,32 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from benchweb.accounts.permissions import Permission, access_of
+from benchweb.accounts.roles.needs import needs
+from benchweb.charts.comparison.sides import MOST_SIDES, sides_query
+from benchweb.charts.main_figures import figures_of_pairs
 from benchweb.common.rows import row_id
 from benchweb.hosts import selectors, services
 from benchweb.hosts.checks.path_checks import path_check
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
+from benchweb.hosts.selectors import environments_of_pair
 from benchweb.results.models import Series
 from benchweb.results.series_summaries import Scope
-from benchweb.runs.lists import latest_runs
+from benchweb.runs.lists import latest_of_pairs
 from benchweb.runs.models import Run
 from benchweb.state_words import state_word
+from benchweb.web.access.context import can_of
 from benchweb.web.pairs.forms import PairEnvironmentForm, PairForm
 from benchweb.web.pairs.path_panel import PathPanel, path_panel
 from benchweb.web.series.section import series_section
-from benchweb.web.shared.archiving import archive_page, counted, retained_runs
+from benchweb.web.shared.archiving import archive_page, archive_several, counted, restore_several, retained_runs, ticked
 from benchweb.web.shared.awaited_check import AwaitedCheck
-from benchweb.web.shared.lists import RUNS_DISPLAYED, Column, list_page, listing
+from benchweb.web.shared.lists import RUNS_DISPLAYED, Column, chosen_columns, list_page, listing, posted_back
 from benchweb.web.shared.next_step import lone_host
 
 
-@login_required
+@needs(Permission.RUN, within=environments_of_pair)
 @require_POST
 def pair_check(request: HttpRequest, pair_id: int) -> HttpResponse:
     """Ask for a check now; with HTMX the panel follows it, else the pair's page shows it when reloaded."""
@@ -42,7 +47,7 @@ def pair_check(request: HttpRequest, pair_id: int) -> HttpResponse:
     return _page(request, path_panel(pair, AwaitedCheck.begun(pair.path_checked_at)))
 
 
-@login_required
+@needs(Permission.READ)
 @require_POST
 def pair_watch(request: HttpRequest, pair_id: int) -> HttpResponse:
     """Return the panel as it is now."""
@@ -58,17 +63,21 @@ def _page(request: HttpRequest, panel: PathPanel) -> HttpResponse:
 
 
 COLUMNS = [
+    Column(gettext_noop("Select")),
     Column(gettext_noop("Source"), "source__host__name"),
-    Column(gettext_noop("Source state")),
+    Column(gettext_noop("Source state"), key="source_state"),
     Column(gettext_noop("Sink"), "sink__host__name"),
-    Column(gettext_noop("Sink state")),
-    Column(gettext_noop("Data path"), "path_status"),
-    Column(gettext_noop("Environment"), "environment__name"),
-    Column(gettext_noop("Added"), "created_at"),
+    Column(gettext_noop("Sink state"), key="sink_state"),
+    Column(gettext_noop("Main figure"), numeric=True, key="figure"),
+    Column(gettext_noop("Change"), key="change"),
+    Column(gettext_noop("Last runs"), key="line"),
+    Column(gettext_noop("Data path"), "path_status", key="path"),
+    Column(gettext_noop("Environment"), "environment__name", key="environment"),
+    Column(gettext_noop("Added"), "created_at", key="added"),
 ]
 
 
-@login_required
+@needs(Permission.READ)
 @require_GET
 def pair_list(request: HttpRequest) -> HttpResponse:
     """List pairs with the state of both ends."""
@@ -85,8 +94,14 @@ def pair_list(request: HttpRequest) -> HttpResponse:
     )
     filters = ["q", "environment", "host", "status", "path", "archived"]
     page = listing(request, pairs, columns=COLUMNS, sort="source__host__name", filters=filters)
+    columns = chosen_columns(request, "pairs", COLUMNS)
+    figures = figures_of_pairs([pair.pk for pair in page.rows])
     context = {
-        "page": page,
+        "page": page.of_columns(columns.hidden),
+        "rows": [(pair, figures.get(pair.pk)) for pair in page.rows],
+        "columns": columns,
+        "archive_url": can_of(request.user).address("pairs_archive"),
+        "bulk_url": reverse("web:pairs_compare"),
         "archived": archived,
         "environments": Environment.objects.filter(archived_at=None).values_list("pk", "name"),
         "hosts": Host.objects.filter(archived_at=None).values_list("pk", "name"),
@@ -96,30 +111,33 @@ def pair_list(request: HttpRequest) -> HttpResponse:
     return list_page(request, "pairs/pairs.html", context)
 
 
-@login_required
+@needs(Permission.READ)
 @require_GET
 def pair_page(request: HttpRequest, pair_id: int) -> HttpResponse:
     """Show a pair: its ends, its series at a glance, its recent runs."""
     pair = get_object_or_404(_pairs(), pk=pair_id)
     context = {
         "pair": pair,
-        "ends": [(_("Source"), pair.source), (_("Sink"), pair.sink)],
-        "path": path_panel(pair),
+        "ends": [(_("Host"), pair.source)]
+        if pair.is_one_host
+        else [(_("Source"), pair.source), (_("Sink"), pair.sink)],
+        "path": None if pair.is_one_host else path_panel(pair),
         "series": series_section(request, Scope(pair=pair.pk)),
         "runs_filter": f"pair={pair.pk}",
-        "runs": latest_runs({"pair": pair.pk}, most=RUNS_DISPLAYED),
+        "runs": latest_of_pairs(Pair.objects.filter(pk=pair.pk), most=RUNS_DISPLAYED),
         "run_count": Run.objects.filter(pair=pair).count(),
         "series_count": Series.objects.filter(pair=pair).count(),
     }
     return render(request, "pairs/pair.html", context)
 
 
-@login_required
+@needs(Permission.WRITE, checked_by_view=True)
 @require_http_methods(["GET", "POST"])
 def pair_new(request: HttpRequest) -> HttpResponse:
     """Create a pair, and its reverse when asked; both or none."""
     form = PairForm(request.POST) if request.method == "POST" else PairForm(initial=request.GET.dict())
     if request.method == "POST" and form.is_valid():
+        access_of(request.user).demand(Permission.WRITE, [form.cleaned_data["environment"].pk])
         try:
             pair = _create(form)
         except HostsError as error:
@@ -133,12 +151,12 @@ def pair_new(request: HttpRequest) -> HttpResponse:
         "endpoint_count": endpoint_count,
         "host": lone_host() if endpoint_count == 1 else None,
         "environment_count": environment_count,
-        "is_possible": endpoint_count > 1 and environment_count > 0,
+        "is_possible": endpoint_count > 0 and environment_count > 0,
     }
     return render(request, "pairs/pair_new.html", context)
 
 
-@login_required
+@needs(Permission.WRITE, within=environments_of_pair)
 @require_http_methods(["GET", "POST"])
 def pair_edit(request: HttpRequest, pair_id: int) -> HttpResponse:
     """Move a pair to another environment."""
@@ -147,6 +165,7 @@ def pair_edit(request: HttpRequest, pair_id: int) -> HttpResponse:
     form = PairEnvironmentForm(request.POST) if request.method == "POST" else PairEnvironmentForm(initial=initial)
     back = reverse("web:pair", args=[pair.pk])
     if request.method == "POST" and form.is_valid():
+        access_of(request.user).demand(Permission.WRITE, [form.cleaned_data["environment"].pk])
         try:
             services.pair_update(pair=pair, environment=form.cleaned_data["environment"])
             return redirect(back)
@@ -157,7 +176,7 @@ def pair_edit(request: HttpRequest, pair_id: int) -> HttpResponse:
     )
 
 
-@login_required
+@needs(Permission.WRITE, within=environments_of_pair)
 @require_http_methods(["GET", "POST"])
 def pair_archive(request: HttpRequest, pair_id: int) -> HttpResponse:
     """Archive a pair."""
@@ -172,32 +191,71 @@ def pair_archive(request: HttpRequest, pair_id: int) -> HttpResponse:
         ],
         back=reverse("web:pair", args=[pair.pk]),
         done=reverse("web:pairs"),
+        undo=reverse("web:pair_restore", args=[pair.pk]),
         act=lambda: services.archive(row=pair),
     )
 
 
-@login_required
+@needs(Permission.WRITE, checked_by_view=True)
+@require_POST
+def pairs_archive(request: HttpRequest) -> HttpResponse:
+    """Archive the ticked pairs; their runs stay."""
+    _demand(request, ticked(request.POST.getlist("rows")))
+    return archive_several(
+        request,
+        _pairs(),
+        act=lambda pair: services.archive(row=pair),
+        back=reverse("web:pairs"),
+        undo=reverse("web:pairs_restore"),
+        losses=[_("They can no longer be launched."), _("Runs and series are kept.")],
+    )
+
+
+@needs(Permission.WRITE, checked_by_view=True)
+@require_POST
+def pairs_restore(request: HttpRequest) -> HttpResponse:
+    """Undo the archiving of several pairs."""
+    _demand(request, ticked(request.GET.get("rows", "").split(",")))
+    return restore_several(request, _pairs(), act=_restored, back=reverse("web:pairs"))
+
+
+@needs(Permission.READ)
+@require_POST
+def pairs_compare(request: HttpRequest) -> HttpResponse:
+    """Compare the ticked pairs' runs, a side for each."""
+    ids = ticked(request.POST.getlist("rows"))
+    if not 2 <= len(ids) <= MOST_SIDES:
+        messages.warning(request, _("Select 2 to {most} pairs to compare.").format(most=MOST_SIDES))
+        return redirect(posted_back(request, "web:pairs"))
+    return redirect(f"{reverse('web:compare')}?{sides_query(*({'pair': str(pk)} for pk in ids))}")
+
+
+@needs(Permission.WRITE, within=environments_of_pair)
 @require_POST
 def pair_restore(request: HttpRequest, pair_id: int) -> HttpResponse:
     """Bring an archived pair back, unless something that it needs is archived still."""
     pair = get_object_or_404(_pairs(), pk=pair_id)
-    needed = (pair.source.host, pair.sink.host, pair.source, pair.sink, pair.environment)
-    archived = next((row for row in needed if row.archived_at is not None), None)
-    if archived is not None:
-        what = type(archived).__name__.lower()
-        messages.error(
-            request,
-            _("{pair} needs the {what} {archived}, which is archived: restore it first.").format(
-                pair=pair, what=what, archived=archived
-            ),
-        )
-        return redirect("web:pair", pair.pk)
     try:
-        services.restore(row=pair)
+        _restored(pair)
         messages.success(request, _("Pair {pair} is restored.").format(pair=pair))
     except HostsError as error:
         messages.error(request, error.message)
     return redirect("web:pair", pair.pk)
+
+
+def _restored(pair: Pair) -> bool:
+    """Bring a pair back; raise HostsError where something that it needs is archived still."""
+    needed = (pair.source.host, pair.sink.host, pair.source, pair.sink, pair.environment)
+    archived = next((row for row in needed if row.archived_at is not None), None)
+    if archived is not None:
+        what = type(archived).__name__.lower()
+        message = _("{pair} needs the {what} {archived}, which is archived: restore it first.")
+        raise HostsError("", message.format(pair=pair, what=what, archived=archived))
+    return services.restore(row=pair)
+
+
+def _demand(request: HttpRequest, pair_ids: list[int]) -> None:
+    access_of(request.user).demand(Permission.WRITE, selectors.environments_of_pairs(pair_ids))
 
 
 @transaction.atomic
@@ -205,7 +263,7 @@ def _create(form: PairForm) -> Pair:
     source, sink = form.cleaned_data["source"], form.cleaned_data["sink"]
     environment = form.cleaned_data["environment"]
     pair = services.pair_create(source=source, sink=sink, environment=environment)
-    if form.cleaned_data["both_directions"]:
+    if form.cleaned_data["both_directions"] and sink is not None:
         services.pair_create(source=sink, sink=source, environment=environment)
     return pair
 

@@ -27,7 +27,9 @@ class DetectableRow:
     is_learning: bool
     runs: int
     repetitions: int
-    to_halve: str
+    # None where `note` says why there is no number.
+    repetitions_to_halve: int | None
+    note: str
 
 
 @dataclass(frozen=True)
@@ -41,36 +43,38 @@ class DetectableSection:
 
 def detectable_section(plan_id: int) -> DetectableSection:
     """Return what a plan's series can show; four queries."""
-    found, total = detectable_changes(plan_id, _MOST_SHOWN)
-    return DetectableSection([_row(each) for each in found], max(0, total - _MOST_SHOWN), total == MOST_COUNTED)
+    changes, total = detectable_changes(plan_id, _MOST_SHOWN)
+    return DetectableSection([_row(change) for change in changes], max(0, total - _MOST_SHOWN), total == MOST_COUNTED)
 
 
-def _row(each: Detectable) -> DetectableRow:
-    series = each.series
+def _row(change: Detectable) -> DetectableRow:
+    series = change.series
     kind = catalog().kinds[series.kind]
+    note = _note(change)
     settings = setting_parts([kind.stated_defaults | series.identity], kind)[0].values()
     return DetectableRow(
         pair=str(series.pair),
         environment=str(series.pair.environment),
         figure=" · ".join([kind.label, kind.metrics[series.metric].label, *settings]),
         url=f"{reverse('web:history')}?{urlencode({'series': series.pk})}",
-        smallest="" if each.ratio is None else f"{each.ratio * 100:.1f} %",
-        is_learning=each.is_learning,
-        runs=each.runs,
-        repetitions=each.repetitions,
-        to_halve=_to_halve(each),
+        smallest="" if change.ratio is None else f"{change.ratio * 100:.1f} %",
+        is_learning=change.is_learning,
+        runs=change.runs,
+        repetitions=change.repetitions,
+        repetitions_to_halve=None if note else change.repetitions_to_halve,
+        note=note,
     )
 
 
-def _to_halve(each: Detectable) -> str:
-    """Say how many repetitions a run needs to show half as much."""
-    if each.is_learning:
-        left = LEAST_RUNS - each.runs
+def _note(change: Detectable) -> str:
+    """Say why no number of repetitions shows half as much; nothing where one does."""
+    if change.is_learning:
+        left = LEAST_RUNS - change.runs
         return ngettext("{count} run until it is known", "{count} runs until it is known", left).format(count=left)
-    if each.ratio is None:
-        return ""
-    if each.is_at_floor:
+    if change.ratio is None:
+        return _("its level is 0")
+    if change.is_at_floor:
         return _("none needed: smaller changes alert nobody")
-    if each.repetitions_to_halve is None:
+    if change.repetitions_to_halve is None:
         return _("more repetitions don't help: runs differ from each other")
-    return f"{each.repetitions_to_halve:,}"
+    return ""

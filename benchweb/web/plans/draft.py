@@ -11,6 +11,7 @@ from benchweb.catalog import Kind, ParameterError, catalog, validated_params
 from benchweb.plans.confidence import DEFAULT_MAXIMUM_REPETITIONS
 from benchweb.plans.expansion import PlanError
 from benchweb.plans.models import PlanVersion
+from benchweb.plans.templates import PlanTemplate
 from benchweb.web.plans.sweep_text import parsed_values, spelled
 
 # Values of one sweep that are checked while typing; a longer one is refused by its count when expanded.
@@ -56,8 +57,15 @@ class PlanValues:
 
 def new_draft() -> PlanDraft:
     """Return a plan to start from: one step of the catalog's first kind, with its defaults."""
-    step = StepDraft("s0", next(iter(catalog().kinds)))
+    step = StepDraft("s0", next(iter(catalog().tests)))
     return PlanDraft("", str(_REPETITIONS), PlanVersion.Order.INTERLEAVED, "0", [step])
+
+
+def draft_of_template(template: PlanTemplate) -> PlanDraft:
+    """Return a template as one would type it."""
+    order = PlanVersion.Order.INTERLEAVED
+    version = PlanVersion(steps=template.steps, repetitions=template.repetitions, order=order)
+    return draft_of_version(template.name, version)
 
 
 def draft_of_version(name: str, version: PlanVersion) -> PlanDraft:
@@ -138,7 +146,7 @@ def _step_of_form(data: QueryDict, key: str) -> StepDraft:
 def _added(steps: list[StepDraft]) -> StepDraft:
     used = {step.key for step in steps}
     key = next(key for number in range(len(steps) + 1) if (key := f"s{number}") not in used)
-    return StepDraft(key, steps[-1].kind if steps else next(iter(catalog().kinds)))
+    return StepDraft(key, steps[-1].kind if steps else next(iter(catalog().tests)))
 
 
 def _read_number(text: str, name: str, errors: dict[str, str]) -> float:
@@ -159,13 +167,13 @@ def _read_confidence(draft: PlanDraft, errors: dict[str, str]) -> dict[str, Any]
     if not (draft.confidence_level_percent.strip() or draft.confidence_width_percent.strip()):
         return None
     most = draft.confidence_max_repetitions.strip() or str(DEFAULT_MAXIMUM_REPETITIONS)
-    found = _read_number(most, "confidence_max_repetitions", errors)
-    if found != int(found):
+    number = _read_number(most, "confidence_max_repetitions", errors)
+    if number != int(number):
         errors["confidence_max_repetitions"] = _("Repetitions must be a whole number.")
     return {
         "level_percent": _read_number(draft.confidence_level_percent, "confidence_level_percent", errors),
         "width_percent": _read_number(draft.confidence_width_percent, "confidence_width_percent", errors),
-        "max_repetitions": int(found),
+        "max_repetitions": int(number),
     }
 
 

@@ -87,7 +87,7 @@ class StepView:
     @property
     def more_used(self) -> int:
         """Count what is set, or wrong, under "More parameters": then it is shown open."""
-        return sum(bool(each.text or each.error or any(c.ticked for c in each.choices)) for each in self.more)
+        return sum(bool(field.text or field.error or any(c.ticked for c in field.choices)) for field in self.more)
 
 
 @dataclass(frozen=True)
@@ -149,9 +149,9 @@ class Editor:
         labels = {name: _(label) for name, label in _BASICS.items()}
         for step in self.steps:
             labels |= {step.kind_field: _("Step {number}, test kind").format(number=step.number)}
-            for each in step.fields + step.more:
-                labels[each.input_name] = _("Step {number}, {field}").format(
-                    number=step.number, field=each.label.lower()
+            for field in step.fields + step.more:
+                labels[field.input_name] = _("Step {number}, {field}").format(
+                    number=step.number, field=field.label.lower()
                 )
         known = [
             Problem(f"id_{name}", label, self.errors[name]) for name, label in labels.items() if name in self.errors
@@ -169,7 +169,7 @@ class Editor:
 
     @property
     def kinds(self) -> list[Kind]:
-        return list(catalog().kinds.values())
+        return list(catalog().tests.values())
 
     @property
     def orders(self) -> list[tuple[str, str]]:
@@ -178,10 +178,10 @@ class Editor:
 
 def editor(draft: PlanDraft, errors: dict[str, str] | None = None) -> Editor:
     """Prepare the editor for a draft, with the errors of a refused save over those found here."""
-    preview, found = _checked_preview(draft)
-    found |= errors or {}
-    steps = [_step(index, step, found) for index, step in enumerate(draft.steps, start=1)]
-    return Editor(draft=draft, steps=steps, errors=found, preview=preview)
+    preview, messages = _checked_preview(draft)
+    messages |= errors or {}
+    steps = [_step(index, step, messages) for index, step in enumerate(draft.steps, start=1)]
+    return Editor(draft=draft, steps=steps, errors=messages, preview=preview)
 
 
 def preview_of(version: PlanVersion) -> Preview:
@@ -252,8 +252,8 @@ def _step(number: int, step: StepDraft, errors: dict[str, str]) -> StepView:
         kind=kind,
         kind_name=step.kind,
         error=errors.get(f"{step.key}-kind", ""),
-        fields=[each for each in fields if each.name not in advanced],
-        more=[each for each in fields if each.name in advanced],
+        fields=[field for field in fields if field.name not in advanced],
+        more=[field for field in fields if field.name in advanced],
     )
 
 

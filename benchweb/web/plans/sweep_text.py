@@ -6,10 +6,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Parameter, ParameterError, catalog, nested_words, storable_json
+from benchweb.common.formatting import MULTIPLIERS, typed_number
 
-_MULTIPLIERS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_MULTIPLIERS |= {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
-_NUMBER = re.compile(r"([+-]?[0-9]{1,30}(?:\.[0-9]{1,30})?)([kKMGT]i?)?(?:B|s|bit/s)?")
 _SEPARATORS = re.compile(r"[,;\s]+")
 _BOOLEANS = {"true": True, "false": False}
 # Longer than any sweep that a plan may hold: beyond it nothing is parsed.
@@ -53,15 +51,15 @@ def _parsed(parameter: Parameter, part: str) -> Any:
         return part
     if parameter.schema["type"] == "boolean":
         return _BOOLEANS.get(part.lower(), part)
-    match = _NUMBER.fullmatch(part)
-    if match is None:
+    number = typed_number(part)
+    if number is None:
         raise ParameterError(
             parameter.name,
             _("{part} is not a number: write 64, 1.5k (k is 1,000) or 64Ki (Ki is 1,024).").format(
                 part=f"{part[:40]!r}"
             ),
         )
-    return _number(match[1], _MULTIPLIERS[(match[2] or "").replace("K", "k").replace("ki", "Ki")])
+    return number
 
 
 def _parsed_test(parameter: Parameter, part: str) -> Any:
@@ -89,13 +87,6 @@ def _parsed_test(parameter: Parameter, part: str) -> Any:
     return {"kind": name, "params": params}
 
 
-def _number(digits: str, multiplier: int) -> int | float:
-    if "." not in digits:
-        return int(digits) * multiplier
-    value = float(digits) * multiplier
-    return int(value) if value.is_integer() else value
-
-
 def _spelled(parameter: Parameter, value: Any) -> str:
     if parameter.is_test:
         return nested_words(value)
@@ -104,5 +95,5 @@ def _spelled(parameter: Parameter, value: Any) -> str:
     suffixes = {"B": ("Gi", "Mi", "Ki"), "bit/s": ("T", "G", "M", "k")}.get(parameter.unit, ())
     if not isinstance(value, int) or value == 0:
         return f"{value:g}" if isinstance(value, float) else str(value)
-    suffix = next((each for each in suffixes if value % _MULTIPLIERS[each] == 0), "")
-    return f"{value // _MULTIPLIERS[suffix]}{suffix}"
+    suffix = next((suffix for suffix in suffixes if value % MULTIPLIERS[suffix] == 0), "")
+    return f"{value // MULTIPLIERS[suffix]}{suffix}"

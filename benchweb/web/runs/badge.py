@@ -64,9 +64,9 @@ def figure_badge(
 
 
 def _words(figure: Headline) -> str:
-    told = formatting.repetitions(figure.value, figure.extremes, figure.unit, figure.n)
-    between = " " if told.startswith("±") else " · "
-    value = f"{formatting.quantity(figure.value, figure.unit)}{between}{told}"
+    spread = formatting.repetitions(figure.value, figure.extremes, figure.unit, figure.n)
+    between = " " if spread.startswith("±") else " · "
+    value = f"{formatting.quantity(figure.value, figure.unit)}{between}{spread}"
     return " · ".join([value, *settings_words(figure.at)])
 
 

@@ -9,15 +9,17 @@ from django.utils.translation import gettext as _
 
 from benchweb.catalog import Metric, catalog
 from benchweb.catalog.translation import reason_text
-from benchweb.charts.run.confidence import ShownCombination, displayed_combinations
+from benchweb.charts.run.confidence import DisplayedCombination, displayed_combinations
 from benchweb.charts.run.reproduce import TrialCommand, engine_command, run_commands
 from benchweb.charts.run.verdict import Verdict, verdict, warnings_of
 from benchweb.hosts.facts.mtu import mtu_words
 from benchweb.results.confidence import RunConfidence, run_confidence
 from benchweb.results.selectors import TrialRow, facts_of_runs
 from benchweb.runs.models import OPEN_STATES, Run, RunEvent, State
+from benchweb.runs.selectors import before_and_after
 from benchweb.state_words import state_word
 from benchweb.web.facts.diff import FactsRows, facts_side_by_side
+from benchweb.web.runs.figures import FigureRow, figure_rows
 from benchweb.web.runs.rows import seconds_left
 
 # A page of this many trials stays readable; the exports have all of them.
@@ -26,7 +28,7 @@ _EVENTS_DISPLAYED = 200
 
 
 @dataclass(frozen=True)
-class ShownTrial:
+class DisplayedTrial:
     """A trial with its headline figure; `value` is None where it has none, with the reason in words."""
 
     trial: TrialRow
@@ -52,10 +54,14 @@ class RunView:
     run: Run
     is_open: bool
     verdict: Verdict
+    figures: list[FigureRow]
+    # The runs of the same pair and plan around it.
+    previous: int | None
+    next: int | None
     confidence: RunConfidence | None
-    confidence_rows: list[ShownCombination]
+    confidence_rows: list[DisplayedCombination]
     progress: Progress
-    trials: list[ShownTrial]
+    trials: list[DisplayedTrial]
     trials_hidden: int
     commands: list[TrialCommand]
     facts: list[FactsRows]
@@ -65,20 +71,24 @@ class RunView:
 
 
 def run_view(run: Run, trials: Sequence[TrialRow]) -> RunView:
-    """Prepare a run whose trials are at hand; reads facts and events in two queries."""
+    """Prepare a run whose trials are at hand; reads what is usual, its neighbours, facts and events in six queries."""
+    previous, following = before_and_after(run)
     confidence = run_confidence(run.plan_version, trials)
     facts = facts_of_runs([run.pk]).get(run.pk)
     return RunView(
         run=run,
         is_open=run.state in OPEN_STATES,
         verdict=verdict(run, trials),
+        figures=figure_rows(run, trials),
+        previous=previous,
+        next=following,
         confidence=confidence,
         confidence_rows=displayed_combinations(confidence) if confidence else [],
         progress=_progress(run, trials),
-        trials=[_shown(trial, run) for trial in trials[:TRIALS_DISPLAYED]],
+        trials=[_displayed_trial(trial, run) for trial in trials[:TRIALS_DISPLAYED]],
         trials_hidden=max(0, len(trials) - TRIALS_DISPLAYED),
         commands=run_commands(run, trials[:TRIALS_DISPLAYED]),
-        facts=facts_side_by_side(*facts) if facts else [],
+        facts=facts_side_by_side(facts[0], facts[0 if run.pair.is_one_host else 1]) if facts else [],
         facts_note=mtu_words(run.pair, *facts) if facts else "",
         events=list(RunEvent.objects.filter(run=run).order_by("pk")[:_EVENTS_DISPLAYED]),
     )
@@ -92,10 +102,10 @@ def run_notes(run: Run, trials: Sequence[TrialRow]) -> list[str]:
 
 def noted(warnings: Iterable[str], facts_note: str) -> list[str]:
     """Put together what the trials' flags and the hosts' facts tell, in the reader's language."""
-    return [each for each in (*warnings, facts_note) if each]
+    return [note for note in (*warnings, facts_note) if note]
 
 
-def _shown(trial: TrialRow, run: Run) -> ShownTrial:
+def _displayed_trial(trial: TrialRow, run: Run) -> DisplayedTrial:
     kind = catalog().kinds.get(trial.kind)
     metric = kind.metrics[kind.headline] if kind else None
     value = trial.metrics.get(metric.key) if metric else None
@@ -104,12 +114,12 @@ def _shown(trial: TrialRow, run: Run) -> ShownTrial:
         if value is None
         else ""
     )
-    return ShownTrial(
+    return DisplayedTrial(
         trial=trial,
         metric=metric,
         value=value,
         missing=missing,
-        command=engine_command(sink=run.pair.sink, kind=trial.kind, params=trial.params),
+        command=engine_command(pair=run.pair, kind=trial.kind, params=trial.params),
     )
 
 

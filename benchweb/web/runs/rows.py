@@ -1,8 +1,8 @@
 """Runs as rows of a list: each with its trials' counts and, while it runs, its progress and time left."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Protocol
 
@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from benchweb.catalog import catalog
+from benchweb.charts.main_figures import MainFigure
 from benchweb.common.rows import fetch
 from benchweb.runs.lists import RunLine
 from benchweb.runs.models import OPEN_STATES, State
@@ -17,15 +18,18 @@ from benchweb.web.shared.lists import Column
 
 # The cells are in runs/partials/row.html.
 COLUMNS = [
-    Column(gettext_noop("Compare")),
+    Column(gettext_noop("Select")),
     Column(gettext_noop("Run"), "pk"),
     Column(gettext_noop("State"), "state"),
-    Column(gettext_noop("Plan"), "plan_version__plan__name"),
-    Column(gettext_noop("Source → sink")),
-    Column(gettext_noop("Environment"), "pair__environment__name"),
-    Column(gettext_noop("Trials"), numeric=True),
-    Column(gettext_noop("Launched"), "created_at"),
-    Column(gettext_noop("Took"), numeric=True),
+    Column(gettext_noop("Plan"), "plan_version__plan__name", key="plan"),
+    Column(gettext_noop("Source → sink"), key="pair"),
+    Column(gettext_noop("Main figure"), numeric=True, key="figure"),
+    Column(gettext_noop("Change"), key="change"),
+    Column(gettext_noop("Last runs"), key="line"),
+    Column(gettext_noop("Environment"), "pair__environment__name", key="environment"),
+    Column(gettext_noop("Trials"), numeric=True, key="trials"),
+    Column(gettext_noop("Launched"), "created_at", key="launched"),
+    Column(gettext_noop("Took"), numeric=True, key="took"),
 ]
 # How long a running run still takes follows from its open trials' parameters; of all others only the number counts.
 _COUNTS = """
@@ -58,14 +62,16 @@ class RunRow:
     finished: int
     total: int
     ends_at: datetime | None
+    # None until the run has given one.
+    figure: MainFigure | None = None
 
     @property
     def is_open(self) -> bool:
         return self.run.state in OPEN_STATES
 
 
-def run_rows(runs: Sequence[RunLine]) -> list[RunRow]:
-    """Add counts and progress to runs, in one query whatever their number."""
+def run_rows(runs: Sequence[RunLine], figures: Mapping[int, MainFigure] | None = None) -> list[RunRow]:
+    """Add counts, progress and what figures are at hand to runs, in one query whatever their number."""
     if not runs:
         return []
     running = [run.pk for run in runs if run.state == State.RUNNING]
@@ -77,7 +83,8 @@ def run_rows(runs: Sequence[RunLine]) -> list[RunRow]:
         counts[row.run_id][row.state] += row.trials
         if row.kind is not None:
             left[row.run_id] += row.trials * _seconds_left(row.kind, row.params or {}, row.started_at, now)
-    return [_row(run, counts[run.pk], left.get(run.pk), now) for run in runs]
+    rows = [_row(run, counts[run.pk], left.get(run.pk), now) for run in runs]
+    return [replace(row, figure=figures.get(row.run.pk)) for row in rows] if figures else rows
 
 
 class TimedTrial(Protocol):

@@ -28,7 +28,7 @@ class BlackoutsField(forms.CharField):
         if not isinstance(value, list):
             return value
         # In the one spelling that the field reads back, whatever the reader's language.
-        return "\n".join(f"{each['from']} to {each['until']}" for each in value)
+        return "\n".join(f"{blackout['from']} to {blackout['until']}" for blackout in value)
 
     def to_python(self, value: Any) -> Any:
         lines = [line.strip() for line in (value or "").splitlines() if line.strip()]

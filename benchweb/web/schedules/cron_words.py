@@ -78,15 +78,15 @@ def _minutes(times: CronSim) -> str:
     step = _step(minutes, _SIXTY)
     if step and _is_run(hours, _HOURS):
         first, last = _clock(hours[0], minutes[0]), _clock(hours[-1], minutes[-1])
-        each = pgettext("cron", "every minute") if step == 1 else _every_minutes(step)
-        return pgettext("cron", "{each} from {first} to {last}").format(each=each, first=first, last=last)
+        interval_words = pgettext("cron", "every minute") if step == 1 else _every_minutes(step)
+        return pgettext("cron", "{each} from {first} to {last}").format(each=interval_words, first=first, last=last)
     if len(minutes) == 1 and _is_run(hours, _HOURS):
         first, last = _clock(hours[0], minutes[0]), _clock(hours[-1], minutes[0])
         return pgettext("cron", "every hour from {first} to {last}").format(first=first, last=last)
     of_hours = _numbers(hours, _HOURS)
     if step:
-        each = pgettext("cron", "every minute") if step == 1 else _every_minutes(step)
-        return pgettext("cron", "{each} in hours {hours}").format(each=each, hours=of_hours)
+        interval_words = pgettext("cron", "every minute") if step == 1 else _every_minutes(step)
+        return pgettext("cron", "{each} in hours {hours}").format(each=interval_words, hours=of_hours)
     pattern = npgettext(
         "cron", "at minute {minutes} of hours {hours}", "at minutes {minutes} of hours {hours}", len(minutes)
     )
@@ -150,7 +150,7 @@ def _weekdays(times: CronSim) -> str:
     if plain:
         spans = _spans(_rotated(plain, _WEEK, least=1), _weekday)
         parts.append(pgettext("cron: days of every week", "{weekdays}").format(weekdays=spans))
-    for day, which in sorted(each for each in times.weekdays if not isinstance(each, int)):
+    for day, which in sorted(entry for entry in times.weekdays if not isinstance(entry, int)):
         name = _weekday(day)
         if which == CronSim.LAST:
             parts.append(pgettext("cron", "the last {weekday} of the month").format(weekday=name))
@@ -189,12 +189,12 @@ def _step(numbers: Sequence[int], of: int) -> int:
 
 def _rotated(numbers: Iterable[int], of: int, *, least: int = 0) -> list[int]:
     """Sort numbers of a round of so many, beginning behind a gap where they go over its end."""
-    found = set(numbers)
-    ordered = sorted(found)
-    if len(found) == of or least not in found or least + of - 1 not in found:
+    distinct = set(numbers)
+    ordered = sorted(distinct)
+    if len(distinct) == of or least not in distinct or least + of - 1 not in distinct:
         return ordered
-    begin = next(number for number in reversed(ordered) if number - 1 not in found)
-    return [*(each for each in ordered if each >= begin), *(each for each in ordered if each < begin)]
+    begin = next(number for number in reversed(ordered) if number - 1 not in distinct)
+    return [*(number for number in ordered if number >= begin), *(number for number in ordered if number < begin)]
 
 
 def _is_run(numbers: Sequence[int], of: int) -> bool:

@@ -22,7 +22,7 @@ _FORM = _("Enter a duration, such as 30 min, 6 h or 1 day.")
 
 
 class DurationField(forms.CharField):
-    """Gives whole seconds, or None when empty."""
+    """Clean to whole seconds, or None when empty."""
 
     def __init__(self, label: StrOrPromise, *, help_text: StrOrPromise = "", initial: Any = None) -> None:
         widget = forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"})

@@ -28,6 +28,7 @@ from benchweb.schedules.errors import TimingError
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.timing.localtime import zone_checked
 from benchweb.web.schedules.blackouts import BlackoutsField
+from benchweb.web.schedules.day_times import cron_of_picked, days_field, picked_from, time_of_day
 from benchweb.web.schedules.durations import DurationField
 from benchweb.web.shared.forms import PageForm, text_field
 from benchweb.web.shared.zones import zone_named
@@ -42,7 +43,7 @@ TARGETS = [
     ("mesh", _("Full mesh of selected endpoints")),
     ("modes", _("Network modes: each source mode to each sink mode")),
 ]
-REPEATS = [("cron", _("At times of day: a cron expression")), ("every", _("At an interval"))]
+REPEATS = [("times", _("At a time of day")), ("cron", _("Cron expression or words")), ("every", _("At an interval"))]
 # With seconds: an interval counts from its start, and an edit must not move it.
 _LOCAL = "%Y-%m-%dT%H:%M:%S"
 # Which field of the form holds what a service blames, where they differ.
@@ -66,20 +67,14 @@ class LocalTimeField(forms.CharField):
         if not value:
             return None
         try:
-            found = datetime.fromisoformat(str(value))
+            moment = datetime.fromisoformat(str(value))
         except ValueError:
             raise forms.ValidationError(_("Enter a date and a time, such as 2026-12-24T02:00.")) from None
-        if found.tzinfo is not None or not 1970 <= found.year <= 2200:
+        if moment.tzinfo is not None or not 1970 <= moment.year <= 2200:
             raise forms.ValidationError(
                 _("Enter a date from 1970 to 2200 without a time zone: the schedule's zone is used.")
             )
-        return found
-
-
-def time_of_day(label: StrOrPromise, help_text: StrOrPromise = "") -> forms.TimeField:
-    """Return a field of a local time of day."""
-    widget = forms.TimeInput(attrs={"type": "time"}, format="%H:%M")
-    return forms.TimeField(label=label, help_text=help_text, required=False, widget=widget)
+        return moment
 
 
 def number(
@@ -149,13 +144,16 @@ class ScheduleForm(PageForm):
         required=False,
         empty_label=_("Choose an environment"),
     )
-    repeat = forms.ChoiceField(label=_("When"), choices=REPEATS, initial="cron")
+    repeat = forms.ChoiceField(label=_("When"), choices=REPEATS, initial="times")
+    at = time_of_day(_("Time"))
+    days = days_field()
     cron = text_field(
         _("Cron expression"),
         max_length=200,
         spellcheck="false",
         help_text=_(
-            "Minute, hour, day of the month, month, day of the week: 0 2 * * * is 02:00 every night; or @daily."
+            "Minute, hour, day of the month, month, day of the week: 0 2 * * * is 02:00 every night. Or @daily, or "
+            "words such as “Mondays and Thursdays at 6:30 pm”."
         ),
     )
     every = DurationField(
@@ -230,7 +228,7 @@ class ScheduleForm(PageForm):
 
     def clean(self) -> dict[str, Any]:
         """Require what was chosen to be given, and read local times in the schedule's zone."""
-        for choice, needs in (("target", _NEEDED[self.chosen("target")]), ("repeat", (self.chosen("repeat"),))):
+        for choice, needs in (("target", _NEEDED[self.chosen("target")]), ("repeat", (_TYPED[self.chosen("repeat")],))):
             for name in needs:
                 if choice in self.cleaned_data and name not in self.errors and not self.cleaned_data.get(name):
                     self.add_error(name, _MISSING[name])
@@ -246,7 +244,7 @@ class ScheduleForm(PageForm):
     def chosen(self, name: str) -> str:
         """Return which of several is chosen, whether valid or not."""
         value = str(self[name].value() or "")
-        return value if value in dict(self.fields[name].choices) else "pairs" if name == "target" else "cron"  # type: ignore[attr-defined]
+        return value if value in dict(self.fields[name].choices) else "pairs" if name == "target" else "times"  # type: ignore[attr-defined]
 
     def values(self) -> dict[str, Any]:
         """Return the values as the services take them; of a form that isn't valid, those that are."""
@@ -264,7 +262,7 @@ class ScheduleForm(PageForm):
         repeat = self.chosen("repeat")
         every = f"PT{data['every']}S" if data.get("every") else ""
         values |= {
-            "cron": data.get("cron", "") if repeat == "cron" else "",
+            "cron": data.get("cron", "") if repeat == "cron" else cron_of_picked(data) if repeat == "times" else "",
             "every": every if repeat == "every" else "",
         }
         return values | {"target": _READ[self.chosen("target")](data)}
@@ -278,6 +276,8 @@ class ScheduleForm(PageForm):
         root = field.split(".", maxsplit=1)[0]
         if root in ("target", "pairs", "environment", "label", "mesh"):
             return self.target_fields()[0]
+        if root == "cron" and self.chosen("repeat") == "times":
+            return "at"
         return _FIELD_OF.get(root, root)
 
     def refuse(self, field: str, message: str, url: str = "") -> None:
@@ -292,7 +292,10 @@ _NEEDED = {
     "mesh": ("endpoints",),
     "modes": ("source_modes", "sink_modes", "modes_environment"),
 }
+# The field that holds when it comes due, by the choice.
+_TYPED = {"times": "at", "cron": "cron", "every": "every"}
 _MISSING = {
+    "at": _("Enter a time of day, such as 02:00."),
     "pairs": _("Choose at least one pair."),
     "environment": _("Choose an environment."),
     "label": _("Enter a host label."),
@@ -300,7 +303,7 @@ _MISSING = {
     "source_modes": _("Choose at least one source mode."),
     "sink_modes": _("Choose at least one sink mode."),
     "modes_environment": _("Choose an environment."),
-    "cron": _("Enter a cron expression, such as 0 2 * * *."),
+    "cron": _("Enter a cron expression, such as 0 2 * * *, or words such as “every night at 02:00”."),
     "every": _("Enter an interval, such as 30 min."),
 }
 
@@ -348,7 +351,7 @@ def _initial(schedule: Schedule) -> dict[str, Any]:
         initial[name] = moment and timezone.localtime(moment, zone).strftime(_LOCAL)
     initial |= {"deadline": schedule.deadline_seconds, "slip": schedule.slip_seconds or None}
     initial |= {"retry_pause": schedule.retry_pause_seconds, "confirm_runs": schedule.confirmed_runs}
-    initial["repeat"] = "cron" if schedule.cron else "every"
+    initial |= picked_from(schedule.cron) or {"repeat": "cron" if schedule.cron else "every"}
     return initial | _initial_target(schedule.target)
 
 

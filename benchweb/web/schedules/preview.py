@@ -85,7 +85,7 @@ def _in_words(values: dict[str, Any], zone: str) -> SchedulePreview:
     except TimingError:
         # What is wrong with it is told as a fault.
         return SchedulePreview(timezone=zone)
-    return SchedulePreview(when_words(cron, values["every"]), cron_hint(cron), zone)
+    return SchedulePreview(when_words(cron, values["every"]), cron_hint(cron, zone), zone)
 
 
 def _with_outlook(preview: SchedulePreview, values: dict[str, Any], schedule_id: int | None) -> SchedulePreview:
@@ -95,10 +95,10 @@ def _with_outlook(preview: SchedulePreview, values: dict[str, Any], schedule_id:
     draft = schedule_draft(**values)
     # So that a schedule that is edited is in no conflict with itself.
     draft.pk = schedule_id
-    found = feasibility(draft)
+    outlook = feasibility(draft)
     # The box stays while the number does, for it is what was agreed to.
     confirm = count if confirmation_needed(count, None) else None
-    return replace(preview, feasibility=found, picture=gantt(found, draft.timezone), confirm=confirm)
+    return replace(preview, feasibility=outlook, picture=gantt(outlook, draft.timezone), confirm=confirm)
 
 
 def _slots(values: dict[str, Any]) -> list[datetime]:
@@ -109,10 +109,10 @@ def _slots(values: dict[str, Any]) -> list[datetime]:
     )
     now = timezone.now()
     rule = rule_of_definition(definition, now)
-    found = next_slots(rule, min(SLOTS_DISPLAYED, values.get("max_runs") or SLOTS_DISPLAYED), now)
-    if not found:
+    slots = next_slots(rule, min(SLOTS_DISPLAYED, values.get("max_runs") or SLOTS_DISPLAYED), now)
+    if not slots:
         raise never_fires(rule, now)
-    return found
+    return slots
 
 
 def _faults(form: ScheduleForm) -> list[Fault]:

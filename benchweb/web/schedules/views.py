@@ -1,10 +1,8 @@
 """Schedules: list, page, the form with its live preview, pause, resume, run now, archive, restore."""
 
-from collections.abc import Callable
 from typing import cast
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
@@ -14,26 +12,29 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from benchweb.accounts.permissions import Permission
+from benchweb.accounts.roles.needs import needs
 from benchweb.catalog.translation import reason_text, sentence_space
 from benchweb.common.names import searched
-from benchweb.common.rows import row_id
-from benchweb.hosts.selectors import endpoints_usable, labels_in_use, pairs_to_choose
 from benchweb.runs.models import State
 from benchweb.runs.services import LaunchError
 from benchweb.schedules import services
-from benchweb.schedules.defaults import DEFAULT_RETRY_PAUSE_SECONDS
 from benchweb.schedules.errors import ScheduleError
 from benchweb.schedules.forecasts.feasibility import feasibility
 from benchweb.schedules.models import SKIPPED, Schedule
-from benchweb.schedules.selectors import next_slots, rates_since, success_rates
+from benchweb.schedules.selectors import environments_of_schedule, next_slots, rates_since, success_rates
 from benchweb.schedules.slots.turns import campaign_under_way, waiting_count
-from benchweb.web.schedules.forms import ScheduleForm
-from benchweb.web.schedules.preview import schedule_preview
 from benchweb.web.schedules.rows import schedule_rows, slot_rows
-from benchweb.web.schedules.words import bounds_words, cron_hint, environment_names, target_words, when_words
+from benchweb.web.schedules.words import (
+    bounds_words,
+    cron_hint,
+    environment_names,
+    target_words,
+    weeks_compared_url,
+    when_words,
+)
 from benchweb.web.shared.archiving import archive_page, counted
 from benchweb.web.shared.lists import Column, list_page, listing
-from benchweb.web.shared.zones import reader_zone, zone_names
 from benchweb.web.timeline.gantt import gantt
 
 COLUMNS = [
@@ -51,16 +52,9 @@ SLOT_COLUMNS = [
     Column(gettext_noop("Runs"), numeric=True),
 ]
 SLOT_STATES = [*State.values, SKIPPED]
-FOLDED = (
-    *("starts_at", "ends_at", "max_runs", "deadline", "slip"),
-    *("missed", "overlap", "blackouts", "retries", "retry_pause", "rerun_percent"),
-)
-# Pairs and endpoints listed at once; chosen ones are always shown.
-DISPLAYED_PAIRS = 200
-DISPLAYED_ENDPOINTS = 2_000
 
 
-@login_required
+@needs(Permission.READ)
 @require_GET
 def schedule_list(request: HttpRequest) -> HttpResponse:
     """List schedules: when next, how the last one went, how many succeed."""
@@ -75,7 +69,7 @@ def schedule_list(request: HttpRequest) -> HttpResponse:
     return list_page(request, "schedules/schedules.html", context)
 
 
-@login_required
+@needs(Permission.READ)
 @require_GET
 def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Show a schedule: what it does, its next times, its slots with what became of each."""
@@ -87,7 +81,7 @@ def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
     context = {
         "schedule": schedule,
         "when": when_words(schedule.cron, schedule.every),
-        "hint": cron_hint(schedule.cron),
+        "hint": cron_hint(schedule.cron, schedule.timezone),
         "bounds": bounds_words(schedule),
         "target": target_words(schedule.target, environment_names([schedule.target])),
         "next_slots": next_slots(schedule),
@@ -97,90 +91,41 @@ def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
         "campaign_id": campaign_under_way(schedule),
         "waiting": waiting_count(schedule),
         "states": SLOT_STATES,
+        "weeks_url": weeks_compared_url(schedule),
     }
     return render(request, "schedules/schedule.html", context)
 
 
-@login_required
+@needs(Permission.READ)
 @require_GET
 def schedule_outlook(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Say whether a schedule fits; apart from its page, for a large mesh takes a second to place."""
     schedule = get_object_or_404(Schedule.objects.select_related("plan"), pk=schedule_id)
-    found = feasibility(schedule)
+    outlook = feasibility(schedule)
     context = {
-        "found": found,
-        "picture": gantt(found, schedule.timezone),
+        "outlook": outlook,
+        "picture": gantt(outlook, schedule.timezone),
         "timezone": schedule.timezone,
         "is_paused": schedule.paused_at is not None,
     }
     return render(request, "schedules/partials/feasibility.html", context)
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def schedule_new(request: HttpRequest) -> HttpResponse:
-    """Make a schedule; `?plan=` and `?pairs=` fill in."""
-    form = ScheduleForm(request.POST) if request.method == "POST" else ScheduleForm(initial=_start(request))
-
-    def save() -> Schedule:
-        return services.schedule_create(user=cast(User, request.user), **form.values())
-
-    return _form_page(request, form, save, title=_("New schedule"), back=reverse("web:schedules"))
-
-
-@login_required
-@require_http_methods(["GET", "POST"])
-def schedule_edit(request: HttpRequest, schedule_id: int) -> HttpResponse:
-    """Change a schedule; slots that were launched stay as they are."""
-    schedule = get_object_or_404(Schedule, pk=schedule_id)
-    form = ScheduleForm(request.POST) if request.method == "POST" else ScheduleForm.of(schedule)
-
-    def save() -> Schedule:
-        return services.schedule_update(schedule=schedule, **form.values())
-
-    back = reverse("web:schedule", args=[schedule.pk])
-    return _form_page(
-        request,
-        form,
-        save,
-        title=_("Edit {schedule}").format(schedule=schedule.name),
-        back=back,
-        schedule_id=schedule.pk,
-    )
-
-
-@login_required
-@require_POST
-def schedule_preview_part(request: HttpRequest) -> HttpResponse:
-    """Say what the form as typed comes to; `?schedule=` names the one that is edited."""
-    form = ScheduleForm(request.POST)
-    schedule_id = row_id(request.GET.get("schedule", ""))
-    return render(request, "schedules/partials/preview.html", {"preview": schedule_preview(form, schedule_id)})
-
-
-@login_required
-@require_POST
-def schedule_pairs(request: HttpRequest) -> HttpResponse:
-    """Return the pairs by the filter, with what was chosen kept."""
-    form = ScheduleForm(request.POST)
-    return render(request, "schedules/partials/pairs.html", _pair_choice(form, request.POST.get("q", "")))
-
-
-@login_required
+@needs(Permission.RUN, within=environments_of_schedule)
 @require_POST
 def schedule_pause(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Begin nothing until it is resumed; say what is still running."""
     schedule = get_object_or_404(Schedule, pk=schedule_id)
     if services.schedule_pause(schedule=schedule):
-        told = _("Paused: {schedule} launches nothing until it is resumed.").format(schedule=schedule.name)
+        text = _("Paused: {schedule} launches nothing until it is resumed.").format(schedule=schedule.name)
         if running := campaign_under_way(schedule):
-            told += sentence_space()
-            told += _("Campaign {campaign} is still running: cancel it to stop it now.").format(campaign=running)
-        messages.success(request, told)
+            text += sentence_space()
+            text += _("Campaign {campaign} is still running: cancel it to stop it now.").format(campaign=running)
+        messages.success(request, text)
     return redirect("web:schedule", schedule_id)
 
 
-@login_required
+@needs(Permission.RUN, within=environments_of_schedule)
 @require_POST
 def schedule_resume(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Go on with the first time from now on."""
@@ -190,7 +135,7 @@ def schedule_resume(request: HttpRequest, schedule_id: int) -> HttpResponse:
     return redirect("web:schedule", schedule_id)
 
 
-@login_required
+@needs(Permission.RUN, within=environments_of_schedule)
 @require_POST
 def schedule_cancel(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Cancel what the schedule has running and waiting."""
@@ -202,7 +147,7 @@ def schedule_cancel(request: HttpRequest, schedule_id: int) -> HttpResponse:
     return redirect("web:schedule", schedule_id)
 
 
-@login_required
+@needs(Permission.RUN, within=environments_of_schedule)
 @require_POST
 def schedule_run(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Run now, as a slot like any other; go to its campaign."""
@@ -219,7 +164,7 @@ def schedule_run(request: HttpRequest, schedule_id: int) -> HttpResponse:
     return redirect("web:campaign", slot.campaign_id)
 
 
-@login_required
+@needs(Permission.RUN, within=environments_of_schedule)
 @require_http_methods(["GET", "POST"])
 def schedule_archive(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Archive a schedule; its slots and their runs stay."""
@@ -233,11 +178,12 @@ def schedule_archive(request: HttpRequest, schedule_id: int) -> HttpResponse:
         ],
         back=reverse("web:schedule", args=[schedule.pk]),
         done=reverse("web:schedules"),
+        undo=reverse("web:schedule_restore", args=[schedule.pk]),
         act=lambda: services.schedule_archive(schedule=schedule),
     )
 
 
-@login_required
+@needs(Permission.RUN, within=environments_of_schedule)
 @require_POST
 def schedule_restore(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Bring an archived schedule back."""
@@ -248,84 +194,3 @@ def schedule_restore(request: HttpRequest, schedule_id: int) -> HttpResponse:
             _("Schedule {schedule} is restored and continues with its next slot.").format(schedule=schedule.name),
         )
     return redirect("web:schedule", schedule_id)
-
-
-def _start(request: HttpRequest) -> dict[str, object]:
-    pairs = [pk for text in request.GET.getlist("pairs") if (pk := row_id(text)) is not None]
-    zone = reader_zone(request).key
-    given = {"plan": row_id(request.GET.get("plan", "")), "pairs": pairs}
-    return given | {"cron": "0 2 * * *", "timezone": zone, "retry_pause": DEFAULT_RETRY_PAUSE_SECONDS}
-
-
-def _form_page(
-    request: HttpRequest,
-    form: ScheduleForm,
-    save: Callable[[], Schedule],
-    *,
-    title: str,
-    back: str,
-    schedule_id: int | None = None,
-) -> HttpResponse:
-    """Show the form, or save what was sent; a refusal is shown at its field with all that was typed."""
-    saves = request.method == "POST" and request.POST.get("action") == "save"
-    if saves and form.is_valid():
-        try:
-            return redirect("web:schedule", save().pk)
-        except (ScheduleError, LaunchError) as error:
-            form.refuse(error.field, error.message)
-    # A fresh form's preview is fetched by the page itself: to place a large mesh takes a second.
-    preview = schedule_preview(ScheduleForm(request.POST), schedule_id) if request.method == "POST" else None
-    context = {
-        "form": form,
-        "preview": preview,
-        "title": title,
-        "back": back,
-        "schedule_id": schedule_id,
-        **_endpoint_choice(form),
-        **_more(form),
-        "labels": labels_in_use(),
-        "zones": zone_names(),
-        **_pair_choice(form, request.POST.get("q", "")),
-    }
-    return render(request, "schedules/schedule_form.html", context)
-
-
-def _endpoint_choice(form: ScheduleForm) -> dict[str, object]:
-    """Return the endpoints of a mesh: a tick that isn't shown would be lost when the form is saved."""
-    chosen = _chosen(form, "endpoints")
-    others = list(endpoints_usable().exclude(pk__in=chosen)[: DISPLAYED_ENDPOINTS + 1])
-    ticked = list(endpoints_usable().filter(pk__in=chosen)) if chosen else []
-    return {
-        "endpoints": ticked + others[:DISPLAYED_ENDPOINTS],
-        "chosen_endpoints": chosen,
-        "endpoints_shortened": len(others) > DISPLAYED_ENDPOINTS,
-    }
-
-
-def _chosen(form: ScheduleForm, name: str) -> set[int]:
-    return {pk for value in form[name].value() or [] if (pk := row_id(str(value))) is not None}
-
-
-def _more(form: ScheduleForm) -> dict[str, object]:
-    """Say how many of the fields under the fold are set, and whether one has to be seen."""
-
-    def is_set(name: str) -> bool:
-        field = form.fields[name]
-        return form[name].value() not in (None, "", [], field.prepare_value(field.initial))
-
-    used = sum(map(is_set, FOLDED))
-    return {"more_used": used, "more_open": any(name in form.errors for name in FOLDED)}
-
-
-def _pair_choice(form: ScheduleForm, text: str) -> dict[str, object]:
-    chosen = _chosen(form, "pairs")
-    pairs, matching = pairs_to_choose(chosen=chosen, text=text, most=DISPLAYED_PAIRS)
-    # Of hundreds in a box those that are chosen would be out of sight.
-    pairs.sort(key=lambda pair: pair.pk not in chosen)
-    return {
-        "pairs": pairs,
-        "chosen": chosen,
-        "pair_text": text,
-        "matching": matching,
-        "is_shortened": matching > DISPLAYED_PAIRS,
-    }

@@ -16,9 +16,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from benchweb.common.names import searched
-from benchweb.common.rows import row_id
+from benchweb.common.rows import row_ids
 from benchweb.hosts.pairs import PairNames
-from benchweb.runs.lists import RunLine, latest_runs
+from benchweb.runs.lists import RunLine, searched_runs
 from benchweb.web.search.rows import FACTS_READ, NamedRow, facts_with, rows_called
 
 MOST_WORDS = 8
@@ -87,7 +87,7 @@ def found(query: Query, most: int, zone: tzinfo = UTC) -> list[Group]:
     if not query.words and not query.facts:
         return []
     # One more than is shown tells whether there are more.
-    shown, most = most, most + 1
+    most_hits, most = most, most + 1
     groups = [_facts(query, most, zone, read_most=FACTS_READ)]
     if query.words and not query.facts:
         rows = rows_called(query.words, most=most, most_pairs=max(most, _PAIRS_OF_RUNS))
@@ -101,7 +101,7 @@ def found(query: Query, most: int, zone: tzinfo = UTC) -> list[Group]:
             *groups,
         ]
     return [
-        replace(group, hits=group.hits[:shown], is_cut=group.is_cut or len(group.hits) > shown)
+        replace(group, hits=group.hits[:most_hits], is_cut=group.is_cut or len(group.hits) > most_hits)
         for group in groups
         if group.hits
     ]
@@ -140,11 +140,9 @@ def _of_schedule(row: NamedRow) -> Hit:
 
 def _of_runs(query: Query, pairs: Sequence[NamedRow], plans: Sequence[NamedRow], most: int) -> list[Hit]:
     """Return the run of that number, then the newest on the pairs and of the plans that match."""
-    numbers = [number for word in query.words if (number := row_id(word)) is not None]
+    numbers = row_ids(query.words)
     versions = [plan.version for plan in plans if plan.version]
-    wanted = {"numbers": numbers, "pairs": [pair.pk for pair in pairs[:_PAIRS_OF_RUNS]], "versions": versions}
-    of = {what: ids for what, ids in wanted.items() if ids}
-    runs = latest_runs(of, most=most) if of else []
+    runs = searched_runs(numbers, [pair.pk for pair in pairs[:_PAIRS_OF_RUNS]], versions, most=most)
     return [_of_run(run) for run in sorted(runs, key=lambda run: run.pk not in numbers)[:most]]
 
 
@@ -188,5 +186,5 @@ def _whole_number(value: str) -> str:
 def _line(words: str, patterns: Sequence[str]) -> str:
     """Return the lines that matched, for the reader to see why."""
     lines = words.splitlines()
-    shown = [line for line in lines if any(re.search(pattern, f"\n{line}", re.IGNORECASE) for pattern in patterns)]
-    return " · ".join(Truncator(line).chars(_LONGEST_LINE) for line in shown[:2])
+    matching = [line for line in lines if any(re.search(pattern, f"\n{line}", re.IGNORECASE) for pattern in patterns)]
+    return " · ".join(Truncator(line).chars(_LONGEST_LINE) for line in matching[:2])

@@ -47,7 +47,7 @@ ORDER BY rank, name, id LIMIT %(most)s::bigint)
 UNION ALL
 (SELECT 4, 'plans', {rank} AS rank, name, id, '',
   (SELECT v.id FROM plans_planversion v WHERE v.plan_id = n.id ORDER BY v.number DESC LIMIT 1) AS version, NULL, false
-FROM plans_plan n WHERE archived_at IS NULL AND {plan_has_all}
+FROM plans_plan n WHERE archived_at IS NULL AND NOT is_one_off AND {plan_has_all}
 ORDER BY rank, name, id LIMIT %(most)s::bigint)
 UNION ALL
 (SELECT 5, 'schedules', {schedule_rank} AS rank, c.name, c.id, n.name, NULL, NULL,
@@ -105,10 +105,10 @@ def rows_called(words: Sequence[str], *, most: int, most_pairs: int) -> dict[str
         "most": most,
         "most_pairs": most_pairs,
     }
-    found: dict[str, list[NamedRow]] = {name: [] for name in ("hosts", "pairs", "environments", "plans", "schedules")}
+    groups: dict[str, list[NamedRow]] = {name: [] for name in ("hosts", "pairs", "environments", "plans", "schedules")}
     for row in fetch(NamedRow, _NAMED, values):
-        found[row.type].append(row)
-    return found
+        groups[row.type].append(row)
+    return groups
 
 
 def facts_with(values: Sequence[str], patterns: Sequence[str], *, most: int) -> list[FactsRow]:

@@ -1,10 +1,11 @@
 """Search: a page of results, and the first few while one still types."""
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from benchweb.accounts.permissions import Permission
+from benchweb.accounts.roles.needs import needs
 from benchweb.web.search.page import facts_found, found, parsed
 from benchweb.web.shared.zones import reader_zone
 
@@ -13,7 +14,7 @@ MOST_FACTS = 1_000
 MOST_SUGGESTED = 4
 
 
-@login_required
+@needs(Permission.READ)
 @require_GET
 def search_page(request: HttpRequest) -> HttpResponse:
     """Show what matches, by type; `?only=facts` shows the facts alone, and all of them."""
@@ -26,7 +27,7 @@ def search_page(request: HttpRequest) -> HttpResponse:
     return render(request, "search/search.html", context)
 
 
-@login_required
+@needs(Permission.READ)
 @require_GET
 def suggestions(request: HttpRequest) -> HttpResponse:
     """Return the list below the search in the top bar."""

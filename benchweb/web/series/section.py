@@ -115,14 +115,14 @@ def series_section(request: HttpRequest, scope: Scope) -> SeriesSection:
     kind, metric = request.GET.get("kind", ""), request.GET.get("metric", "")
     kind, metric = kind if kind in kinds else "", metric if metric in catalog().metrics else ""
     first = min(row_id(request.GET.get("from", "")) or 0, 1_000_000)
-    found = series_summaries(scope=scope, metric=metric, kind=kind, first=first, most=_DISPLAYED + 1)
+    summaries = series_summaries(scope=scope, metric=metric, kind=kind, first=first, most=_DISPLAYED + 1)
     return SeriesSection(
-        rows=series_rows(found[:_DISPLAYED]),
+        rows=series_rows(summaries[:_DISPLAYED]),
         kinds=list(kinds.values()),
         metrics=_charted(kind),
         kind=kind,
         metric=metric,
-        next_url=_url(request, first + _DISPLAYED) if len(found) > _DISPLAYED else "",
+        next_url=_url(request, first + _DISPLAYED) if len(summaries) > _DISPLAYED else "",
         first_url=_url(request, 0) if first else "",
     )
 
@@ -130,7 +130,7 @@ def series_section(request: HttpRequest, scope: Scope) -> SeriesSection:
 def _charted(kind: str) -> list[Metric]:
     """Return the metrics to choose from: those that charts show, of one kind or of all."""
     kinds = [catalog().kinds[kind]] if kind else catalog().kinds.values()
-    keys = dict.fromkeys(key for each in kinds for chart in each.charts for key in chart.metrics)
+    keys = dict.fromkeys(key for kind in kinds for chart in kind.charts for key in chart.metrics)
     return [catalog().metrics[key] for key in keys]
 
 

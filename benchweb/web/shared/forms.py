@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
-TEXT_INPUTS = (forms.TextInput, forms.Textarea, forms.NumberInput)
+TEXT_INPUTS = (forms.TextInput, forms.Textarea, forms.NumberInput, forms.EmailInput, forms.PasswordInput)
 
 
 class PageForm(forms.Form):

@@ -1,14 +1,22 @@
 """Lists that filter, sort and page in the URL: keyset paging, so that a deep page costs what the first does."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Generic, Protocol, TypeVar, cast
 
+from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext
+from django.views.decorators.http import require_POST
 
+from benchweb.accounts.models import ListColumns
+from benchweb.accounts.permissions import Permission
+from benchweb.accounts.roles.needs import needs
+from benchweb.accounts.saved_views import is_own_path
 from benchweb.common.rows import row_id
 
 # Of the pairs that stand on a host's or an environment's page; the rest is on the list of pairs, filtered.
@@ -28,7 +36,13 @@ def list_page(request: HttpRequest, template: str, context: dict[str, Any]) -> H
     return response
 
 
-PAGE_SIZE = 50
+def posted_back(request: HttpRequest, default: str) -> str:
+    """Return the page of ours that a form names to go back to, else `default`."""
+    back = request.POST.get("back", "")
+    return back if is_own_path(back) else reverse(default)
+
+
+PAGE_SIZE = 25
 # A longer list says that it is longer: to count all of it would cost more than to show a page.
 MOST_COUNTED = 10_000
 # Of runs, of which there are many and whose filters join other tables.
@@ -52,6 +66,8 @@ class Column:
     label: str
     field: str = ""
     numeric: bool = False
+    # What a reader's choice of columns calls it; one without a key is always there.
+    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,6 +78,7 @@ class Heading:
     numeric: bool
     url: str
     direction: str
+    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,6 +97,10 @@ class Listing(Generic[Row]):
     first_url: str
     total: int | None
     most_counted: int
+
+    def of_columns(self, hidden: Collection[str]) -> "Listing[Row]":
+        """Return the same rows without the headings of hidden columns."""
+        return replace(self, headings=[heading for heading in self.headings if heading.key not in hidden])
 
     @property
     def exceeded(self) -> int | None:
@@ -107,18 +128,18 @@ def listing(
     requested = query.get("sort", sort)
     requested = requested if requested.removeprefix("-") in fields else sort
     after, before = query.get("after", ""), query.get("before", "")
-    shown, has_previous, has_next = _page(rows, requested, after, before)
+    page_rows, has_previous, has_next = _page(rows, requested, after, before)
     values = {name: query.get(name, "") for name in filters}
     most = most_counted or MOST_COUNTED
     return Listing(
-        rows=shown,
+        rows=page_rows,
         headings=[_heading(query, column, requested) for column in columns],
         filters=values,
-        filtered=any(values.values()) and (bool(shown) or _may_hide(rows, values)),
-        next_url=_url(query, after=str(shown[-1].pk), before="") if shown and has_next else "",
-        previous_url=_url(query, after="", before=str(shown[0].pk)) if shown and has_previous else "",
+        filtered=any(values.values()) and (bool(page_rows) or _may_hide(rows, values)),
+        next_url=_url(query, after=str(page_rows[-1].pk), before="") if page_rows and has_next else "",
+        previous_url=_url(query, after="", before=str(page_rows[0].pk)) if page_rows and has_previous else "",
         first_url=_url(query, after="", before="") if has_previous or before or after else "",
-        total=_total(rows, most) if has_previous or has_next else len(shown),
+        total=_total(rows, most) if has_previous or has_next else len(page_rows),
         most_counted=most,
     )
 
@@ -133,19 +154,19 @@ def _page(rows: "QuerySet[Any, Row]", sort: str, after: str, before: str) -> tup
     """Return a page's rows in the order of `sort`, and whether there are more before and behind them."""
     opposite = sort.removeprefix("-") if sort.startswith("-") else f"-{sort}"
     if (earlier := _beyond(rows, opposite, before)) is not None:
-        found, more = _cut(earlier, opposite)
-        return found[::-1], more, True
+        page_rows, more = _cut(earlier, opposite)
+        return page_rows[::-1], more, True
     if (later := _beyond(rows, sort, after)) is not None:
-        found, more = _cut(later, sort)
-        return found, True, more
-    found, more = _cut(rows, sort)
-    return found, False, more
+        page_rows, more = _cut(later, sort)
+        return page_rows, True, more
+    page_rows, more = _cut(rows, sort)
+    return page_rows, False, more
 
 
 def _cut(rows: "QuerySet[Any, Row]", sort: str) -> tuple[list[Row], bool]:
     """Read a page's rows in the order of `sort` and then the id, and whether there is more."""
-    found = list(rows.order_by(sort, "-pk" if sort.startswith("-") else "pk")[: PAGE_SIZE + 1])
-    return found[:PAGE_SIZE], len(found) > PAGE_SIZE
+    page_rows = list(rows.order_by(sort, "-pk" if sort.startswith("-") else "pk")[: PAGE_SIZE + 1])
+    return page_rows[:PAGE_SIZE], len(page_rows) > PAGE_SIZE
 
 
 def _beyond(rows: "QuerySet[Any, Row]", sort: str, cursor: str) -> "QuerySet[Any, Row] | None":
@@ -157,10 +178,10 @@ def _beyond(rows: "QuerySet[Any, Row]", sort: str, cursor: str) -> "QuerySet[Any
     beyond = "lt" if sort.startswith("-") else "gt"
     if field == "pk":
         return rows.filter((f"pk__{beyond}", cursor_id))
-    found = rows.model._default_manager.filter(pk=cursor_id).values_list(field, flat=True).first()
-    if found is None:
+    value = rows.model._default_manager.filter(pk=cursor_id).values_list(field, flat=True).first()
+    if value is None:
         return None
-    return rows.filter(Q((f"{field}__{beyond}", found)) | Q((field, found), (f"pk__{beyond}", cursor_id)))
+    return rows.filter(Q((f"{field}__{beyond}", value)) | Q((field, value), (f"pk__{beyond}", cursor_id)))
 
 
 def _total(rows: "QuerySet[Any, Any]", most: int) -> int | None:
@@ -174,11 +195,11 @@ def _heading(query: QueryDict, column: Column, sort: str) -> Heading:
     # gettext gives its own header for the empty text.
     label = gettext(column.label) if column.label else ""
     if not column.field:
-        return Heading(label, column.numeric, url="", direction="none")
+        return Heading(label, column.numeric, url="", direction="none", key=column.key)
     directions = {column.field: "ascending", f"-{column.field}": "descending"}
     following = f"-{column.field}" if sort == column.field else column.field
     url = _url(query, sort=following, after="", before="")
-    return Heading(label, column.numeric, url=url, direction=directions.get(sort, "none"))
+    return Heading(label, column.numeric, url=url, direction=directions.get(sort, "none"), key=column.key)
 
 
 def _url(query: QueryDict, **changes: str) -> str:
@@ -192,3 +213,53 @@ def _apply(query: QueryDict, changes: Mapping[str, Any]) -> None:
         query.pop(name, None)
         if value:
             query[name] = value
+
+
+_LONGEST = 40
+_MOST = 40
+
+
+@dataclass(frozen=True)
+class ColumnChoice:
+    """A column that may be left out."""
+
+    key: str
+    label: str
+    is_shown: bool
+
+
+@dataclass(frozen=True)
+class ChosenColumns:
+    """The columns of a list as its reader has chosen them."""
+
+    list_name: str
+    choices: list[ColumnChoice]
+
+    @cached_property
+    def hidden(self) -> frozenset[str]:
+        return frozenset(choice.key for choice in self.choices if not choice.is_shown)
+
+    @cached_property
+    def shown(self) -> frozenset[str]:
+        return frozenset(choice.key for choice in self.choices if choice.is_shown)
+
+
+def chosen_columns(request: HttpRequest, list_name: str, columns: Sequence[Column]) -> ChosenColumns:
+    """Return the reader's choice for a list: all of them until something is left out; one query."""
+    rows = ListColumns.objects.filter(user=cast(User, request.user), list_name=list_name)
+    hidden = rows.values_list("hidden", flat=True).first() or []
+    return ChosenColumns(
+        list_name,
+        [ColumnChoice(column.key, gettext(column.label), column.key not in hidden) for column in columns if column.key],
+    )
+
+
+@needs(Permission.READ)
+@require_POST
+def columns_save(request: HttpRequest, list_name: str) -> HttpResponse:
+    """Keep which columns of a list the reader sees, and go back to it."""
+    known = {key[:_LONGEST] for key in request.POST.getlist("known")[:_MOST]}
+    hidden = sorted(known - set(request.POST.getlist("shown")))
+    user = cast(User, request.user)
+    ListColumns.objects.update_or_create(user=user, list_name=list_name[:_LONGEST], defaults={"hidden": hidden})
+    return redirect(posted_back(request, "web:overview"))

@@ -48,23 +48,23 @@ def lone_host() -> int | None:
 
 def next_step() -> tuple[Step, set[Step]]:
     """Find what to do next, and what is done; one query."""
-    found = (
+    counts = (
         Host.objects.filter(archived_at=None)
         .values(
             paired=Exists(Pair.objects.filter(archived_at=None)),
-            planned=Exists(Plan.objects.filter(archived_at=None)),
+            planned=Exists(Plan.objects.filter(archived_at=None, is_one_off=False)),
             # One host with one endpoint has nobody to be paired with.
             pairable=Exists(Endpoint.objects.filter(archived_at=None)[1:]),
         )
         .first()
     )
-    if found is None:
+    if counts is None:
         return Step.HOST, set()
     is_done = {
         Step.HOST: True,
-        Step.SECOND_HOST: found["paired"] or found["pairable"],
-        Step.PAIR: found["paired"],
-        Step.PLAN: found["planned"],
+        Step.SECOND_HOST: counts["paired"] or counts["pairable"],
+        Step.PAIR: counts["paired"],
+        Step.PLAN: counts["planned"],
         Step.LAUNCH: False,
     }
     return next(step for step in Step if not is_done[step]), {step for step in Step if is_done[step]}

@@ -10,11 +10,13 @@ from django.utils.dateformat import format as date_format
 from django.utils.dateparse import parse_date
 from django.utils.translation import get_language, pgettext
 
+from benchweb.accounts.preferences import ZONE_COOKIE
 from benchweb.charts.history.query import FIRST_YEAR, LAST_YEAR
 from benchweb.schedules.timing.localtime import zone_keys
 
+# Of the browser.
 COOKIE = "zone"
-_DAYS_KEPT = 4_096
+_DAYS_CACHED = 4_096
 
 
 @lru_cache(maxsize=1)
@@ -29,8 +31,9 @@ def zone_named(name: str) -> ZoneInfo | None:
 
 
 def reader_zone(request: HttpRequest) -> ZoneInfo:
-    """Return the zone that the reader's browser is in; UTC until it has told."""
-    return zone_named(unquote(request.COOKIES.get(COOKIE, ""))) or ZoneInfo("UTC")
+    """Return the zone that the reader chose, else the one that their browser is in; UTC until it has told."""
+    zones = (zone_named(unquote(request.COOKIES.get(name, ""))) for name in (ZONE_COOKIE, COOKIE))
+    return next(filter(None, zones), ZoneInfo("UTC"))
 
 
 def requested_day(text: str, zone: ZoneInfo) -> datetime | None:
@@ -58,7 +61,7 @@ def day_text(day: date) -> str:
     return _day_text(day, day.year == datetime.now(UTC).year, get_language())
 
 
-@lru_cache(maxsize=_DAYS_KEPT)
+@lru_cache(maxsize=_DAYS_CACHED)
 def _day_text(day: date, is_this_year: bool, _language: str | None) -> str:
     """Say a day: what is kept, for a list says the same days again and again."""
     form = pgettext("a date without a year", "D j M") if is_this_year else pgettext("a date", "D j M Y")

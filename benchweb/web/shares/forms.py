@@ -3,25 +3,32 @@
 from datetime import datetime, timedelta
 
 from django import forms
+from django.conf import settings
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from benchweb.web.shared.forms import PageForm
 
 _NEVER = "never"
-_LASTS = [
-    ("1", _("1 day")),
-    ("7", _("7 days")),
-    ("30", _("30 days")),
-    ("365", _("a year")),
-    (_NEVER, _("never (until revoked)")),
-]
+_DAYS_OFFERED = (1, 7, 30, 365)
+
+
+def _choices() -> list[tuple[str, str]]:
+    """Return the days that are offered, those of the setting among them."""
+    days = sorted({*_DAYS_OFFERED, *filter(None, [settings.SHARE_DAYS])})
+    named = [(str(each), ngettext("{days} day", "{days} days", each).format(days=each)) for each in days]
+    return [*named, (_NEVER, gettext("never (until revoked)"))]
+
+
+def _chosen_first() -> str:
+    return str(settings.SHARE_DAYS or _NEVER)
 
 
 class ShareForm(PageForm):
     """For how long, and whether with names."""
 
-    lasts = forms.ChoiceField(label=_("Expires after"), choices=_LASTS, initial="30")
+    lasts = forms.ChoiceField(label=_("Expires after"), choices=_choices, initial=_chosen_first)
     anonymise = forms.BooleanField(
         label=_("Replace host names and addresses"),
         required=False,

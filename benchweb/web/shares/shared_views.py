@@ -4,15 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.csrf import csrf_exempt
 
+from benchweb.accounts.roles.needs import open_to_all
 from benchweb.common.downloads import download
 from benchweb.sharing.frozen import FrozenRun
 from benchweb.sharing.models import SharePart
-from benchweb.sharing.selectors import Found, share_by_token, share_parts
+from benchweb.sharing.selectors import OpenedShare, share_by_token, share_parts
 from benchweb.sharing.services import share_count_opening
 from benchweb.web.facts.diff import facts_side_by_side
 from benchweb.web.runs.badge import badge_svg, figure_badge
@@ -32,23 +33,27 @@ _HEADERS = {
 _THEMES = ("light", "dark")
 # Nothing here changes anything: no form is answered, so none needs a token either.
 _SAFE = ("GET", "HEAD")
-Answer = Callable[[HttpRequest, Found], HttpResponseBase]
+Answer = Callable[[HttpRequest, OpenedShare], HttpResponseBase]
 View = Callable[..., HttpResponseBase]
 
 
-def _shared(*, with_page: bool = True, counted: bool = False, framed: bool = False) -> Callable[[Answer], View]:
+OF_A_LINK = "who has a share link may see what it shows"
+
+
+def shared(*, with_page: bool = True, counted: bool = False, framed: bool = False) -> Callable[[Answer], View]:
     """Make a view of an answer: 404 for unknown tokens, 410 for ended ones, headers that keep the link private."""
 
     def decorated(answer: Answer) -> View:
+        @open_to_all(OF_A_LINK)
         @wraps(answer)
         @csrf_exempt
         def view(request: HttpRequest, token: str) -> HttpResponseBase:
             if request.method not in _SAFE:
                 return _private(HttpResponseNotAllowed(_SAFE), is_framed=False)
-            found = share_by_token(token, with_page=with_page)
-            response = answer(request, found) if found and not found.ended else _nothing(request, found)
-            is_shown = response.status_code == 200
-            if counted and is_shown and request.method == "GET":
+            opened = share_by_token(token, with_page=with_page)
+            response = answer(request, opened) if opened and not opened.ended else _nothing(request, opened)
+            is_displayed = response.status_code == 200
+            if counted and is_displayed and request.method == "GET":
                 share_count_opening(token=token)
             # Also what says that a link has ended: it stands where the chart stood.
             return _private(response, is_framed=framed)
@@ -58,36 +63,35 @@ def _shared(*, with_page: bool = True, counted: bool = False, framed: bool = Fal
     return decorated
 
 
-@_shared(counted=True)
-def shared_page(request: HttpRequest, found: Found) -> HttpResponse:
+def run_page(request: HttpRequest, opened: OpenedShare, *, is_preview: bool = False) -> HttpResponse:
     """Show the frozen run."""
-    frozen = FrozenRun.model_validate(found.page)
+    frozen = FrozenRun.model_validate(opened.page)
     context = {
-        "share": found.share,
+        "share": opened.share,
         "frozen": frozen,
         "facts": facts_side_by_side(frozen.source_facts, frozen.sink_facts),
+        "is_preview": is_preview,
     }
     return render(request, "shares/shared.html", context)
 
 
-@_shared(counted=True, framed=True)
-def shared_embed(request: HttpRequest, found: Found) -> HttpResponse:
+def run_embed(request: HttpRequest, opened: OpenedShare) -> HttpResponse:
     """Show one chart and nothing else: the first, or the one that `chart` names; for a frame on another page.
 
     `theme` makes it light or dark as that page is; else it follows the reader's system.
     """
-    frozen = FrozenRun.model_validate(found.page)
+    frozen = FrozenRun.model_validate(opened.page)
     requested = request.GET.get("chart", "")
     charts = [chart for chart in frozen.charts if not requested or chart["id"] == requested][:1]
     theme = request.GET.get("theme", "")
     context = {
-        "share": found.share,
+        "share": opened.share,
         "frozen": frozen,
         "charts": charts,
         "repetitions": _repetitions(charts),
         "notes": noted(frozen.verdict.warnings, frozen.facts_note),
         "is_missing": not charts,
-        "asked_theme": theme if theme in _THEMES else "",
+        "requested_theme": theme if theme in _THEMES else "",
     }
     return render(request, "shares/shared_embed.html", context, status=200 if charts else 404)
 
@@ -98,29 +102,33 @@ def _repetitions(charts: Sequence[Mapping[str, Any]]) -> str:
     return "–".join(map(str, sorted({min(counts), max(counts)}))) if counts else ""
 
 
-@_shared()
-def shared_badge(request: HttpRequest, found: Found) -> HttpResponse:
+def run_badge(request: HttpRequest, opened: OpenedShare) -> HttpResponse:
     """Return the badge of a metric, or of the run's first headline."""
-    frozen = FrozenRun.model_validate(found.page)
+    frozen = FrozenRun.model_validate(opened.page)
     requested = request.GET.get("metric", "")
     notes = noted(frozen.verdict.warnings, frozen.facts_note)
     return figure_badge(frozen.figures, requested, state=frozen.state, notes=notes, is_synthetic=frozen.is_synthetic)
 
 
-@_shared(with_page=False)
-def shared_csv(request: HttpRequest, found: Found) -> StreamingHttpResponse:
-    """Return the frozen CSV."""
-    parts = share_parts(found.share, SharePart.Export.CSV)
+@shared(with_page=False)
+def shared_csv(request: HttpRequest, opened: OpenedShare) -> HttpResponseBase:
+    """Return the frozen CSV of a run; a view has none."""
+    if opened.share.path:
+        return _nothing(request, None)
+    parts = share_parts(opened.share, SharePart.Export.CSV)
     return download(request, parts, media_type="text/csv", file_name="shared-run.csv")
 
 
-@_shared(with_page=False)
-def shared_json(request: HttpRequest, found: Found) -> StreamingHttpResponse:
-    """Return the frozen JSON."""
-    parts = share_parts(found.share, SharePart.Export.JSON)
+@shared(with_page=False)
+def shared_json(request: HttpRequest, opened: OpenedShare) -> HttpResponseBase:
+    """Return the frozen JSON of a run; a view has none."""
+    if opened.share.path:
+        return _nothing(request, None)
+    parts = share_parts(opened.share, SharePart.Export.JSON)
     return download(request, parts, media_type="application/json", file_name="shared-run.json")
 
 
+@open_to_all(OF_A_LINK)
 @csrf_exempt
 def shared_nothing(request: HttpRequest, rest: str = "") -> HttpResponseBase:
     """Answer 404 to what no link leads to."""
@@ -135,11 +143,11 @@ def _private(response: HttpResponseBase, *, is_framed: bool) -> HttpResponseBase
     return response
 
 
-def _nothing(request: HttpRequest, found: Found | None) -> HttpResponse:
+def _nothing(request: HttpRequest, opened: OpenedShare | None) -> HttpResponse:
     """Say why there is nothing to see: a link that ended is told from one that never was."""
     if request.path.endswith("/badge.svg"):
-        words = found.ended if found else "unknown"
+        words = opened.ended if opened else "unknown"
         svg = badge_svg("benchweb", f"link {words}", color="grey")
-        return HttpResponse(svg, content_type="image/svg+xml", status=410 if found else 404)
-    context: dict[str, Any] = {"found": found}
-    return render(request, "shares/shared_ended.html", context, status=410 if found else 404)
+        return HttpResponse(svg, content_type="image/svg+xml", status=410 if opened else 404)
+    context: dict[str, Any] = {"opened": opened}
+    return render(request, "shares/shared_ended.html", context, status=410 if opened else 404)

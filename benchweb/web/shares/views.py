@@ -3,15 +3,16 @@
 from dataclasses import dataclass
 from typing import cast
 
-from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from benchweb.accounts.permissions import Permission
+from benchweb.accounts.roles.needs import needs
 from benchweb.runs.models import Run
-from benchweb.runs.selectors import runs_named
+from benchweb.runs.selectors import environments_of_run, runs_named
 from benchweb.sharing import selectors, services
 from benchweb.sharing.models import Share
 from benchweb.web.shares.forms import ShareForm
@@ -26,7 +27,7 @@ class ShareRow:
     is_standing: bool
 
 
-@login_required
+@needs(Permission.READ, post=Permission.RUN, within=environments_of_run)
 @never_cache
 @require_http_methods(["GET", "POST"])
 def run_shares(request: HttpRequest, run_id: int) -> HttpResponse:
@@ -39,10 +40,10 @@ def run_shares(request: HttpRequest, run_id: int) -> HttpResponse:
         anonymise = form.cleaned_data["anonymise"]
         made, _ = services.share_create(run=run, user=user, expires_at=form.expires_at, anonymise=anonymise)
         form = ShareForm()
-    return _shown(request, run, form, made)
+    return _share_page(request, run, form, made)
 
 
-@login_required
+@needs(Permission.RUN)
 @never_cache
 @require_POST
 def share_revoke(request: HttpRequest, share_id: int) -> HttpResponse:
@@ -50,10 +51,10 @@ def share_revoke(request: HttpRequest, share_id: int) -> HttpResponse:
     share = get_object_or_404(selectors.shares(), pk=share_id)
     services.share_revoke(share_id=share.pk)
     run = get_object_or_404(runs_named(), pk=share.run_id)
-    return _shown(request, run, ShareForm(), None)
+    return _share_page(request, run, ShareForm(), None)
 
 
-def _shown(request: HttpRequest, run: Run, form: ShareForm, made: Share | None) -> HttpResponse:
+def _share_page(request: HttpRequest, run: Run, form: ShareForm, made: Share | None) -> HttpResponse:
     context = {
         "run": run,
         "form": form,

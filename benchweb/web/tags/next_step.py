@@ -8,7 +8,7 @@ from django import template
 from benchweb.web.shared import next_step as steps
 
 register = template.Library()
-_ASKED = "step to a pair of this page"
+_CACHE_KEY = "step to a pair of this page"
 
 
 @register.inclusion_tag("shared/partials/next_step.html", takes_context=True)
@@ -19,17 +19,18 @@ def next_step(context: Mapping[str, Any], *, is_paired: object = None, schedule:
     a schedule is made, where nothing is missing for it.
     """
     if is_paired:
-        return {"step": steps.Step.LAUNCH.value}
+        return {"step": steps.Step.LAUNCH.value, "can": context["can"]}
     step, done = steps.next_step()
     # What comes after a pair needs no host any more.
     is_before = step in (steps.Step.HOST, steps.Step.SECOND_HOST)
     host = steps.lone_host() if step == steps.Step.SECOND_HOST else None
-    context["request"].__dict__[_ASKED] = (step if is_before else steps.Step.PAIR), host
-    is_asked_for_schedule = step == steps.Step.LAUNCH and schedule
+    context["request"].__dict__[_CACHE_KEY] = (step if is_before else steps.Step.PAIR), host
+    is_for_schedule = step == steps.Step.LAUNCH and schedule
     return {
         "step": step.value,
+        "can": context["can"],
         "schedule": schedule,
-        "stages": [] if is_asked_for_schedule else steps.stages(step, done),
+        "stages": [] if is_for_schedule else steps.stages(step, done),
         "host": host,
     }
 
@@ -40,19 +41,19 @@ def pair_link(
 ) -> dict[str, object]:
     """Link to where a pair is added, or a host while there is nothing to be paired; one query unless `is_paired`."""
     is_pairable = bool(is_paired) or _step_to_pair(context)[0] == steps.Step.PAIR
-    return {"is_pairable": is_pairable, "query": query, "css": css}
+    return {"can": context["can"], "is_pairable": is_pairable, "query": query, "css": css}
 
 
 @register.inclusion_tag("pairs/partials/step.html", takes_context=True)
 def pair_step(context: Mapping[str, Any], *, query: str = "") -> dict[str, object]:
     """Say that a pair is to be made, or what that needs first, with a link to it; one query."""
     step, host = _step_to_pair(context)
-    return {"step": step.value, "query": query, "host": host}
+    return {"can": context["can"], "step": step.value, "query": query, "host": host}
 
 
 def _step_to_pair(context: Mapping[str, Any]) -> tuple[steps.Step, int | None]:
     """Ask once for a page, which may say it at several places."""
-    kept: dict[str, tuple[steps.Step, int | None]] = context["request"].__dict__
-    if _ASKED not in kept:
-        kept[_ASKED] = steps.step_to_pair()
-    return kept[_ASKED]
+    cache: dict[str, tuple[steps.Step, int | None]] = context["request"].__dict__
+    if _CACHE_KEY not in cache:
+        cache[_CACHE_KEY] = steps.step_to_pair()
+    return cache[_CACHE_KEY]

@@ -59,20 +59,20 @@ def metric(
         return format_html(
             '<span class="missing" title="{}">—</span>', reason_text(reason) or _("missing: not measured")
         )
-    return SafeString(number_shown(value, unit, extremes=extremes, n=n))
+    return SafeString(number_html(value, unit, extremes=extremes, n=n))
 
 
-def number_shown(value: float, unit: str, *, extremes: tuple[float, float] | None = None, n: int | None = None) -> str:
+def number_html(value: float, unit: str, *, extremes: tuple[float, float] | None = None, n: int | None = None) -> str:
     """Return a number as markup, as `metric` shows it."""
-    shown = formatting.quantity(value, unit)
+    written = formatting.quantity(value, unit)
     # In one piece, for a comparison has hundreds; the number is digits of our own.
-    unit_shown = f'<span class="unit"> {escaped(shown.unit)}</span>'
+    unit_html = f'<span class="unit"> {escaped(written.unit)}</span>'
     raw = f'data-value="{value!r}" data-unit="{escaped(unit)}"'
-    number = f'<span class="quantity" title="{escape(shown.full)}" {raw}>{shown.number}{unit_shown}</span>'
+    number = f'<span class="quantity" title="{escape(written.full)}" {raw}>{written.number}{unit_html}</span>'
     return (
         number
         if n is None
-        else f'{number} <span class="meta">{kept_whole(formatting.repetitions(value, extremes, unit, n))}</span>'
+        else f'{number} <span class="meta">{unbroken(formatting.repetitions(value, extremes, unit, n))}</span>'
     )
 
 
@@ -86,11 +86,11 @@ def plain(value: float, equivalent: Equivalent) -> SafeString:
 @register.simple_tag
 def state(value: str, reason: str = "") -> SafeString:
     """Show a state as a word with a dot; the style sheet knows the colours by the class."""
-    return SafeString(state_shown(value, reason_text(reason), get_language()))
+    return SafeString(state_html(value, reason_text(reason), get_language()))
 
 
 @lru_cache(maxsize=4_096)
-def state_shown(value: str, reason: str, _language: str | None) -> str:
+def state_html(value: str, reason: str, _language: str | None) -> str:
     """Return a state as markup; kept, for lists say the same states and reasons again and again."""
     title = escape(reason)
     return f'<span class="state state-{escape(value)}" title="{title}">{escape(state_word(value))}</span>'
@@ -117,7 +117,8 @@ def engine_text(sentence: str) -> str:
 @register.simple_tag
 def pair_name(pair: Pair) -> SafeString:
     """Show the two ends of a pair, what they are called on their hosts small."""
-    return _pair(*[_endpoint_name(end.host.name, end.name, end.network_mode) for end in (pair.source, pair.sink)])
+    names = [_endpoint_name(end.host.name, end.name, end.network_mode) for end in (pair.source, pair.sink)]
+    return _pair(*names, is_one_host=pair.is_one_host)
 
 
 @register.simple_tag
@@ -126,10 +127,13 @@ def pair_of_names(names: PairNames) -> SafeString:
     return _pair(
         _endpoint_name(names.source_host, names.source_endpoint, names.source_mode),
         _endpoint_name(names.sink_host, names.sink_endpoint, names.sink_mode),
+        is_one_host=bool(names.is_one_host),
     )
 
 
-def _pair(source: str, sink: str) -> SafeString:
+def _pair(source: str, sink: str, *, is_one_host: bool) -> SafeString:
+    if is_one_host:
+        return SafeString(f"<span>{source}</span>")
     arrow = f'<span class="arrow" aria-label="{escape(_("to"))}">→</span>'
     # All of it is escaped.
     return SafeString(f"<span>{source} {arrow} {sink}</span>")
@@ -153,19 +157,19 @@ def when(value: datetime | None, form: str = "relative") -> SafeString:
     """Show a time: in UTC here, in the reader's zone by frontend/src/text/times.ts."""
     if value is None:
         return format_html('<span class="missing" title="{}">—</span>', _("not yet"))
-    return SafeString(time_shown(value, form, get_language()))
+    return SafeString(time_html(value, form, get_language()))
 
 
-def time_shown(value: datetime, form: str, language: str | None) -> str:
+def time_html(value: datetime, form: str, language: str | None) -> str:
     """Return a time as markup; rows that are written in one piece ask for the language once."""
     utc = value if value.tzinfo is UTC else value.astimezone(UTC)
     exact = _exact(utc)
     to_the_second = f"{exact[:10]} {exact[11:19]}"
-    shown = _ago(utc, to_the_second, language) if form == "relative" else f"{to_the_second} UTC"
+    text = _ago(utc, to_the_second, language) if form == "relative" else f"{to_the_second} UTC"
     if form == "minute":
-        shown = f"{to_the_second[:16]} UTC"
+        text = f"{to_the_second[:16]} UTC"
     # Digits of our own beside what is escaped: lists have hundreds of times.
-    return f'<time datetime="{exact}" data-form="{escaped(form)}" title="{to_the_second} UTC">{shown}</time>'
+    return f'<time datetime="{exact}" data-form="{escaped(form)}" title="{to_the_second} UTC">{text}</time>'
 
 
 @register.simple_tag
@@ -196,9 +200,9 @@ def began_later(launched: datetime, began: datetime | None) -> SafeString | str:
 
 def _after(first: datetime, utc: datetime, form: str) -> str:
     """Begin the markup of a time that follows another: its day only where it is a later one."""
-    shown = f"{utc:%H:%M:%S}" if first.date() == utc.date() else f"{utc:%Y-%m-%d %H:%M:%S}"
+    text = f"{utc:%H:%M:%S}" if first.date() == utc.date() else f"{utc:%Y-%m-%d %H:%M:%S}"
     title = f"{utc:%Y-%m-%d %H:%M:%S} UTC"
-    return f'<time datetime="{_exact(utc)}" data-form="{form}" data-begin="{_exact(first)}" title="{title}">{shown}'
+    return f'<time datetime="{_exact(utc)}" data-form="{form}" data-begin="{_exact(first)}" title="{title}">{text}'
 
 
 def _exact(utc: datetime) -> str:
@@ -249,8 +253,8 @@ def zoned(context: Mapping[str, Any], value: datetime | None, zone_name: str = "
         return format_html('<span class="missing" title="{}">—</span>', _("none"))
     zone = zone_named(zone_name) or reader_zone(context["request"])
     utc = value.astimezone(UTC)
-    shown = escape(moment_text(value, zone))
-    return SafeString(f'<span class="zoned" title="{utc:%Y-%m-%d %H:%M:%S} UTC">{shown}</span>')
+    text = escape(moment_text(value, zone))
+    return SafeString(f'<span class="zoned" title="{utc:%Y-%m-%d %H:%M:%S} UTC">{text}</span>')
 
 
 @register.simple_tag(takes_context=True)
@@ -289,8 +293,8 @@ def over(value: float, bound: float) -> str:
 def time_left(ends_at: datetime) -> SafeString:
     """Say how long until an estimated end; frontend/src/text/times.ts counts it down."""
     left = max(0, round((ends_at - timezone.now()).total_seconds()))
-    shown = f"{left} s" if left < 60 else formatting.duration(left)
-    words = _("about {length} left").format(length=shown)
+    length = f"{left} s" if left < 60 else formatting.duration(left)
+    words = _("about {length} left").format(length=length)
     return format_html('<span data-until="{}">{}</span>', ends_at.isoformat(), words)
 
 
@@ -323,10 +327,10 @@ def params(kind_name: str, values: Mapping[str, Any]) -> SafeString:
 @register.simple_tag
 def params_given(kind_name: str, values: Mapping[str, Any]) -> SafeString:
     """Show these parameters alone, as the catalog labels them."""
-    return SafeString(f'<span class="params">{kept_whole(escape(params_text(kind_name, values)))}</span>')
+    return SafeString(f'<span class="params">{unbroken(escape(params_text(kind_name, values)))}</span>')
 
 
-def kept_whole(parts: str) -> str:
+def unbroken(parts: str) -> str:
     """Have what is said in parts broken between them only, so that no number loses its unit; a long one within too."""
     return " · ".join(
         [part.replace(" ", _NO_BREAK) if len(part) <= _LONGEST_WHOLE else part for part in parts.split(" · ")]
@@ -347,26 +351,28 @@ def _params_text(kind_name: str, written: str, _language: str | None) -> str:
 
 
 @register.simple_tag
-def settings(found: Sequence[Setting]) -> str:
+def settings(values: Sequence[Setting]) -> str:
     """Show what a figure was measured at, in a row."""
-    return pgettext("between items of a list", ", ").join(settings_words(found))
+    return pgettext("between items of a list", ", ").join(settings_words(values))
 
 
-def settings_words(found: Sequence[Setting]) -> list[str]:
+def settings_words(values: Sequence[Setting]) -> list[str]:
     """Say parameters' values: the number with its unit alone where no other has that unit, else behind its label.
 
     A rate is always told as the limit that it is: it stands beside what was measured, in the same unit.
     """
-    units = Counter(each.unit for each in found)
-    return [_setting(each, is_alone=units[each.unit] == 1 and not each.unit.endswith("/s")) for each in found]
+    units = Counter(setting.unit for setting in values)
+    return [
+        _setting(setting, is_only=units[setting.unit] == 1 and not setting.unit.endswith("/s")) for setting in values
+    ]
 
 
-def _setting(found: Setting, *, is_alone: bool) -> str:
-    value = found.value
-    if found.unit and isinstance(value, int | float) and not isinstance(value, bool):
-        shown = formatting.setting(value, found.unit)
-        return shown if is_alone else f"{found.label.lower()} {shown}"
-    return f"{found.label.lower()} {value_text(value) if isinstance(value, str) else value}"
+def _setting(setting: Setting, *, is_only: bool) -> str:
+    value = setting.value
+    if setting.unit and isinstance(value, int | float) and not isinstance(value, bool):
+        text = formatting.setting(value, setting.unit)
+        return text if is_only else f"{setting.label.lower()} {text}"
+    return f"{setting.label.lower()} {value_text(value) if isinstance(value, str) else value}"
 
 
 def _option(pk: str, name: str, *, is_chosen: bool) -> str:

@@ -35,38 +35,40 @@ def sparkline(
     height: int = _HEIGHT,
     label: str = "",
     before: int = 0,
+    mark: int | None = None,
 ) -> SafeString:
     """Draw values from left to right, the latest marked; None is a gap. The figures are told in its label.
 
-    The first `before` are none of them, as `benchweb.charts.sparkline` has it.
+    The first `before` are none of them, as `benchweb.charts.sparkline` has it. `mark` is the place of one to be ringed.
     """
-    told = ": ".join(filter(None, [label, figures_text(values[before:], unit, get_language())]))
+    text = ": ".join(filter(None, [label, figures_text(values[before:], unit, get_language())]))
     return SafeString(
-        line_drawn(values, told, baseline=baseline, bounds=bounds, width=width, height=height, before=before)
+        line_drawn(values, text, baseline=baseline, bounds=bounds, width=width, height=height, before=before, mark=mark)
     )
 
 
 def line_drawn(
     values: Sequence[float | None],
-    told: str,
+    text: str,
     *,
     baseline: float | None = None,
     bounds: tuple[float, float] | None = None,
     width: int = _WIDTH,
     height: int = _HEIGHT,
     before: int = 0,
+    mark: int | None = None,
 ) -> str:
     """Return the line as markup, with what is told of it to those who don't see it."""
-    shape = shape_of(values, width=width, height=height, baseline=baseline, bounds=bounds, before=before)
-    told = escape(told)
+    shape = shape_of(values, width=width, height=height, baseline=baseline, bounds=bounds, before=before, mark=mark)
+    text = escape(text)
     # The coordinates are our own numbers: nothing in them needs escaping, and a matrix has thousands.
     parts = drawn_parts(shape)
     if shape.baseline_y is not None:
         y = shape.baseline_y
         parts.insert(0, f'<line class="sparkline-baseline" x1="0" x2="{width}" y1="{y}" y2="{y}"/>')
     return (
-        f'<svg class="sparkline" role="img" aria-label="{told}" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}"><title>{told}</title>{"".join(parts)}</svg>'
+        f'<svg class="sparkline" role="img" aria-label="{text}" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}"><title>{text}</title>{"".join(parts)}</svg>'
     )
 
 
@@ -80,36 +82,38 @@ def drawn_parts(shape: Sparkline) -> list[str]:
         parts.append(f'<path class="sparkline-gap" d="{"".join(f"M{x} {ground}h0" for x in shape.gaps)}"/>')
     if shape.last is not None:
         parts.append(f'<circle class="sparkline-last" cx="{shape.last[0]}" cy="{shape.last[1]}" r="2"/>')
+    if shape.marked is not None:
+        parts.append(f'<circle class="sparkline-mark" cx="{shape.marked[0]}" cy="{shape.marked[1]}" r="3.5"/>')
     return parts
 
 
 @register.simple_tag
-def night_deviation(found: Deviation | None, metric: Metric) -> SafeString:
+def night_deviation(deviation: Deviation | None, metric: Metric) -> SafeString:
     """Show how an environment's latest night lies beside those before it, or why nothing is said of that."""
     words = _change_words(get_language())
-    return SafeString(_deviation(found, metric, words, first=words.first_night, learning=words.learning_nights))
+    return SafeString(_deviation(deviation, metric, words, first=words.first_night, learning=words.learning_nights))
 
 
 @register.simple_tag
-def run_deviation(found: Deviation | None, metric: Metric) -> SafeString:
+def run_deviation(deviation: Deviation | None, metric: Metric) -> SafeString:
     """Show how a series' latest run lies beside those before it, or why nothing is said of that."""
     words = _change_words(get_language())
-    return SafeString(_deviation(found, metric, words, first=words.first, learning=words.learning))
+    return SafeString(_deviation(deviation, metric, words, first=words.first, learning=words.learning))
 
 
-def _deviation(found: Deviation | None, metric: Metric, words: "_ChangeWords", *, first: str, learning: str) -> str:
-    if found is None:
+def _deviation(deviation: Deviation | None, metric: Metric, words: "_ChangeWords", *, first: str, learning: str) -> str:
+    if deviation is None:
         return f'<span class="change change-none">{first}</span>'
-    if found.is_learning:
-        learning %= {"count": found.n_before, "least": LEAST_BEFORE}
+    if deviation.is_learning:
+        learning %= {"count": deviation.n_before, "least": LEAST_BEFORE}
         return f'<span class="change change-none">{learning}</span>'
-    is_shown = found.is_shown
-    if found.ratio is not None or not is_shown:
-        ratio = found.ratio or 0.0
-        size = change_size(ratio, ratio * abs(found.baseline), metric.unit)
-        return _changed(ratio, size, metric.better, is_shown=is_shown, words=words)
+    is_significant = deviation.is_significant
+    if deviation.ratio is not None or not is_significant:
+        ratio = deviation.ratio or 0.0
+        size = change_size(ratio, ratio * abs(deviation.baseline), metric.unit)
+        return _changed(ratio, size, metric.better, is_significant=is_significant, words=words)
     # Of nothing there is no percentage.
-    rises = (found.score or 0.0) > 0
+    rises = (deviation.score or 0.0) > 0
     judged = _judged(1.0 if rises else -1.0, metric.better)
     return f'<span class="change change-{judged}">{"▲" if rises else "▼"} {words.from_nothing}</span>'
 
@@ -181,8 +185,8 @@ def _change_words(_language: str | None) -> _ChangeWords:
     return _ChangeWords._make(map(escape, texts))
 
 
-def _changed(ratio: float, size: str, better: str, *, is_shown: bool, words: _ChangeWords) -> str:
-    if not is_shown:
+def _changed(ratio: float, size: str, better: str, *, is_significant: bool, words: _ChangeWords) -> str:
+    if not is_significant:
         return f'<span class="change change-none" title="{words.within % {"percent": size}}">{words.none}</span>'
     arrow = "▲ " if ratio > 0 else "▼ " if ratio < 0 else ""
     return f'<span class="change change-{_judged(ratio, better)}">{arrow}{size}</span>'
@@ -205,12 +209,12 @@ def figures_text(values: Sequence[float | None], unit: str, language: str | None
         return _("no values")
     texts = _texts(language, len(known))
     low, high = str(formatting.quantity(min(known), unit)), str(formatting.quantity(max(known), unit))
-    told = [texts.number, low if low == high else texts.span % {"low": low, "high": high}]
+    parts = [texts.number, low if low == high else texts.span % {"low": low, "high": high}]
     last = values[-1]
-    told.append(texts.no_last if last is None else texts.last % {"value": formatting.quantity(last, unit)})
+    parts.append(texts.no_last if last is None else texts.last % {"value": formatting.quantity(last, unit)})
     if missing := len(values) - len(known) - (last is None):
-        told.append(texts.missing % {"count": missing})
-    return ", ".join(told)
+        parts.append(texts.missing % {"count": missing})
+    return ", ".join(parts)
 
 
 class _Texts(NamedTuple):

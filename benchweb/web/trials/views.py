@@ -1,10 +1,12 @@
 """A trial's page: everything that its result tells."""
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
 
+from benchweb.accounts.permissions import Permission
+from benchweb.accounts.roles.needs import needs
 from benchweb.charts.run.export import engine_json
+from benchweb.charts.run.host_measured import measured_on
 from benchweb.charts.run.interval_export import intervals_csv
 from benchweb.charts.run.reproduce import engine_command
 from benchweb.charts.run.trial_charts import course_charts
@@ -16,7 +18,7 @@ from benchweb.runs.selectors import runs_named
 from benchweb.web.shared.charts_answer import charts_answer
 
 
-@login_required
+@needs(Permission.READ)
 def trial_page(request: HttpRequest, run_id: int, index: int) -> HttpResponse:
     """Show one trial of a run."""
     run = get_object_or_404(runs_named(), pk=run_id)
@@ -26,21 +28,22 @@ def trial_page(request: HttpRequest, run_id: int, index: int) -> HttpResponse:
         "run": run,
         "trial": trial,
         "detail": trial_detail(trial.kind, result) if result else None,
+        "measured_on": measured_on(result.document) if result else [],
         "charts": course_charts(result) if result else [],
-        "command": engine_command(sink=run.pair.sink, kind=trial.kind, params=trial.params),
+        "command": engine_command(pair=run.pair, kind=trial.kind, params=trial.params),
         "neighbours": _neighbours(trial),
     }
     return render(request, "trials/trial.html", context)
 
 
-@login_required
+@needs(Permission.READ)
 def trial_charts_json(request: HttpRequest, run_id: int, index: int) -> HttpResponse:
     """Return the trial's chart specs, for the script that draws them."""
     result = get_object_or_404(Result, trial__run=run_id, trial__index=index)
     return charts_answer(course_charts(result))
 
 
-@login_required
+@needs(Permission.READ)
 def trial_document_file(request: HttpRequest, run_id: int, index: int) -> StreamingHttpResponse:
     """Return the engine's own document of a trial's result, to be shown by the browser."""
     results = Result.objects.select_related("source_facts", "sink_facts")
@@ -49,7 +52,7 @@ def trial_document_file(request: HttpRequest, run_id: int, index: int) -> Stream
     return download(request, engine_json(result), media_type="application/json", file_name=name, is_inline=True)
 
 
-@login_required
+@needs(Permission.READ)
 def trial_intervals_file(request: HttpRequest, run_id: int, index: int) -> StreamingHttpResponse:
     """Return all intervals of a trial as CSV, part by part."""
     trial = get_object_or_404(Trial, run=run_id, index=index, result__isnull=False)

@@ -68,7 +68,7 @@ def test_the_list_shows_how_far_each_is_the_newest_first(signed_in: Client, camp
     later = launch(plan=make_plan(), pairs=[make_pair()], user=None)
     Run.objects.filter(campaign=later).update(state=State.FINISHED)
     rows = signed_in.get("/campaigns").context["rows"]
-    told = [(row.pk, summary.state, summary.final, summary.total) for row, summary in rows]
+    told = [(row.pk, summary.state, summary.final, summary.total) for row, summary, _ in rows]
     assert told == [(later.pk, "finished", 1, 1), (campaign.pk, "pending", 0, 4)]
 
 

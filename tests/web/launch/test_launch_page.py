@@ -39,6 +39,17 @@ def test_several_pairs_end_on_the_page_of_their_campaign(signed_in: Client) -> N
     assert all(f"/runs/{run.pk}" in shown for run in campaign.runs.all())
 
 
+def test_several_pairs_are_launched_in_rounds_if_that_is_chosen(signed_in: Client) -> None:
+    plan, pairs = make_plan(repetitions=3), [make_pair().pk, make_pair().pk]
+    chosen = LAUNCH | {"plan": plan.pk, "pairs": pairs, "arrangement": "rounds"}
+    answer = signed_in.post("/launch", chosen, follow=True)
+    assert Campaign.objects.get().arrangement == "rounds"
+    assert "in rounds: each pair once, then all again" in answer.content.decode()
+    refused = signed_in.post("/launch", chosen | {"arrangement": "sideways"}).content.decode()
+    assert "Choose one of runs, rounds" in refused
+    assert Campaign.objects.count() == 1
+
+
 @pytest.mark.parametrize(
     ("plan", "pairs", "field", "message"),
     [

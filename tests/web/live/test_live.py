@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.contrib.sessions.models import Session
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
+from benchweb.accounts.models import UserSession
 from benchweb.runs import live
 from benchweb.runs.models import Run, State
 from benchweb.runs.services import run_cancel
@@ -187,7 +187,7 @@ def test_a_stream_ends_with_its_session(end: str, web: str, watcher: Client) -> 
     if end == "log-out":
         watcher.post("/logout")
     elif end == "expiry":
-        Session.objects.update(expire_date=timezone.now())
+        UserSession.objects.update(expire_date=timezone.now())
     elif end == "disabled user":
         User.objects.update(is_active=False)
     else:

@@ -27,7 +27,7 @@ MODES = ("host", "terway", "terway-eni")
 
 def endpoints(names: list[str], modes: tuple[str, ...] = ("host",)) -> dict[tuple[str, str], Endpoint]:
     return {
-        (name, mode): endpoint_create(host=host, control_address="127.0.0.1:1", network_mode=mode)
+        (name, mode): endpoint_create(host=host, control_address="127.0.0.1:1", network_mode=mode, same_machine=True)
         for name in names
         for host in [host_create(name=name)]
         for mode in modes
@@ -214,12 +214,12 @@ def test_a_matrix_costs_the_same_queries_whatever_its_size(
 ) -> None:
     zone, at = environment_create(name="lab"), list(endpoints(["alpha", "beta", "gamma"]).values())
     measured_run(plan, joined(zone, at[0], at[1]), [1e9] * 3)
-    # Session with user, environments, endpoints, pairs, tests, metrics, values, ended runs; once their plans' steps.
-    with django_assert_num_queries(10):
+    # Session with user, environments, endpoints, pairs, tests, metrics, values, ended runs, marks; once plans' steps.
+    with django_assert_num_queries(11):
         shown(signed_in)
     for source, sink in ((0, 2), (1, 0), (1, 2), (2, 0)):
         measured_run(plan, joined(zone, at[source], at[sink]), [1e9] * 3)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         shown(signed_in)
 
 

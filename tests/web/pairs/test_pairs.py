@@ -21,7 +21,7 @@ def test_an_empty_list_names_the_one_next_step(signed_in: Client) -> None:
 
 def test_the_form_says_what_is_needed_first(signed_in: Client) -> None:
     text = signed_in.get("/pairs/new").content.decode()
-    assert "A pair needs two endpoints. No endpoints yet." in text
+    assert "A pair needs an endpoint. No endpoints yet." in text
     assert "A pair belongs to an environment. No environments yet." in text
     assert '<button class="btn" type="submit" disabled>Add pair' in text
 
@@ -58,7 +58,7 @@ def test_a_pair_of_an_endpoint_with_itself_is_refused_at_the_sink(signed_in: Cli
     endpoint, lab = make_endpoint(), environment_create(name="lab")
     response = signed_in.post("/pairs/new", {"source": endpoint.pk, "sink": endpoint.pk, "environment": lab.pk})
     assert response.context["form"].errors == {
-        "sink": ["A pair needs two endpoints: choose another sink than the source."]
+        "sink": ["The sink is the source: choose another, or none to measure this host alone."]
     }
     assert Pair.objects.count() == 0
 
@@ -67,7 +67,6 @@ def test_missing_choices_are_named_each(signed_in: Client) -> None:
     errors = signed_in.post("/pairs/new", {}).context["form"].errors
     assert errors == {
         "source": ["Choose the sending endpoint."],
-        "sink": ["Choose the receiving endpoint."],
         "environment": ["Choose an environment."],
     }
 

@@ -72,7 +72,7 @@ def test_noise_within_runs_is_halved_by_repetitions_and_noise_between_them_is_no
 
 def test_a_quiet_series_needs_no_more_repetitions(signed_in: Client, pair: Pair) -> None:
     plan = nights(pair, 24, within=0.0001, between=0.001)
-    assert "2.0 % n=24 runs 3 none needed" in words(signed_in.get(f"/plans/{plan}/detectable").content.decode())
+    assert "2.0 % n=24 runs 3 — none needed" in words(signed_in.get(f"/plans/{plan}/detectable").content.decode())
 
 
 def test_only_twenty_series_are_listed(

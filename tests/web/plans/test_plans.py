@@ -28,7 +28,7 @@ def test_an_empty_list_names_the_one_next_step(signed_in: Client) -> None:
 
 def test_the_list_says_what_each_plan_comes_to(signed_in: Client) -> None:
     make_plan(name="sizes", steps=SIZES, repetitions=3)
-    plan, version, preview = signed_in.get("/plans?q=SIZ").context["rows"][0]
+    plan, version, preview, _ = signed_in.get("/plans?q=SIZ").context["rows"][0]
     assert (plan.name, version.number, preview.count, preview.measured_seconds) == ("sizes", 1, 12, 12)
     assert signed_in.get("/plans?q=other").context["rows"] == []
 

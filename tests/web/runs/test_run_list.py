@@ -9,12 +9,13 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from benchweb.runs.models import Run, State
+from benchweb.web.shared.lists import PAGE_SIZE
 from tests.factories import make_endpoint, make_pair, make_run
 from tests.responses import Response
 
 pytestmark = pytest.mark.django_db
-# Session with its user, runs, trials' counts, and the choices of four filters.
-PAGE_QUERIES = 9
+# Session with its user, runs, columns, trials' counts, figures, and the choices of four filters.
+PAGE_QUERIES = 11
 
 
 @pytest.fixture
@@ -88,11 +89,11 @@ def test_the_list_pages_without_losing_or_repeating_a_run(reader: Client) -> Non
             pair=run.pair,
             plan_version=run.plan_version,
         )
-        for _ in range(60)
+        for _ in range(PAGE_SIZE + 10)
     )
     first = reader.get("/runs?state=pending")
     second = reader.get(f"/runs{first.context['listing'].next_url}")
-    assert len(shown(first)) == 50
+    assert len(shown(first)) == PAGE_SIZE
     assert len(shown(second)) == 11
     assert sorted(shown(first) + shown(second)) == sorted(Run.objects.values_list("pk", flat=True))
     assert second.context["listing"].next_url == ""

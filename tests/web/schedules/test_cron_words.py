@@ -1,5 +1,7 @@
 """Cron expressions in words, in both languages."""
 
+from datetime import UTC, datetime
+
 import pytest
 from django.utils import translation
 
@@ -61,6 +63,41 @@ def test_an_expression_is_said_in_the_reader_s_language(typed: str, english: str
 def test_what_an_older_version_saved_is_said_or_shown_as_it_is() -> None:
     assert when_words("*/70 * * * *", "") == "At the start of every hour"
     assert when_words("nonsense", "") == "nonsense"
+
+
+@pytest.fixture
+def friday(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let it be Friday, 27 November 2026."""
+    monkeypatch.setattr("benchweb.web.schedules.words.now", lambda: datetime(2026, 11, 27, 12, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("cron", "timezone", "hint"),
+    [
+        (
+            "0 2 13 * FRI",
+            "UTC",
+            "Either day is enough: next by day of the month Sun 13 Dec, Wed 13 Jan; "
+            "next by day of the week Fri 4 Dec, Fri 11 Dec.",
+        ),
+        # Where it is Saturday already.
+        (
+            "0 9 L * SAT",
+            "Pacific/Auckland",
+            "Either day is enough: next by day of the month Mon 30 Nov, Thu 31 Dec; "
+            "next by day of the week Sat 28 Nov, Sat 5 Dec.",
+        ),
+        (
+            "0 2 */2 * FRI",
+            "UTC",
+            "Both must match, the day of the month and the day of the week: next Fri 11 Dec, Fri 25 Dec, Fri 1 Jan.",
+        ),
+    ],
+)
+def test_a_day_of_the_month_beside_a_weekday_is_told_with_dates(
+    friday: None, cron: str, timezone: str, hint: str
+) -> None:
+    assert cron_hint(cron, timezone) == hint
 
 
 def test_days_that_some_months_lack_hint_at_the_last_day() -> None:

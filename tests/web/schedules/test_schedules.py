@@ -1,6 +1,8 @@
 """Schedules: list, form, preview, page, pause, resume, run now, archive."""
 
-from datetime import timedelta
+import html
+import re
+from datetime import time, timedelta
 from typing import Any
 
 import pytest
@@ -53,6 +55,14 @@ def test_the_form_leads_to_the_first_plan_while_there_is_none(signed_in: Client)
     assert "No plans yet." not in signed_in.get("/schedules/new").content.decode()
 
 
+def test_a_plan_page_leads_to_a_schedule_with_the_plan_and_its_name(signed_in: Client) -> None:
+    plan = make_plan(name="sizes & rates")
+    page = signed_in.get(f"/plans/{plan.pk}").content.decode()
+    (address,) = re.findall(r'href="(/schedules/new[^"]*)"', page)
+    form = signed_in.get(html.unescape(address)).context["form"]
+    assert (form["name"].value(), form["plan"].value()) == ("sizes & rates", plan.pk)
+
+
 def test_a_schedule_is_made_from_the_form(signed_in: Client, ada: User) -> None:
     pairs = [make_pair(), make_pair()]
     window = {"window_from": "02:00", "window_until": "06:00", "blackouts": "2026-12-24 to 2026-12-27"}
@@ -71,7 +81,7 @@ def test_a_ticked_endpoint_of_a_mesh_is_shown_even_where_the_list_is_too_long(
     # Named, for the list is by name: host-10 comes before host-9.
     ends = [make_endpoint(host_name=f"host-{letter}").pk for letter in "abcd"]
     schedule = made(signed_in, target="mesh", endpoints=ends[2:])
-    monkeypatch.setattr("benchweb.web.schedules.views.DISPLAYED_ENDPOINTS", 1)
+    monkeypatch.setattr("benchweb.web.schedules.form_views.DISPLAYED_ENDPOINTS", 1)
     page = signed_in.get(f"/schedules/{schedule.pk}/edit")
     assert [each.pk for each in page.context["endpoints"]] == [ends[2], ends[3], ends[0]]
     assert "Too many endpoints to list" in page.content.decode()
@@ -82,11 +92,41 @@ def test_a_ticked_pair_is_shown_even_where_the_list_is_too_long(
 ) -> None:
     alder, birch, cedar = (make_pair(source=make_endpoint(host_name=name)) for name in ("alder", "birch", "cedar"))
     schedule = made(signed_in, pairs=[cedar.pk])
-    monkeypatch.setattr("benchweb.web.schedules.views.DISPLAYED_PAIRS", 1)
+    monkeypatch.setattr("benchweb.web.schedules.form_views.DISPLAYED_PAIRS", 1)
     context = signed_in.get(f"/schedules/{schedule.pk}/edit").context
     assert (context["pairs"], context["is_shortened"]) == ([cedar, alder], True)
     filtered = signed_in.post("/schedules/pairs", {"q": "birch", "pairs": [cedar.pk]}).context
     assert (filtered["pairs"], filtered["is_shortened"]) == ([cedar, birch], False)
+
+
+@pytest.mark.parametrize(
+    ("days", "cron"),
+    [
+        ([], "30 2 * * *"),
+        (["MON"], "30 2 * * MON"),
+        (["SAT", "SUN"], "30 2 * * SAT,SUN"),
+        (["MON", "TUE", "WED", "THU", "FRI"], "30 2 * * MON-FRI"),
+        (["MON", "WED", "FRI"], "30 2 * * MON,WED,FRI"),
+        (["MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"], "30 2 * * *"),
+    ],
+)
+def test_a_time_is_picked_with_its_days_and_shown_so_again(signed_in: Client, days: list[str], cron: str) -> None:
+    schedule = made(signed_in, repeat="times", at="02:30", days=days)
+    assert schedule.cron == cron
+    form = signed_in.get(f"/schedules/{schedule.pk}/edit").context["form"]
+    assert (form["repeat"].value(), form["at"].value()) == ("times", time(2, 30))
+    assert form["days"].value() == ([] if len(days) == 7 else days)
+
+
+@pytest.mark.parametrize("cron", ["0 2 1 * *", "0 2 * * 1-5", "*/5 * * * *", "0 0 2 * * *", "0 2 * * FRIL"])
+def test_what_the_picker_can_not_show_stays_a_cron_expression(signed_in: Client, cron: str) -> None:
+    schedule = made(signed_in, cron=cron)
+    form = signed_in.get(f"/schedules/{schedule.pk}/edit").context["form"]
+    assert (form["repeat"].value(), form["cron"].value()) == ("cron", schedule.cron)
+
+
+def test_words_are_taken_for_a_cron_expression(signed_in: Client) -> None:
+    assert made(signed_in, cron="Mondays and Thursdays at 6:30 pm").cron == "30 18 * * MON,THU"
 
 
 def test_an_interval_may_be_written_as_people_do(signed_in: Client) -> None:
@@ -126,6 +166,10 @@ def test_each_way_to_choose_pairs_becomes_its_target(signed_in: Client) -> None:
         ({"target": "label", "label": "nobody"}, "label"),
         ({"target": "mesh"}, "endpoints"),
         ({"cron": ""}, "cron"),
+        ({"repeat": "times"}, "at"),
+        ({"repeat": "times", "at": "25:00"}, "at"),
+        ({"repeat": "times", "at": "02:00", "days": ["XYZ"]}, "days"),
+        ({"cron": "every blue moon"}, "cron"),
         ({"cron": "0 0 30 2 *"}, "cron"),
         ({"repeat": "every", "every": "soon"}, "every"),
         ({"repeat": "every", "every": ""}, "every"),

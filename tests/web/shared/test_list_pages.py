@@ -8,7 +8,7 @@ from django.test import Client
 
 from benchweb.runs.models import Campaign, Run
 from benchweb.web.shared import lists as listing
-from benchweb.web.shared.lists import Listing
+from benchweb.web.shared.lists import PAGE_SIZE, Listing
 from tests.factories import make_run
 
 pytestmark = pytest.mark.django_db
@@ -67,13 +67,13 @@ def test_a_long_list_says_how_many_rows_it_has(
 @pytest.mark.parametrize("cursor", ["before=x", "before=999999999999999999999", "after=x"])
 def test_a_cursor_that_is_none_gives_the_first_page(reader: Client, campaigns: list[int], cursor: str) -> None:
     page = page_of(reader, f"?{cursor}")
-    assert shown(page) == campaigns[:50]
+    assert shown(page) == campaigns[:PAGE_SIZE]
     assert page.previous_url == ""
 
 
 def test_a_cursor_whose_row_is_gone_gives_the_first_page(reader: Client, campaigns: list[int]) -> None:
     page = page_of(reader, f"?sort=created_at&before={campaigns[0] + 1}")
-    assert len(shown(page)) == 50
+    assert len(shown(page)) == PAGE_SIZE
     assert page.previous_url == ""
 
 

@@ -1,5 +1,8 @@
 """The shell around every page, the log-in, and the overview."""
 
+import re
+from datetime import timedelta
+
 import pytest
 from django.contrib.auth.models import User
 from django.template.loader import render_to_string
@@ -8,13 +11,19 @@ from django.utils import timezone, translation
 from pytest_django import DjangoAssertNumQueries
 
 from benchweb.hosts.models import Endpoint
+from benchweb.regressions.models import Alert
 from benchweb.runs.models import Run, State
-from tests.factories import make_endpoint, make_pair, make_run
+from tests.factories import make_alert, make_endpoint, make_pair, make_run
 
 pytestmark = pytest.mark.django_db
-# Session with its user, last night's runs, alerts in numbers, the worst of them, environments' nights, running and last
-# runs, their trials, hosts, slots to come, slots without a result.
+# Session with its user, last night's runs, alerts in numbers, the worst of them, environments' nights, incomplete runs,
+# slots without a result, running and last runs, their trials, hosts, slots to come.
 OVERVIEW_QUERIES = 11
+
+
+def words(html: str) -> str:
+    """Return what a reader sees, on one line."""
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html))
 
 
 @pytest.fixture
@@ -60,12 +69,57 @@ def test_logging_out_takes_a_post(reader: Client) -> None:
     assert reader.get("/").status_code == 302
 
 
-def test_the_top_bar_marks_the_section_that_is_shown(reader: Client) -> None:
+def test_the_navigation_marks_the_section_that_is_shown(reader: Client) -> None:
     run = make_run()
     for path in ("/runs", f"/runs/{run.pk}"):
         page = reader.get(path).content.decode()
         assert page.count('aria-current="page"') == 1
         assert '<a href="/runs" data-key="r" aria-current="page">Runs</a>' in page
+
+
+def test_the_navigation_has_five_groups_of_pages_that_exist(reader: Client) -> None:
+    groups = reader.get("/").context["navigation_groups"]()
+    assert [group.label for group in groups] == ["Today", "Explore", "Tests", "Inventory", "Settings"]
+    sections = [section for group in groups for section in group.sections]
+    assert len({section.key for section in sections}) == len(sections)
+    assert [section.url for section in sections if reader.get(section.url).status_code != 200] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "label"),
+    [
+        ("/morning", "Alerts"),
+        ("/campaigns", "Runs"),
+        ("/launch", "Plans"),
+        ("/timeline/week", "Calendar"),
+        ("/imports", "Runs"),
+    ],
+)
+def test_a_page_without_a_section_belongs_to_one(reader: Client, path: str, label: str) -> None:
+    groups = reader.get(path).context["navigation_groups"]()
+    assert [section.label for group in groups for section in group.sections if section.current] == [label]
+
+
+def test_the_navigation_counts_the_open_alerts(reader: Client) -> None:
+    assert "open" not in words(reader.get("/alerts/count").content.decode())
+    make_alert()
+    make_alert(Alert.State.ACKNOWLEDGED)
+    snoozed = make_alert()
+    Alert.objects.filter(pk=snoozed.pk).update(snoozed_until=timezone.now() + timedelta(hours=1))
+    assert words(reader.get("/alerts/count").content.decode()).strip() == "1 open 1 open alert"
+
+
+@pytest.mark.parametrize("path", ["/alerts", "/search?q=x", "/plans"])
+def test_the_navigation_is_on_pages_that_have_groups_of_their_own(signed_in: Client, path: str) -> None:
+    page = signed_in.get(path).content.decode()
+    rail = page.partition('aria-label="Sections"')[2].partition("</nav>")[0]
+    assert 'href="/runs"' in rail
+    assert "<kbd>p</kbd> Plans" in page.partition('id="keys"')[2]
+
+
+def test_a_stranger_is_shown_no_navigation(db: None, client: Client) -> None:
+    assert 'class="rail"' not in client.get("/no-such-page").content.decode()
+    assert 'class="rail"' not in client.get("/login").content.decode()
 
 
 def test_no_page_has_inline_script_or_style(reader: Client) -> None:

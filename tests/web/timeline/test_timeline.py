@@ -79,7 +79,7 @@ def test_ticks_are_round_in_the_readers_zone_and_midnight_names_its_day() -> Non
 
 
 def test_lanes_beyond_those_shown_are_counted() -> None:
-    drawn = lanes_of("Hosts", [Lane(str(n), []) for n in range(7)], begin=NOON, end=NOON + HOUR, zone=UTC, shown=5)
+    drawn = lanes_of("Hosts", [Lane(str(n), []) for n in range(7)], begin=NOON, end=NOON + HOUR, zone=UTC, most=5)
     assert (len(drawn.lanes), drawn.hidden) == (5, 2)
 
 

@@ -1,0 +1,1 @@
+"""Pages: runs that others of their pair and plan are compared with."""

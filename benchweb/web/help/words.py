@@ -1,0 +1,58 @@
+"""The words of the field as the pages use them, and the calls that show what the API is for."""
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, gettext_noop
+
+_HEADER = '-H "Authorization: Bearer $TOKEN"'
+# What each call is for, and the call; `{root}` is the API's address.
+API_CALLS = [
+    (gettext_lazy("List the pairs"), f"curl {_HEADER} {{root}}/pairs"),
+    (gettext_lazy("Launch a plan on a pair"), f'curl {_HEADER} {{root}}/runs -d \'{{{{"plan": 1, "pair": 1}}}}\''),
+    (gettext_lazy("See how a run goes"), f"curl {_HEADER} {{root}}/runs/1"),
+    (gettext_lazy("Download a run's results"), f"curl {_HEADER} -o run-1.csv {{root}}/runs/1/results.csv"),
+    (gettext_lazy("List the open alerts"), f'curl {_HEADER} "{{root}}/alerts?state=open"'),
+]
+_WORDS = [
+    (gettext_noop("Host"), gettext_noop("A machine that takes part in tests.")),
+    (
+        gettext_noop("Endpoint"),
+        gettext_noop("One way to reach a host: the engine's address, the address of test traffic, a network mode."),
+    ),
+    (gettext_noop("Engine"), gettext_noop("The program on a host that sends and receives test traffic.")),
+    (
+        gettext_noop("Environment"),
+        gettext_noop("A label of what is compared over time, such as one zone or one cluster."),
+    ),
+    (gettext_noop("Pair"), gettext_noop("A source endpoint and a sink endpoint in an environment, in one direction.")),
+    (gettext_noop("Source, sink"), gettext_noop("The end that starts a test and sends, and the end that answers.")),
+    (gettext_noop("Plan"), gettext_noop("Named steps, with repetitions and an order. Each change makes a version.")),
+    (gettext_noop("Step"), gettext_noop("A test kind with its parameters; several values of one are a sweep.")),
+    (gettext_noop("Trial"), gettext_noop("One test with one value of each parameter: a single repetition.")),
+    (gettext_noop("Run"), gettext_noop("A version of a plan on one pair.")),
+    (gettext_noop("Campaign"), gettext_noop("Runs that were launched together.")),
+    (gettext_noop("Schedule, slot"), gettext_noop("When a plan is launched, and each of these times.")),
+    (
+        gettext_noop("Series"),
+        gettext_noop("All results of one metric with the same pair, test kind and parameters, over time."),
+    ),
+    (gettext_noop("Night"), gettext_noop("From noon to noon UTC, named by the day on which it ends.")),
+    (
+        gettext_noop("Spread (±)"),
+        gettext_noop("The largest deviation of a repetition from the median; n is the number of repetitions."),
+    ),
+    (
+        gettext_noop("No significant change"),
+        gettext_noop("A difference that is no larger than these repetitions differ among themselves."),
+    ),
+    (gettext_noop("p50, p99"), gettext_noop("The latency that 50 % and 99 % of the transactions did not exceed.")),
+    (gettext_noop("Incomplete"), gettext_noop("A run of which at least one trial gave no result.")),
+    (
+        gettext_noop("Limited by"),
+        gettext_noop("What kept a test from being faster: a CPU, the link, the receiver, a configured rate."),
+    ),
+]
+
+
+def glossary_words() -> list[tuple[str, str]]:
+    """Return each word and its meaning in the reader's language."""
+    return [(_(word), _(meaning)) for word, meaning in _WORDS]

@@ -1,0 +1,129 @@
+"""Set up an engine on a host: the script, the program, and what the script asks for with its ticket.
+
+Script and program hold no secret and are anybody's. All answers are plain text, for a shell to show.
+"""
+
+import shlex
+from collections.abc import Callable, Iterator
+from http import HTTPStatus
+from pathlib import Path
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_GET, require_POST
+
+from benchweb.accounts.roles.needs import open_to_all
+from benchweb.common.downloads import download
+from benchweb.hosts.enrolment.claims import Listening, host_enrol, token_claim
+from benchweb.hosts.enrolment.commands import site_address
+from benchweb.hosts.enrolment.programs import engine_programs
+from benchweb.hosts.enrolment.tickets import ticket_read
+from benchweb.hosts.errors import HostsError
+from benchweb.hosts.secrets import SecretUnreadable
+
+_UNIT = settings.BASE_DIR / "engine" / "deploy" / "benchweb-engine.service"
+_PLAIN = "text/plain; charset=utf-8"
+_LARGEST_PORT = 65_535
+_PART_BYTES = 256 * 1024
+
+
+@open_to_all("the programs are no secret: a new host fetches them")
+@require_GET
+def install_script(request: HttpRequest) -> HttpResponse:
+    """Return the script that installs and uninstalls an engine; shown as text where a browser opens it."""
+    context = {
+        "dashboard": shlex.quote(site_address(request, "/").rstrip("/")),
+        "script": site_address(request, reverse("web:install_script")),
+        "programs": engine_programs().values(),
+        "unit": _UNIT.read_text(encoding="utf-8").rstrip(),
+    }
+    return render(request, "install/engine.sh", context, content_type=_PLAIN)
+
+
+@open_to_all("the programs are no secret: a new host fetches them")
+@require_GET
+def install_program(request: HttpRequest, architecture: str) -> HttpResponseBase:
+    """Return the static engine for an architecture."""
+    program = engine_programs().get(architecture)
+    if program is None:
+        return _refusal(
+            _("This dashboard has no engine for {architecture}: build it with cargo (docs/engine.md).").format(
+                architecture=architecture[:40]
+            ),
+            HTTPStatus.NOT_FOUND,
+        )
+    response = download(
+        request, _parts(program.path), media_type="application/octet-stream", file_name="benchweb-engine"
+    )
+    response["Content-Length"] = program.size_bytes
+    return response
+
+
+@open_to_all("a new host proves itself by the ticket of its command")
+@csrf_exempt
+@require_POST
+def install_claim(request: HttpRequest) -> HttpResponse:
+    """Return the engine's token for a ticket, to one machine."""
+
+    def token() -> HttpResponse:
+        ticket = ticket_read(request.POST.get("ticket", ""))
+        machine, host_name = request.POST.get("machine", "")[:64], request.POST.get("name", "")
+        response = HttpResponse(token_claim(ticket, machine=machine, host_name=host_name), content_type=_PLAIN)
+        response["Cache-Control"] = "no-store"
+        return response
+
+    return _answered(token)
+
+
+@open_to_all("a new host proves itself by the ticket of its command")
+@csrf_exempt
+@require_POST
+def install_ready(request: HttpRequest) -> HttpResponse:
+    """Add the host whose engine has started, and return the address of its page."""
+
+    def added() -> HttpResponse:
+        # It took its time to download and to start: whoever fetched the token in time is in time.
+        ticket = ticket_read(request.POST.get("ticket", ""), is_expired_too=True)
+        endpoint = host_enrol(ticket, _listening(request))
+        url = site_address(request, reverse("web:host", args=[endpoint.host_id]))
+        return HttpResponse(f"{endpoint.host.name} {url}\n", status=HTTPStatus.CREATED, content_type=_PLAIN)
+
+    return _answered(added)
+
+
+def _parts(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while part := file.read(_PART_BYTES):
+            yield part
+
+
+def _listening(request: HttpRequest) -> Listening:
+    port = request.POST.get("port", "")
+    if not (port.isascii() and port.isdigit() and 0 < int(port[:6]) <= _LARGEST_PORT):
+        raise HostsError("port", _("A port is a number from 1 to 65535."))
+    return Listening(
+        machine=request.POST.get("machine", "")[:64],
+        host_name=request.POST.get("name", ""),
+        address=request.POST.get("address", ""),
+        port=int(port),
+        fingerprint=request.POST.get("fingerprint", ""),
+    )
+
+
+def _answered(answer: Callable[[], HttpResponse]) -> HttpResponse:
+    try:
+        return answer()
+    except HostsError as error:
+        status = HTTPStatus.FORBIDDEN if error.field == "ticket" else HTTPStatus.CONFLICT
+        return _refusal(error.message, status)
+    except SecretUnreadable as error:
+        return _refusal(str(error), HTTPStatus.CONFLICT)
+
+
+def _refusal(message: str, status: HTTPStatus) -> HttpResponse:
+    return HttpResponse(f"{message}\n", status=status, content_type=_PLAIN)

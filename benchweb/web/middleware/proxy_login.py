@@ -1,0 +1,50 @@
+"""Log in whom a trusted proxy names, and log out whom it names no more."""
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.contrib import auth
+from django.contrib.auth import BACKEND_SESSION_KEY
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+
+from benchweb.accounts.login.proxy import ProxyBackend, named_user
+from benchweb.accounts.preferences import preferences_apply, preferences_of
+from benchweb.web.middleware.language import is_for_programs
+
+_BACKEND = f"{ProxyBackend.__module__}.{ProxyBackend.__qualname__}"
+
+
+class ProxyLoginMiddleware:
+    """Like Django's RemoteUserMiddleware, for proxies of a list; a session of its making lasts as long as the header.
+
+    Programs send tokens: for them no session is opened.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer the request as whom the proxy names."""
+        if not settings.LOGIN_PROXY_HEADER or is_for_programs(request.path):
+            return self.get_response(request)
+        user = _let_in(request, named_user(request))
+        response = self.get_response(request)
+        if user is not None:
+            preferences_apply(response, preferences_of(user), clears=False)
+        return response
+
+
+def _let_in(request: HttpRequest, name: str) -> User | None:
+    """Make the session that of whom the proxy names; return them if they were logged in just now."""
+    if name and request.user.get_username() == name:
+        return None
+    if not name and request.session.get(BACKEND_SESSION_KEY) != _BACKEND:
+        return None
+    if request.user.is_authenticated:
+        auth.logout(request)
+    user = auth.authenticate(request, proxy_user=name) if name else None
+    if not isinstance(user, User):
+        return None
+    auth.login(request, user)
+    return user

@@ -1,0 +1,185 @@
+"""The list of runs, and what is done with several at once."""
+
+import csv
+from collections.abc import Callable, Iterator, Sequence
+from zoneinfo import ZoneInfo
+
+from django.contrib import messages
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
+
+from benchweb.accounts.permissions import Permission, access_of
+from benchweb.accounts.roles.needs import needs
+from benchweb.charts.export import Line, cell
+from benchweb.charts.history.choices import MOST_PAIRS
+from benchweb.charts.main_figures import figures_of_runs
+from benchweb.charts.moments import rfc3339
+from benchweb.common.downloads import download
+from benchweb.common.formatting import typed_number
+from benchweb.common.names import name_key, searched, stored_name
+from benchweb.common.rows import row_id, row_ids
+from benchweb.hosts.models import Environment, Host
+from benchweb.hosts.pairs import pair_choices
+from benchweb.plans.selectors import plan_choices, versions_of_size
+from benchweb.runs import services
+from benchweb.runs.lists import RunLine, listed_runs
+from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, Run, State
+from benchweb.runs.selectors import environments_of_runs
+from benchweb.web.runs.launch_days import LAUNCH_DAYS, launched_within
+from benchweb.web.runs.rows import COLUMNS, run_rows
+from benchweb.web.shared.lists import MOST_RUNS_COUNTED, chosen_columns, list_page, listing, posted_back
+from benchweb.web.shared.zones import reader_zone
+
+# As many as stand on a page, twice: more is a campaign's business.
+_MOST_AT_ONCE = 100
+_BY_ID = {
+    "plan": "plan_version__plan_id",
+    "pair": "pair_id",
+    "environment": "pair__environment_id",
+    "campaign": "campaign_id",
+}
+# In the address: whatever ended and has no whole result.
+WITHOUT_RESULT = "without"
+_FILTERS = ("q", "state", *_BY_ID, "host", "size", "label", *LAUNCH_DAYS)
+
+
+@needs(Permission.READ)
+def run_list(request: HttpRequest) -> HttpResponse:
+    """Show runs as the query string filters, sorts and pages them; htmx gets the table alone."""
+    # Which runs, by a plan that knows the filters' values; what their lines show, by one for all.
+    runs = _filtered(request.GET, reader_zone(request)).values_list("pk", named=True)
+    page = listing(request, runs, columns=COLUMNS, sort="-pk", filters=_FILTERS, most_counted=MOST_RUNS_COUNTED)
+    columns = chosen_columns(request, "runs", COLUMNS)
+    lines = listed_runs([row.pk for row in page.rows])
+    rows = run_rows(lines, figures=figures_of_runs([line.pk for line in lines], size_bytes=_size(request.GET)))
+    context = {"listing": page.of_columns(columns.hidden), "rows": rows, "columns": columns}
+    if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
+        return list_page(request, "runs/partials/table.html", context)
+    return render(request, "runs/runs.html", context | _choices(request.GET))
+
+
+@needs(Permission.READ, checked_by_view=True)
+@require_POST
+def runs_bulk(request: HttpRequest) -> HttpResponseBase:
+    """Compare, report, export, label or cancel the ticked runs; what is lost by cancelling is told before."""
+    ids = row_ids(request.POST.getlist("runs")[:_MOST_AT_ONCE])
+    back = posted_back(request, "web:runs")
+    if not ids:
+        messages.warning(request, _("No run is selected: tick some in the first column."))
+        return redirect(back)
+    action = request.POST.get("action", "")
+    if action == "compare":
+        return redirect(f"{reverse('web:compare')}?runs={','.join(map(str, sorted(ids)))}")
+    if action == "report":
+        return redirect(f"{reverse('web:report_new')}?runs={','.join(map(str, sorted(ids)))}")
+    if action == "export":
+        return download(request, _csv(listed_runs(ids)), media_type="text/csv", file_name="runs.csv")
+    access_of(request.user).demand(Permission.RUN, environments_of_runs(ids))
+    if action in _LABELLING:
+        return _labelled(request, ids, back, _LABELLING[action])
+    return _cancelled(request, ids, back)
+
+
+_LABELLING = {"label": services.runs_label, "unlabel": services.runs_unlabel}
+
+
+def _labelled(request: HttpRequest, ids: Sequence[int], back: str, act: Callable[..., int]) -> HttpResponse:
+    try:
+        count = act(run_ids=ids, label=request.POST.get("label", ""))
+    except services.LaunchError as error:
+        messages.error(request, error.message)
+    else:
+        text = ngettext("The labels of {count} run are changed.", "The labels of {count} runs are changed.", count)
+        messages.success(request, text.format(count=count))
+    return redirect(back)
+
+
+def _cancelled(request: HttpRequest, ids: Sequence[int], back: str) -> HttpResponse:
+    opened = Run.objects.filter(pk__in=ids, state__in=OPEN_STATES, cancel_requested_at=None)
+    runs = listed_runs(list(opened.order_by("-pk").values_list("pk", flat=True)))
+    if not runs:
+        messages.warning(request, _("Nothing to cancel: every run has completed or is already stopping."))
+        return redirect(back)
+    if request.POST.get("confirmed") != "1":
+        return render(request, "runs/cancel_runs.html", {"runs": runs, "back": back})
+    count = services.runs_cancel(run_ids=[run.pk for run in runs])
+    text = ngettext("{count} run is cancelled.", "{count} runs are cancelled.", count)
+    messages.success(request, text.format(count=count))
+    return redirect(back)
+
+
+_EXPORTED = ("run", "state", "reason", "plan", "version", "source", "sink", "environment", "labels")
+_TIMES = ("launched_at", "started_at", "finished_at")
+_FIGURE = ("kind", "metric", "unit", "median", "low", "high", "n")
+
+
+def _csv(runs: Sequence[RunLine]) -> Iterator[str]:
+    """Return a row for each run with its main figure, in full precision; a missing one is empty."""
+    figures = figures_of_runs([run.pk for run in runs])
+    writer = csv.writer(Line())
+    yield writer.writerow([*_EXPORTED, *_TIMES, *_FIGURE])
+    for run in runs:
+        named = [run.pk, run.state, str(run.why), run.plan, run.version, run.source, run.sink, run.environment]
+        times = [time and rfc3339(time) for time in (run.created_at, run.started_at, run.finished_at)]
+        row = [*named, " ".join(run.labels), *times]
+        if (figure := figures.get(run.pk)) is not None:
+            row += [figure.kind.name, figure.metric.key, figure.metric.unit, figure.median, *figure.extremes, figure.n]
+        yield writer.writerow([cell(value) for value in row])
+
+
+def _filtered(query: QueryDict, zone: ZoneInfo) -> QuerySet[Run]:
+    runs = launched_within(Run.objects.all(), query, zone)
+    if query.get("state") == WITHOUT_RESULT:
+        runs = runs.filter(state__in=FAULTY_STATES)
+    elif query.get("state") in State.values:
+        runs = runs.filter(state=query["state"])
+    requested = {name: query.get(name, "").strip() for name in _FILTERS}
+    for name, field in _BY_ID.items():
+        if requested[name]:
+            runs = runs.filter(**{field: _id(requested[name])})
+    if requested["host"]:
+        host = _id(requested["host"])
+        runs = runs.filter(Q(pair__source__host=host) | Q(pair__sink__host=host))
+    if requested["size"]:
+        size_bytes = _size(query)
+        runs = runs.none() if size_bytes is None else runs.filter(plan_version__in=versions_of_size(size_bytes))
+    if requested["label"]:
+        runs = runs.filter(labels__contains=[stored_name(requested["label"])])
+    return runs.filter(_text_matches(searched(requested["q"]))) if requested["q"] else runs
+
+
+def _size(query: QueryDict) -> int | None:
+    """Return the message size that the query string names, in bytes, as in a plan; None for none and for no size."""
+    # However it is written: 4 kib, 4KiB, 4096 bytes.
+    text = query.get("size", "").strip().upper().removesuffix("BYTES").strip().replace("I", "i")
+    number = typed_number(text)
+    return None if number is None or number < 0 else round(number)
+
+
+def _text_matches(text: str) -> Q:
+    matches = Q(pk=_id(text)) | Q(plan_version__plan__name__icontains=text) | Q(reason__icontains=text)
+    for end in ("source", "sink"):
+        matches |= Q((f"pair__{end}__host__name_key__contains", name_key(text)))
+    return matches
+
+
+def _id(text: str) -> int:
+    """Return the id that a query string names; 0, which no row has, for anything else."""
+    return row_id(text) or 0
+
+
+def _choices(query: QueryDict) -> dict[str, object]:
+    """Return what may be chosen; a pair by its hosts' names where there are too many for a list."""
+    return {
+        "states": State.values,
+        "without_result": WITHOUT_RESULT,
+        "plans": plan_choices(row_id(query.get("plan", ""))),
+        "pairs": pair_choices(most=MOST_PAIRS, chosen=_id(query.get("pair", ""))),
+        "environments": Environment.objects.filter(archived_at=None).values_list("pk", "name"),
+        "hosts": Host.objects.filter(archived_at=None).values_list("pk", "name"),
+    }

@@ -1,0 +1,146 @@
+"""Share links of views, for those who are logged in; and what every share link opens, a run's too."""
+
+import time
+from dataclasses import dataclass
+from typing import cast
+from urllib.parse import unquote
+
+from django.contrib.auth.models import User
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from benchweb.accounts.permissions import Permission
+from benchweb.accounts.roles.needs import needs
+from benchweb.common.cache import remember
+from benchweb.sharing.frozen_views import FrozenView, NotShareable, hidden_names, pages_at
+from benchweb.sharing.models import Share
+from benchweb.sharing.selectors import OpenedShare, is_standing, share_path, shares
+from benchweb.sharing.services import share_revoke, view_share_create
+from benchweb.web.runs.badge import badge_svg
+from benchweb.web.shared.zones import COOKIE
+from benchweb.web.shares.shared_views import run_badge, run_embed, run_page, shared
+from benchweb.web.view_shares.building import built
+from benchweb.web.view_shares.forms import ViewShareForm
+
+_MOST_LISTED = 50
+# A live link is made anew at most so often: strangers must not make the dashboard work for each opening.
+_LIVE_SECONDS, _MOST_LIVE = 60, 200
+_live: dict[tuple[int, str], tuple[float, FrozenView]] = {}
+
+
+@dataclass(frozen=True)
+class ViewShareRow:
+    """A share with its absolute link, empty when the link can't be read any more."""
+
+    share: Share
+    link: str
+    is_standing: bool
+
+
+@needs(Permission.READ, post=Permission.RUN)
+@never_cache
+@require_http_methods(["GET", "POST"])
+def view_shares(request: HttpRequest) -> HttpResponse:
+    """Show the share links of a view; on POST make one, or revoke one."""
+    path = request.POST.get("path", "") or request.GET.get("path", "")
+    form = ViewShareForm(request.POST if request.method == "POST" and "revoke" not in request.POST else None)
+    made = 0
+    try:
+        if request.method == "POST" and "revoke" in request.POST:
+            row = get_object_or_404(Share.objects.filter(path=path), pk=request.POST["revoke"])
+            share_revoke(share_id=row.pk)
+        elif form.is_bound and form.is_valid():
+            made = _made(request, path, form).pk
+            form = ViewShareForm()
+        title = built(path, reader_zone_name(request), get_language() or "en").title
+    except (NotShareable, ValueError) as error:
+        raise Http404(_("There is no view at this address that can be shared.")) from error
+    rows = [_row(request, share) for share in shares(path=path)[:_MOST_LISTED]]
+    context = {"path": path, "title": title, "form": form, "made": made, "rows": rows}
+    return render(request, "view_shares/view_shares.html", context)
+
+
+def _made(request: HttpRequest, path: str, form: ViewShareForm) -> Share:
+    zone = reader_zone_name(request)
+    share, _token = view_share_create(
+        path=path,
+        zone=zone,
+        pages=pages_at(path, zone),
+        user=cast(User, request.user),
+        expires_at=form.expires_at,
+        anonymise=form.cleaned_data["anonymise"],
+        is_live=form.cleaned_data["shows"] == "live",
+    )
+    return share
+
+
+def reader_zone_name(request: HttpRequest) -> str:
+    """Return the time zone that the reader's browser is in, as it says."""
+    return unquote(request.COOKIES.get(COOKIE, ""))[:60]
+
+
+def _row(request: HttpRequest, share: Share) -> ViewShareRow:
+    path = share_path(share)
+    return ViewShareRow(share, request.build_absolute_uri(path) if path else "", is_standing(share))
+
+
+@shared(counted=True)
+def shared_page(request: HttpRequest, opened: OpenedShare) -> HttpResponse:
+    """Show the run or the view of a link."""
+    if not opened.share.path:
+        return run_page(request, opened)
+    view = _view(opened)
+    return render(request, "view_shares/shared_view.html", {"share": opened.share, "view": view})
+
+
+@shared(counted=True, framed=True)
+def shared_embed(request: HttpRequest, opened: OpenedShare) -> HttpResponse:
+    """Show one chart of a link and nothing else."""
+    if not opened.share.path:
+        return run_embed(request, opened)
+    view = _view(opened)
+    requested = request.GET.get("chart", "")
+    charts = [chart for chart in view.charts if not requested or chart["id"] == requested][:1]
+    context = {"share": opened.share, "view": view, "charts": charts}
+    return render(request, "view_shares/shared_view_embed.html", context, status=200 if charts else 404)
+
+
+@shared()
+def shared_badge(request: HttpRequest, opened: OpenedShare) -> HttpResponse:
+    """Return the badge of a link: a run's metric, or what a view has in one figure."""
+    if not opened.share.path:
+        return run_badge(request, opened)
+    view = _view(opened)
+    if not view.badge_value:
+        svg = badge_svg("benchweb", _("no figure"), color="grey")
+        return HttpResponse(svg, content_type="image/svg+xml", status=404)
+    svg = badge_svg(view.badge_label, view.badge_value, color="red" if view.is_bad else "blue")
+    return HttpResponse(svg, content_type="image/svg+xml")
+
+
+def _view(opened: OpenedShare) -> FrozenView:
+    share = opened.share
+    return _live_view(share) if share.is_live else FrozenView.model_validate(opened.page)
+
+
+def _live_view(share: Share) -> FrozenView:
+    """Make the view of a live link anew, once a minute at most."""
+    language = get_language() or "en"
+    now = time.monotonic()
+    at, view = _live.get((share.pk, language), (None, None))
+    if view is not None and at is not None and now - at < _LIVE_SECONDS:
+        return view
+    try:
+        view = built(share.path, share.zone, language)
+    except NotShareable:
+        # Only rows that are gone for good, such as removed synthetic hosts.
+        return FrozenView(title=_("What this link showed no longer exists."), lines=[], made_at=timezone.now())
+    if share.anonymise:
+        view = hidden_names({language: view})[language]
+    remember(_live, (share.pk, language), (now, view), most=_MOST_LIVE)
+    return view

@@ -1,0 +1,121 @@
+"""Thresholds on their pages: added from a series, listed with their alerts, changed, archived and restored."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from benchweb.regressions.models import Alert, Threshold
+from tests.factories import make_pair, make_threshold
+from tests.regressions.judged import judged
+
+FORM: dict[str, Any] = {
+    "name": "floor",
+    "figure": "tcp_stream:throughput_bps",
+    "relation": "below",
+    "limit": "800 Mbit/s",
+    "severity": "critical",
+}
+
+
+def test_one_is_added_judges_and_is_listed_with_its_alert(signed_in: Client) -> None:
+    pair = make_pair()
+    answer = signed_in.post("/thresholds/new", FORM | {"pair": pair.pk})
+    assert answer["Location"] == "/thresholds"
+    threshold = Threshold.objects.get()
+    assert (threshold.limit, threshold.pair, threshold.severity) == (8e8, pair, "critical")
+    assert threshold.created_by is not None
+    judged(pair, [0.5])
+    alert = Alert.objects.get()
+    page = signed_in.get("/thresholds").content.decode()
+    assert "below 800 Mbit/s" in page
+    assert ">critical</td>" in page
+    assert str(pair) in page
+    assert f'<a href="/alerts/{alert.pk}">open</a>' in page
+    assert f'href="/thresholds/{threshold.pk}/edit"' in signed_in.get(f"/alerts/{alert.pk}").content.decode()
+
+
+def test_the_form_begins_with_the_series_that_it_is_opened_from(signed_in: Client) -> None:
+    pair = make_pair()
+    (run,) = judged(pair, [1.0])
+    series = run.figures.get().series_id
+    page = signed_in.get(f"/thresholds/new?series={series}").content.decode()
+    assert '<option value="tcp_stream:throughput_bps" selected>' in page
+    assert f'<option value="{pair.pk}" selected>' in page
+    page = signed_in.get(
+        "/thresholds/new?kind=tcp_rr&metric=latency_p99_seconds&series=x&pair=x&plan=9"
+    ).content.decode()
+    assert '<option value="tcp_rr:latency_p99_seconds" selected>' in page
+    assert '<option value="above" selected>' in page
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"limit": "fast"}, "A limit is a number with a prefix and bit/s"),
+        ({"limit": "5"} | {"relation": "baseline"}, "This limit is a share: write it with %"),
+        ({"relation": "baseline", "limit": "5000 %"}, "at most 1,000 %"),
+        ({"figure": "tcp_stream:none"}, "Select a valid choice"),
+        ({"name": ""}, "Name is required."),
+        ({"pair": "999999"}, "Select a valid choice"),
+        ({"plan": "x"}, "Select a valid choice"),
+    ],
+)
+def test_what_can_be_no_threshold_is_refused_at_its_field(
+    signed_in: Client, change: dict[str, str], fault: str
+) -> None:
+    make_pair()
+    page = signed_in.post("/thresholds/new", FORM | change).content.decode()
+    assert fault in page
+    assert 'class="field-error"' in page
+    assert Threshold.objects.count() == 0
+
+
+def test_an_archived_pair_is_no_choice(signed_in: Client) -> None:
+    pair = make_pair()
+    type(pair).objects.filter(pk=pair.pk).update(archived_at="2026-12-01T00:00Z")
+    assert "Select a valid choice" in signed_in.post("/thresholds/new", FORM | {"pair": pair.pk}).content.decode()
+
+
+def test_name_limit_and_severity_change_and_what_was_typed_stays(signed_in: Client) -> None:
+    threshold = make_threshold(limit=812_345_678.0)
+    path = f"/thresholds/{threshold.pk}/edit"
+    assert 'value="812345678 bit/s"' in signed_in.get(path).content.decode()
+    page = signed_in.post(path, {"name": "floor", "limit": "7 fast", "severity": "info"}).content.decode()
+    assert 'value="7 fast"' in page
+    assert signed_in.post(path, {"name": "lower", "limit": "0.7 G", "severity": "info"})["Location"] == "/thresholds"
+    threshold.refresh_from_db()
+    assert (threshold.name, threshold.limit, threshold.severity) == ("lower", 7e8, "info")
+
+
+def test_archiving_asks_says_what_becomes_of_alerts_and_can_be_undone(signed_in: Client) -> None:
+    pair = make_pair()
+    threshold = make_threshold()
+    judged(pair, [0.5])
+    path = f"/thresholds/{threshold.pk}"
+    question = signed_in.get(f"{path}/archive").content.decode()
+    assert "Its live alerts are marked as fixed." in question
+    assert Alert.objects.get().state == "open"
+    signed_in.post(f"{path}/archive")
+    assert Alert.objects.get().state == "fixed"
+    # Undo is offered once, and gone with the next page.
+    assert f'action="{path}/restore"' in signed_in.get("/thresholds").content.decode()
+    assert f'action="{path}/restore"' not in signed_in.get("/thresholds").content.decode()
+    assert f'action="{path}/restore"' in signed_in.get("/thresholds?archived=1").content.decode()
+    assert signed_in.get(f"{path}/edit").status_code == 404
+    signed_in.post(f"{path}/restore")
+    judged(pair, [0.5], first=1)
+    assert Alert.objects.filter(state="open").count() == 1
+
+
+def test_the_list_of_a_plan_has_what_holds_for_all_and_markup_stays_text(signed_in: Client) -> None:
+    one, other = make_pair(), make_pair()
+    make_threshold("<b>all</b>")
+    make_threshold("of one", pair=one)
+    page = signed_in.get(f"/thresholds?pair={other.pk}").content.decode()
+    assert "&lt;b&gt;all&lt;/b&gt;" in page
+    assert "<b>all" not in page
+    assert "of one" not in page
+    assert "of one" in signed_in.get(f"/thresholds?pair={one.pk}").content.decode()
+    assert f'href="/thresholds/new?pair={one.pk}"' in signed_in.get(f"/thresholds?pair={one.pk}").content.decode()
+    assert signed_in.get("/thresholds?pair=x&plan=1e9&q=%27&after=9x&sort=none").status_code == 200
