@@ -12,11 +12,11 @@ const dist = `${here}dist`;
 const BUDGET_BYTES = 200_000;
 const FILES = ["early.js", "app.js", "charts.js", "live_worker.js", "app.css"];
 // Pages for readers without a log-in load this one instead of app.js.
-const OTHERS = ["share.js", "fault.css"];
+const OTHERS = ["share.js", "passkeys.js", "fault.css"];
 
 const scripts = {
   entryPoints: Object.fromEntries(
-    Object.entries({ early: "early", app: "app", charts: "charts", share: "share", live_worker: "live/shared_worker" }).map(
+    Object.entries({ early: "early", app: "app", charts: "charts", share: "share", passkeys: "passkeys", live_worker: "live/shared_worker" }).map(
       ([name, source]) => [name, `${here}src/${source}.ts`],
     ),
   ),

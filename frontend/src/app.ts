@@ -1,16 +1,19 @@
-// What every page loads: htmx, the theme, keys, times, and live updates.
+// What every page loads: htmx, the theme, the navigation, keys, times, and live updates.
 import htmx from "htmx.org";
 
 import { startActions } from "./shell/actions";
+import { startDrops } from "./shell/drops";
 import { startCopying } from "./tables/copied_tables";
 import { showEdges, startEdges } from "./tables/edges";
 import { startKeys } from "./shell/keys";
 import { startLive } from "./live/page";
 import { keepScrolled, shortenLists } from "./tables/long_lists";
 import { loadScripts, startParts } from "./shell/parts";
+import { startRail } from "./shell/rail";
 import { startSearch } from "./shell/search";
 import { startTheme } from "./shell/theme";
 import { showTimes, startClocks } from "./text/times";
+import { endToasts } from "./shell/toasts";
 import { startTriage } from "./shell/triage";
 import { startViews } from "./shell/views";
 import { keepZone } from "./text/zone";
@@ -27,6 +30,7 @@ startTheme();
 keepZone();
 startKeys();
 startActions();
+startDrops();
 startCopying();
 keepScrolled();
 startSearch();
@@ -35,7 +39,8 @@ startClocks();
 startEdges();
 startParts();
 startTriage();
-showSection();
+endToasts();
+startRail();
 htmx.onLoad((content) => {
   showTimes(content as Element);
   showEdges(content as Element);
@@ -44,12 +49,3 @@ htmx.onLoad((content) => {
   loadScripts();
 });
 Object.assign(window, { htmx });
-
-/** On a phone the sections scroll sideways: the one that is shown must not be out of sight. */
-function showSection(): void {
-  const [bar, shown] = [document.querySelector(".sections"), document.querySelector(".sections [aria-current]")];
-  if (!bar || !shown) return;
-  const [around, inside] = [bar.getBoundingClientRect(), shown.getBoundingClientRect()];
-  // The bar alone: scrollIntoView would take a page that was reloaded further down to its top.
-  bar.scrollLeft += inside.left + inside.width / 2 - around.left - around.width / 2;
-}

@@ -29,17 +29,22 @@ function commonTop(spec: Spec, all: Spec[]): number {
   return Math.max(own, ...tops.filter((top) => top <= own * SHARED_WITHIN));
 }
 
+/** Where a page has room of its own for all charts but the first, they stand there. */
+function roomOf(root: HTMLElement, index: number): HTMLElement {
+  return (index > 0 && document.querySelector<HTMLElement>("[data-charts-beside]")) || root;
+}
+
 function show(root: HTMLElement, specs: Spec[]): void {
   const wanted = new Set(specs.map(({ id }) => id));
   for (const [id, old] of cards) if (!wanted.has(id)) remove(id, old);
-  for (const spec of specs) {
+  for (const [index, spec] of specs.entries()) {
     const top = commonTop(spec, specs);
     const known = cards.get(spec.id);
     if (known) known.update(spec, top);
     else {
       const made = card(spec, top);
       cards.set(spec.id, made);
-      root.append(made.element);
+      roomOf(root, index).append(made.element);
     }
   }
 }

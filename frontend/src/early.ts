@@ -1,4 +1,6 @@
-// Loaded before the first paint, so that a kept theme doesn't flash.
+// Loaded before the first paint, so that neither a kept theme nor a narrow navigation flashes.
+import { applyRail } from "./shell/rail";
 import { applyTheme } from "./shell/theme";
 
 applyTheme();
+applyRail();

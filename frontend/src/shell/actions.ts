@@ -13,6 +13,7 @@ export function startActions(): void {
     // The address with its view: what is zoomed into is seen by whoever opens the link.
     const linker = target.closest<HTMLElement>("[data-copies-page]");
     if (linker) void copy(linker, location.href);
+    target.closest("[data-ends-toast]")?.closest(".toast")?.remove();
     if (target.closest("[data-prints]")) window.print();
     closeMenus(target);
   });
@@ -21,7 +22,10 @@ export function startActions(): void {
     const all = event.target as HTMLInputElement;
     const name = all.dataset["ticks"];
     if (!name) return;
-    for (const tick of all.closest("table")?.querySelectorAll<HTMLInputElement>(`input[name="${name}"]`) ?? []) tick.checked = all.checked;
+    for (const tick of all.closest("table, [data-tick-group]")?.querySelectorAll<HTMLInputElement>(`input[name="${name}"]`) ?? []) {
+      // What a filter hides is not chosen by the way.
+      if (!tick.closest("[hidden]")) tick.checked = all.checked;
+    }
   });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") closeMenus(document.body);

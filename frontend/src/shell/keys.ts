@@ -1,4 +1,4 @@
-// Keys: `/` to the search, `v` to the saved views, `g` and a letter to a page, `?` for the list; and those of alerts.
+// Keys: `/` to the search, `t` to a quick test, `v` to the saved views, `g` and a letter to a page, `?` for the list; and those of alerts.
 import { pressed } from "./triage";
 
 const SEQUENCE_MILLISECONDS = 1500;
@@ -16,6 +16,7 @@ export function startKeys(): void {
     else if (event.key === "/") focusSearch(event);
     else if (event.key === "?") showKeys();
     else if (event.key === "v") openViews(event);
+    else if (event.key === "t") document.querySelector<HTMLAnchorElement>("a[data-quick-test]")?.click();
     else if (pressed(event.key)) event.preventDefault();
   });
 }

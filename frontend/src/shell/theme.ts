@@ -1,4 +1,5 @@
-// Light or dark: the system's preference, unless the switch in the top bar says otherwise.
+// Light or dark: the account's preference, else the system's, unless the switch in the top bar says otherwise.
+import { cookie } from "../text/cookies";
 
 type Theme = "light" | "dark";
 const KEY = "benchweb-theme";
@@ -10,6 +11,10 @@ export function startTheme(): void {
   document.addEventListener("click", (event) => {
     if ((event.target as Element).closest("[data-theme-switch]")) switchTheme();
   });
+  // What the account says holds from now on, whatever the switch said before.
+  document.addEventListener("submit", (event) => {
+    if ((event.target as Element).matches("[data-forgets-theme]")) localStorage.removeItem(KEY);
+  });
 }
 
 /** Put the theme in use on the page's root. */
@@ -20,8 +25,8 @@ export function applyTheme(): void {
 
 function switchTheme(): void {
   const next: Theme = current() === "dark" ? "light" : "dark";
-  // Back on the system's own preference nothing is kept, so that the page follows it again.
-  if ((next === "dark") === system.matches) localStorage.removeItem(KEY);
+  // Back on what holds without the switch nothing is kept, so that the page follows it again.
+  if (next === preferred()) localStorage.removeItem(KEY);
   else localStorage.setItem(KEY, next);
   applyTheme();
 }
@@ -41,5 +46,12 @@ function current(): Theme {
   if (asked === "light" || asked === "dark") return asked;
   const kept = keptTheme();
   if (kept === "light" || kept === "dark") return kept;
+  return preferred();
+}
+
+/** The theme of the account, in a cookie, else the system's. */
+function preferred(): Theme {
+  const chosen = cookie("theme");
+  if (chosen === "light" || chosen === "dark") return chosen;
   return system.matches ? "dark" : "light";
 }

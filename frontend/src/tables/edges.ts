@@ -1,6 +1,6 @@
 // What scrolls in itself fades at the edge where there is more: a table that ends at a whole column looks like all there is.
 
-const SIDEWAYS = ".sections, .table-scroll";
+const SIDEWAYS = ".table-scroll";
 const DOWNWARDS = ".share-list, .suggestions, .plan-aside, .choice-list, .long-choice";
 const SCROLLING = `${SIDEWAYS}, ${DOWNWARDS}`;
 // A share of a pixel is no more to see.
@@ -17,6 +17,20 @@ function mark(element: Element): void {
     ? edges(element.scrollTop, element.clientHeight, element.scrollHeight, ["up", "down"])
     : edges(element.scrollLeft, element.clientWidth, element.scrollWidth);
   if (element.getAttribute("data-more") !== found) element.setAttribute("data-more", found);
+  if (element.matches(SIDEWAYS)) makeReachable(element, found !== "");
+}
+
+/** Let the keyboard reach a table that scrolls, by the name of its heading; one that fits is no stop. */
+function makeReachable(element: Element, scrolls: boolean): void {
+  if (!scrolls) {
+    if (!element.hasAttribute("data-reachable")) return;
+    for (const name of ["data-reachable", "tabindex", "role", "aria-label"]) element.removeAttribute(name);
+    return;
+  }
+  if (element.hasAttribute("tabindex")) return;
+  const heading = element.closest("section, main")?.querySelector("h1, h2")?.textContent.trim();
+  const reachable = { "data-reachable": "", tabindex: "0", ...(heading ? { role: "region", "aria-label": heading } : {}) };
+  for (const [name, value] of Object.entries(reachable)) element.setAttribute(name, value);
 }
 
 const sizes = new ResizeObserver((changed) => {

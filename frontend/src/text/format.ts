@@ -23,8 +23,8 @@ const BINARY: readonly [number, string][] = [
   [2 ** 20, "Mi"],
   [2 ** 10, "Ki"],
 ];
-const WORDS = /^(pkt|transactions|connections|requests|segments|errors|responses|probes)/;
-const COUNTED = /^(pkt|transactions|connections|requests|segments|errors|responses|probes|replies)$/;
+const WORDS = /^(pkt|transactions|connections|requests|segments|errors|responses|probes|operations)/;
+const COUNTED = /^(pkt|transactions|connections|requests|segments|errors|responses|probes|operations|replies)$/;
 // One of what is counted, where the language tells it from several.
 const ONE_OF = /^([a-z]+)s$/;
 

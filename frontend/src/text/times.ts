@@ -1,6 +1,7 @@
 // Times in the reader's zone: relative within a day, absolute with UTC on hover.
 
 import { say } from "./words";
+import { chosenZone, wall } from "./zone";
 
 const DAY_SECONDS = 86_400;
 // What is rounded to 60 min is an hour.
@@ -36,29 +37,28 @@ function zoneIfShared(then: Date): string {
 }
 
 function zone(then: Date): string {
-  const parts = new Intl.DateTimeFormat("en", { timeZoneName: "shortOffset" }).formatToParts(then);
+  const parts = new Intl.DateTimeFormat("en", { timeZone: chosenZone(), timeZoneName: "shortOffset" }).formatToParts(then);
   return (parts.find(({ type }) => type === "timeZoneName")?.value ?? "").replace("GMT", "UTC").replace(/^UTC[+-]0$/, "UTC");
 }
 
 /** Name the reader's zone with what it is ahead of UTC now. */
 function zoneName(): string {
-  const [name, offset] = [new Intl.DateTimeFormat().resolvedOptions().timeZone, zone(new Date())];
+  const [name, offset] = [chosenZone() ?? new Intl.DateTimeFormat().resolvedOptions().timeZone, zone(new Date())];
   return name === "UTC" || name === offset ? offset : `${name} (${offset})`;
 }
 
 function absolute(then: Date): string {
-  const pad = (value: number): string => String(value).padStart(2, "0");
-  return `${then.getFullYear()}-${pad(then.getMonth() + 1)}-${pad(then.getDate())} ${pad(then.getHours())}:${pad(then.getMinutes())}`;
+  return wall(then).toISOString().slice(0, 16).replace("T", " ");
 }
 
 export function toTheSecond(then: Date): string {
-  return `${absolute(then)}:${String(then.getSeconds()).padStart(2, "0")}`;
+  return wall(then).toISOString().slice(0, 19).replace("T", " ");
 }
 
 /** Say a time that follows another: the day only when it is a later one. */
 function after(then: Date, begin: Date): string {
   const words = toTheSecond(then);
-  return begin.toDateString() === then.toDateString() ? words.slice(11) : words;
+  return absolute(begin).slice(0, 10) === words.slice(0, 10) ? words.slice(11) : words;
 }
 
 /** A time as its element asks for it. */

@@ -1,4 +1,5 @@
 // Ticks of a time axis: at full minutes, hours or days of the reader's zone.
+import { chosenZone, wall, zoneOffset } from "../../text/zone";
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -32,10 +33,10 @@ export function isOverYears(low: number, high: number): boolean {
 export function commonDate(low: number, high: number): string {
   // Clock times over midnight too: on a narrow chart the tick that would name the day may be left out.
   if (high - low <= MOST_TICKS * 12 * HOUR) {
-    return new Intl.DateTimeFormat(language(), { day: "numeric", month: "short", year: "numeric" }).formatRange(low, high);
+    return new Intl.DateTimeFormat(language(), { timeZone: chosenZone(), day: "numeric", month: "short", year: "numeric" }).formatRange(low, high);
   }
   if (isOverYears(low, high)) return "";
-  const [begin, end] = [low, high].map((each) => String(new Date(each).getFullYear()));
+  const [begin, end] = [low, high].map((each) => String(wall(new Date(each)).getUTCFullYear()));
   return begin === end ? (begin ?? "") : `${begin}–${end}`;
 }
 
@@ -43,15 +44,15 @@ export function commonDate(low: number, high: number): string {
 export function timeTick(value: number, hasYear = false): string {
   const time = new Date(value);
   if (value % MINUTE !== 0) return clock(time, true);
-  const isMidnight = time.getHours() === 0 && time.getMinutes() === 0;
-  if (isMidnight) return time.toLocaleDateString(language(), { month: "short", day: "numeric", ...(hasYear ? { year: "numeric" } : {}) });
+  const shown = wall(time);
+  const isMidnight = shown.getUTCHours() === 0 && shown.getUTCMinutes() === 0;
+  if (isMidnight) return shown.toLocaleDateString(language(), { timeZone: "UTC", month: "short", day: "numeric", ...(hasYear ? { year: "numeric" } : {}) });
   return clock(time);
 }
 
 /** The time of day by 24 hours, as all pages have it: 02:13, 02:13:05. */
 export function clock(time: Date, hasSeconds = false): string {
-  const parts = [time.getHours(), time.getMinutes(), ...(hasSeconds ? [time.getSeconds()] : [])];
-  return parts.map((part) => String(part).padStart(2, "0")).join(":");
+  return wall(time).toISOString().slice(11, hasSeconds ? 19 : 16);
 }
 
 /** The page's language, which need not be the browser's. */
@@ -61,10 +62,10 @@ function language(): string | undefined {
 
 /** The clock on the wall as if it were UTC: a day of 23 hours keeps its ticks at full hours. */
 function local(value: number): number {
-  return value - new Date(value).getTimezoneOffset() * MINUTE;
+  return value + zoneOffset(value);
 }
 
 function fromLocal(value: number): number {
-  const guess = value + new Date(value).getTimezoneOffset() * MINUTE;
-  return value + new Date(guess).getTimezoneOffset() * MINUTE;
+  const guess = value - zoneOffset(value);
+  return value - zoneOffset(guess);
 }
