@@ -1,13 +1,15 @@
 """A site that has something to show on every page, and the addresses of all of them."""
 
 import base64
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from django.contrib.auth.models import User
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 from hdrh.histogram import HdrHistogram
 
+from benchweb.accounts.roles.grants import member_add, role_set, team_create
 from benchweb.accounts.saved_views import view_save
 from benchweb.accounts.services import token_create
 from benchweb.annotations.services import annotation_create
@@ -17,7 +19,10 @@ from benchweb.hosts.services import archive
 from benchweb.notifications.models import Channel
 from benchweb.notifications.services import RuleValues, WindowValues, rule_create, window_create
 from benchweb.plans.models import Plan
+from benchweb.regressions.baselines import baseline_pin
 from benchweb.regressions.models import Alert
+from benchweb.regressions.thresholds.rules import ThresholdValues, threshold_archive, threshold_create
+from benchweb.regressions.thresholds.sensitivities import Scope, sensitivity_create
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs.models import Run, State
 from benchweb.schedules.models import Schedule, Slot
@@ -35,11 +40,14 @@ from tests.factories import (
     make_schedule,
     make_user,
 )
+from tests.reports.scene import imported_run, make_report
 from tests.sharing.scene import shared, told_run
 
 NIGHTS = 4
 RR = [{"kind": "tcp_rr", "params": {"request_size_bytes": 1}}]
 STREAM = [{"kind": "udp_stream", "params": {"message_size_bytes": 64}}]
+# Pages for whoever is not logged in.
+OF_STRANGERS = {"login", "password_forgotten", "new_password", "shared", "shared_embed"}
 # Views that answer with a part of a page, a file, or nothing but a redirection.
 NO_PAGES = {
     *(
@@ -47,6 +55,7 @@ NO_PAGES = {
         "run_charts",
         "run_csv",
         "run_json",
+        "run_tool_file",
         "run_cancel",
         "run_again",
         "trial_document",
@@ -58,19 +67,53 @@ NO_PAGES = {
         "run_events",
         "live",
         "matrix_csv",
+        "audit_csv",
+        "shares_end",
         "matrix_picture",
         "compare_charts",
         "compare_csv",
         "compare_json",
+        "compare_repeat",
+        "matrix_target_add",
+        "matrix_target",
     ),
     *("host_command", "endpoint_check", "endpoint_watch", "endpoint_pin", "pair_check", "pair_watch"),
-    *("plan_steps", "plan_preview", "plan_detectable"),
-    *("launch_choice", "language", "suggestions", "saved_views_menu", "saved_view_save", "saved_view_change"),
+    *("pair_mesh_summary", "install_script", "install_program", "install_claim", "install_ready"),
+    *("host_watch", "host_known", "host_import_preview"),
+    *("plan_steps", "plan_preview", "plan_detectable", "plan_keep", "plans_archive"),
+    *("run_queue", "runs_bulk", "pairs_archive", "hosts_archive", "campaigns_cancel", "columns_save"),
+    *("hosts_restore", "hosts_label", "pairs_restore", "pairs_compare", "plans_restore"),
+    *(
+        "launch_choice",
+        "import_preview",
+        "language",
+        "suggestions",
+        "saved_views_menu",
+        "saved_view_save",
+        "saved_view_change",
+        "session_end",
+    ),
+    *("sessions_end", "help_image"),
     *("schedule_preview", "schedule_pairs", "schedule_outlook", "schedule_pause", "schedule_resume", "schedule_run"),
     *("schedule_cancel", "channel_test", "channel_enable", "alert_move", "alert_charts", "alerts_triage"),
-    *("campaign_cancel", "history_csv", "history_charts", "annotation_add", "annotation_remove", "share_revoke"),
+    "alerts_count",
+    *(
+        "campaign_cancel",
+        "history_csv",
+        "history_charts",
+        "annotation_add",
+        "annotation_remove",
+        "annotation_restore",
+        "share_revoke",
+    ),
     *("shared_csv", "shared_json", "shared_badge"),
     *(f"{row}_restore" for row in ("host", "endpoint", "environment", "pair", "plan", "schedule")),
+    *(f"{row}_restore" for row in ("channel", "rule", "window", "threshold", "sensitivity", "baseline")),
+    *("user_role", "user_team", "user_activate", "role_take", "team_role", "team_member_add", "team_member_remove"),
+    "run_baseline",
+    "report_markdown",
+    "report_restore",
+    "provider_login",
 }
 
 
@@ -87,7 +130,8 @@ def names_of_pages() -> set[str]:
     """Return the name of every URL of the site that answers with a page."""
     web = next(each for each in _resolvers(get_resolver()) if each.app_name == "web")
     features = [pattern for feature in _resolvers(web) for pattern in feature.url_patterns]
-    return {each.name for each in features if isinstance(each, URLPattern) and each.name} - NO_PAGES
+    names = {each.name for each in features if isinstance(each, URLPattern) and each.name}
+    return (names | {"mfa_index", "account_reauthenticate"}) - NO_PAGES
 
 
 def _resolvers(parent: URLResolver) -> list[URLResolver]:
@@ -107,7 +151,7 @@ def filled_site() -> list[Address]:
     token, _ = token_create(user=user, name="script")
     pages = [*_lists(), *_definitions(pair, nights[0].plan_version.plan, schedule)]
     pages += [*_of_runs(run, nights), *_history(), *_shares(run), Address("token_revoke", f"/tokens/{token.pk}/revoke")]
-    pages += _alerts(pair)
+    pages += [*_alerts(pair), *_limits(nights[0]), *_reports(), *_users(user, pair)]
     # An archived row's page stands, and tells it.
     archive(row=make_endpoint(host_name="cedar").host)
     return pages
@@ -123,7 +167,23 @@ def _lists() -> list[Address]:
         Address("week", "/timeline/week"),
         Address("matrix", "/matrix"),
         Address("matrix", "/matrix?by=mode"),
+        Address("matrix", "/matrix?with=yesterday"),
+        Address("fact_changes", "/fact-changes"),
+        Address("audit", "/audit"),
+        Address("shares", "/shares"),
+        Address("shares", "/shares?ended=1"),
         Address("saved_views", "/views"),
+        Address("account", "/account"),
+        Address("help", "/help"),
+        Address("help_api", "/help/api"),
+        Address("glossary", "/help/glossary"),
+        Address("help_document", "/help/docs/explanation/regressions"),
+        Address("help_document", "/help/docs/engine"),
+        Address("password", "/account/password"),
+        Address("mail_address", "/account/mail"),
+        # The others of second factors ask for the password first: tests/browser/login/test_factors.py.
+        Address("mfa_index", "/account/factors"),
+        Address("account_reauthenticate", "/account/confirm"),
         Address("search", "/search?q=quartz"),
         Address("search", "/search?q=nothing-of-this-name"),
         Address("not found", "/no-such-page", 404),
@@ -145,9 +205,13 @@ def _definitions(pair: Pair, plan: Plan, schedule: Schedule) -> list[Address]:
     others = [
         Address("endpoint_new", f"{rows['host']}/endpoints/new"),
         Address("plan_launch", f"{rows['plan']}/launch"),
+        Address("pair_mesh", "/pairs/mesh?shape=hub"),
+        Address("host_import", "/hosts/import"),
+        Address("plan_versions", f"{rows['plan']}/versions"),
+        Address("plan_new", "/plans/new?template=baseline"),
     ]
     fetched = Address("host_availability", f"{rows['host']}/availability")
-    return [*new, *own, fetched, *changed, *others, Address("launch", "/launch")]
+    return [*new, *own, fetched, *changed, *others, Address("launch", "/launch"), Address("imports", "/imports")]
 
 
 def _alerts(pair: Pair) -> list[Address]:
@@ -170,11 +234,65 @@ def _alerts(pair: Pair) -> list[Address]:
         Address("alert", f"/alerts/{alert.pk}"),
         Address("morning", "/morning"),
         Address("notifications", "/notifications"),
+        Address("notifications", "/notifications?archived=1"),
         *(Address("channel_new", f"/notifications/channels/new/{kind}") for kind in Channel.Kind.values),
         Address("channel", rows["channel"]),
         *(Address(f"{name}_{act}", f"{path}/{act}") for name, path in rows.items() for act in ("edit", "archive")),
         Address("rule_new", "/notifications/rules/new"),
         Address("window_new", "/notifications/maintenance/new"),
+    ]
+
+
+def _limits(run: Run) -> list[Address]:
+    baseline = baseline_pin(run=run, name="since release 5.2", by=None)
+    values = ThresholdValues("slow", "udp_stream", "throughput_bps", "below", 5e9, plan=run.plan_version.plan)
+    threshold, old = threshold_create(values, by=None), threshold_create(replace(values, name="old"), by=None)
+    threshold_archive(threshold=old, by=None)
+    sensitivity = sensitivity_create(Scope(plan=run.plan_version.plan), floor_ratio=0.05, noise_times=None)
+    sensitivity_create(Scope(environment=run.pair.environment, kind="ping"), floor_ratio=None, noise_times=6.0)
+    return [
+        Address("sensitivities", "/sensitivities"),
+        Address("sensitivities", "/sensitivities?archived=1"),
+        Address("sensitivity_new", "/sensitivities/new"),
+        *(Address(f"sensitivity_{act}", f"/sensitivities/{sensitivity.pk}/{act}") for act in ("edit", "archive")),
+        Address("thresholds", "/thresholds"),
+        Address("thresholds", "/thresholds?archived=1"),
+        Address("threshold_new", "/thresholds/new"),
+        *(Address(f"threshold_{act}", f"/thresholds/{threshold.pk}/{act}") for act in ("edit", "archive")),
+        Address("baselines", "/baselines"),
+        Address("baseline_new", f"/runs/{run.pk}/pin"),
+        Address("baseline_archive", f"/baselines/{baseline.pk}/archive"),
+    ]
+
+
+def _reports() -> list[Address]:
+    report = make_report(imported_run("netperf_sizes.md"))
+    methods = make_report(imported_run("four_tools.md"), template="methods")
+    return [
+        Address("reports", "/reports"),
+        Address("reports", "/reports?archived=1"),
+        Address("report_new", "/reports/new"),
+        Address("report", f"/reports/{report.pk}"),
+        Address("report", f"/reports/{methods.pk}"),
+        *(Address(f"report_{act}", f"/reports/{report.pk}/{act}") for act in ("edit", "archive")),
+    ]
+
+
+def _users(user: User, pair: Pair) -> list[Address]:
+    other, team = User.objects.create_user("vera"), team_create(name="night shift")
+    member_add(team=team, user=other)
+    role_set(role="operator", team=team, environment_id=pair.environment_id)
+    role_set(role="viewer", user=other)
+    return [
+        Address("users", "/users"),
+        Address("users", "/users?inactive=1"),
+        Address("user", f"/users/{user.pk}"),
+        Address("user", f"/users/{other.pk}"),
+        Address("user_deactivate", f"/users/{other.pk}/deactivate"),
+        Address("teams", "/teams"),
+        Address("team_new", "/teams/new"),
+        Address("team", f"/teams/{team.pk}"),
+        *(Address(f"team_{act}", f"/teams/{team.pk}/{act}") for act in ("edit", "delete")),
     ]
 
 
@@ -185,11 +303,17 @@ def _of_runs(run: Run, nights: list[Run]) -> list[Address]:
         Address("run", f"/runs/{measured.pk}?published=1"),
         Address("trial", f"/runs/{measured.pk}/trials/1"),
         Address("run", f"/runs/{pending.pk}"),
+        Address("run_changed", f"/runs/{run.pk}/changed"),
+        Address("quick_test", "/quick-test"),
         Address("trial", f"/runs/{run.pk}/trials/1"),
         Address("trial", f"/runs/{pending.pk}/trials/1"),
         Address("campaign", f"/campaigns/{pending.campaign_id}"),
         Address("compare", "/compare"),
         Address("compare", f"/compare?runs={measured.pk},{_measured(nights[0].pair).pk}"),
+        Address("compare", f"/compare?side=pair%3D{nights[0].pair_id}&side=plan%3D{nights[0].plan_version.plan_id}"),
+        Address("compare_sets", "/compare/sets"),
+        Address("view_shares", f"/share?path=/pairs/{nights[0].pair_id}"),
+        Address("view_preview", f"/share/preview?path=/pairs/{nights[0].pair_id}"),
     ]
 
 
@@ -209,6 +333,7 @@ def _shares(run: Run) -> list[Address]:
     share_revoke(share_id=revoked.pk)
     return [
         Address("run_shares", f"/runs/{run.pk}/shares"),
+        Address("run_preview", f"/runs/{run.pk}/shares/preview?anonymise=1"),
         Address("shared", path),
         Address("shared_embed", f"{path}/embed"),
         Address("shared_embed", f"{path}/embed?chart=none", 404),
@@ -216,6 +341,8 @@ def _shares(run: Run) -> list[Address]:
         Address("shared", dead, 410),
         Address("shared", "/s/no-such-link", 404),
         Address("login", "/login"),
+        Address("password_forgotten", "/login/forgotten"),
+        Address("new_password", "/login/new-password/MQ/used"),
     ]
 
 

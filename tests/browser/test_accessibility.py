@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
+import pytest
 from django.conf import settings
 from django.template.loader import render_to_string
 from playwright.sync_api import Page
 
-from tests.browser.site import Address, filled_site, names_of_pages
+from tests.browser.site import OF_STRANGERS, Address, filled_site, names_of_pages
 from tests.browser.steps import log_in, wait_until
 
 AXE = Path(__file__).resolve().parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
@@ -32,8 +33,7 @@ _VISIT = """() => {
     };
 }"""
 _CHINESE = {"overview", "launch", "history", "matrix", "run", "shared"}
-_OF_STRANGERS = {"login", "shared", "shared_embed"}
-WITH_CHARTS = {"host", "host_availability", "run", "trial", "compare", "history", "shared", "shared_embed"}
+WITH_CHARTS = {"host", "host_availability", "run", "trial", "report", "compare", "history", "shared", "shared_embed"}
 
 
 def violations(page: Page, run_only: str = _RULES) -> list[str]:
@@ -44,6 +44,7 @@ def violations(page: Page, run_only: str = _RULES) -> list[str]:
     ]
 
 
+@pytest.mark.usefixtures("sends_mail")
 def test_every_page_keeps_the_rules_of_accessibility_its_weight_and_a_table_for_each_chart(
     page: Page, web: str
 ) -> None:
@@ -53,11 +54,11 @@ def test_every_page_keeps_the_rules_of_accessibility_its_weight_and_a_table_for_
     faults: list[str] = []
     drawn: set[str] = set()
     for each in pages:
-        if each.name in _OF_STRANGERS:
+        if each.name in OF_STRANGERS:
             faults += visited(page, each, drawn)
     log_in(page)
     for each in pages:
-        if each.name not in _OF_STRANGERS:
+        if each.name not in OF_STRANGERS:
             faults += visited(page, each, drawn)
     fault = render_to_string("500.html")
     page.route("**/fault", lambda route: route.fulfill(status=500, content_type="text/html", body=fault))

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, Response, expect
 
 from benchweb.runs import live
 from benchweb.runs.models import Run, State
-from tests.browser.site import Address, filled_site, names_of_pages
+from tests.browser.site import OF_STRANGERS, Address, filled_site, names_of_pages
 from tests.browser.steps import log_in, wait_until
 from tests.browser.test_accessibility import IS_WHOLE
 from tests.factories import make_run
@@ -17,19 +17,19 @@ _LISTEN = """
     document.addEventListener("securitypolicyviolation", event =>
         window.blocked.push(`${event.effectiveDirective} ${event.blockedURI} ${event.sample}`));
 """
-_OF_STRANGERS = {"login", "shared", "shared_embed"}
 _API_DOCS = Address("API", "/api/v1/docs")
 
 
+@pytest.mark.usefixtures("sends_mail")
 def test_no_page_does_what_its_policy_forbids(page: Page, web: str) -> None:
     pages = filled_site()
     assert {each.name for each in pages} == names_of_pages() | {"not found"}
     page.context.add_init_script(_LISTEN)
     faults: list[str] = []
-    for each in (each for each in pages if each.name in _OF_STRANGERS):
+    for each in (each for each in pages if each.name in OF_STRANGERS):
         faults += visited(page, each)
     log_in(page)
-    for each in (*(each for each in pages if each.name not in _OF_STRANGERS), _API_DOCS):
+    for each in (*(each for each in pages if each.name not in OF_STRANGERS), _API_DOCS):
         faults += visited(page, each)
     faults += of_a_fault(page, Client().get("/login").headers["Content-Security-Policy"])
     faults += of_a_run_under_way(page)
@@ -107,6 +107,6 @@ def fails(*_: object) -> None:
 def test_a_fault_and_a_wrong_host_are_answered_with_a_policy(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     client.raise_request_exception = False
     assert "default-src 'self'" in client.get("/", headers={"Host": "evil.example"})["Content-Security-Policy"]
-    monkeypatch.setattr("benchweb.web.account.session_views.Login.get", fails)
+    monkeypatch.setattr("benchweb.web.login.session_views.Login.get", fails)
     answer = client.get("/login")
     assert (answer.status_code, "default-src 'self'" in answer["Content-Security-Policy"]) == (500, True)

@@ -36,9 +36,9 @@ def test_runs_are_ticked_compared_turned_and_removed_by_keyboard_alone(page: Pag
     log_in(page)
     page.goto("/runs")
     first, second = runs
-    tab_to(page, f"Compare run {second}")
+    tab_to(page, f"Select run {second}")
     page.keyboard.press("Space")
-    tab_to(page, f"Compare run {first}")
+    tab_to(page, f"Select run {first}")
     page.keyboard.press("Space")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(rf"/compare\?runs={first},{second}$"))

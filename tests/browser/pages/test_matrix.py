@@ -17,7 +17,10 @@ def measured(transactional_db: None) -> None:
     make_user("ada", steps.PASSWORD)
     plan, zone = make_plan(repetitions=2), environment_create(name="same zone")
     source, sink = (
-        [endpoint_create(host=host, control_address="127.0.0.1:1", network_mode=mode) for mode in ("host", "terway")]
+        [
+            endpoint_create(host=host, control_address="127.0.0.1:1", network_mode=mode, same_machine=True)
+            for mode in ("host", "terway")
+        ]
         for host in (host_create(name="alder"), host_create(name="birch"))
     )
     for row, one in enumerate(source):

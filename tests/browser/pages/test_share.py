@@ -15,6 +15,7 @@ from benchweb.runs import live
 from benchweb.runs.models import Run, State
 from tests.browser.steps import PASSWORD, ink_of, log_in
 from tests.factories import SIZES, make_run, make_user
+from tests.reports.scene import imported_run, make_report
 from tests.sharing.scene import told_run
 from tests.web.runs.test_run_page import finish
 
@@ -98,6 +99,26 @@ def test_a_run_of_twelve_trials_prints_on_two_pages(page: Page, ada: User) -> No
     expect(page.locator("canvas").first).to_be_visible()
     printed = page.pdf(format="A4", prefer_css_page_size=True)
     assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 2
+
+
+def test_a_report_prints_within_the_paper_and_without_what_is_clicked(page: Page, ada: User) -> None:
+    report = make_report(imported_run("server_baseline.md"), template="baseline")
+    log_in(page)
+    page.goto(f"/reports/{report.pk}")
+    page.emulate_media(media="print")
+    # A4 without its margins, at 96 dots per inch.
+    page.set_viewport_size({"width": 703, "height": 1032})
+    expect(page.get_by_role("button", name="Print or PDF")).to_be_hidden()
+    expect(page.get_by_role("navigation", name="Sections")).to_be_hidden()
+    cells = page.locator("main :is(td, th, h1, h2, h3, p)")
+    assert max(cells.evaluate_all("all => all.map(each => each.getBoundingClientRect().right)")) <= 703
+    # A heading stays with what follows.
+    breaks = page.locator(".report-section h3").evaluate_all(
+        "all => all.map(each => getComputedStyle(each).breakAfter)"
+    )
+    assert set(breaks) == {"avoid"}
+    printed = page.pdf(format="A4", prefer_css_page_size=True)
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) <= 3
 
 
 def test_a_browser_that_was_cut_off_is_told_what_it_missed(page: Page, ada: User) -> None:

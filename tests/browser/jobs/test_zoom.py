@@ -1,0 +1,88 @@
+"""Every page at 200 % and 400 % zoom: nothing scrolls the page sideways, and no control is out of reach."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db.models import F, Value
+from django.db.models.functions import Concat
+from playwright.sync_api import Page, ViewportSize, expect
+
+from benchweb.hosts.models import Environment, Host
+from benchweb.plans.models import Plan
+from tests.browser.site import filled_site
+from tests.browser.steps import PASSWORD, log_in, wait_until
+from tests.browser.test_accessibility import IS_WHOLE
+from tests.factories import make_pair, make_user
+
+# A window of 1280 × 1024 magnified twice and four times, and a tablet.
+_WINDOWS: dict[str, ViewportSize] = {
+    "200 %": {"width": 640, "height": 512},
+    "400 %": {"width": 320, "height": 256},
+    "tablet": {"width": 1024, "height": 768},
+}
+# Controls out of the window, but for those within what scrolls by itself and is a stop of the keyboard.
+_OUTSIDE = """() => {
+    const width = window.innerWidth;
+    const scrolls = each => each && each !== document.body && (
+        (each.scrollWidth > each.clientWidth && each.tabIndex === 0
+            && ["auto", "scroll"].includes(getComputedStyle(each).overflowX))
+        || scrolls(each.parentElement));
+    const found = [];
+    for (const each of document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")) {
+        if (each.closest(".visually-hidden, .skip-link, dialog:not([open])") || !each.checkVisibility()) continue;
+        const box = each.getBoundingClientRect();
+        // The head of cards is there for who comes to it by the keyboard.
+        if (box.width === 0 || each.closest("thead")?.offsetWidth === 1) continue;
+        const isOutside = box.right > width + 1 || box.left < -1;
+        if (isOutside && !scrolls(each.parentElement)) found.push(each.outerHTML.slice(0, 90));
+    }
+    return {width: document.documentElement.scrollWidth, controls: found.slice(0, 3)};
+}"""
+
+
+@pytest.mark.usefixtures("sends_mail")
+@pytest.mark.parametrize("window", _WINDOWS)
+def test_no_page_scrolls_sideways_and_no_control_is_out_of_the_window(page: Page, web: str, window: str) -> None:
+    pages = filled_site()
+    size = _WINDOWS[window]
+    page.set_viewport_size(size)
+    log_in(page)
+    _lengthen_names()
+    faults = []
+    for each in pages:
+        page.goto(each.path)
+        wait_until(page, IS_WHOLE)
+        found: dict[str, Any] = page.evaluate(_OUTSIDE)
+        if found["width"] > size["width"]:
+            faults.append(f"{each.path}: {found['width']} px wide")
+        faults += [f"{each.path}: {control}" for control in found["controls"]]
+    assert "\n".join(faults) == ""
+
+
+def test_a_table_that_scrolls_is_a_stop_of_the_keyboard_and_one_that_fits_is_none(
+    page: Page, transactional_db: None
+) -> None:
+    make_user("ada", PASSWORD)
+    make_pair()
+    page.set_viewport_size(_WINDOWS["200 %"])
+    log_in(page)
+    Host.objects.update(name=Concat(F("name"), Value("y" * 40)))
+    page.get_by_role("button", name="Inventory").click()
+    page.get_by_role("link", name="Pairs", exact=True).click()
+    table = page.get_by_role("region", name="Pairs")
+    expect(table).to_have_attribute("tabindex", "0")
+    table.focus()
+    page.keyboard.press("ArrowRight")
+    wait_until(page, "document.activeElement.scrollLeft > 0")
+    page.set_viewport_size({"width": 2560, "height": 1024})
+    expect(page.get_by_role("region", name="Pairs")).to_have_count(0)
+    expect(page.locator("#list .table-scroll")).not_to_have_attribute("tabindex", "0")
+
+
+def _lengthen_names() -> None:
+    """Give rows and the reader names as long as real ones are."""
+    Host.objects.update(name=Concat(F("name"), Value("-rack14-u07.frankfurt.example.net")))
+    Environment.objects.update(name=Concat(F("name"), Value(", two zones over the backbone")))
+    Plan.objects.update(name=Concat(F("name"), Value(" of every size, nightly")))
+    User.objects.update(username="augusta.ada.lovelace")
