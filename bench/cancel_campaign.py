@@ -45,9 +45,9 @@ def until(is_over: Callable[[], bool], limit_seconds: float, what: str) -> float
 
 
 def one_round(rig: Rig, fleet: RunningFleet, rows: dict[str, list[int]], runs: int) -> bool:
-    """Launch, wait until all run, cancel; print; tell whether the promise was kept."""
-    asked = {"launch": {"plan": rows["plan"], "pairs": rows["pairs"]}}
-    (campaign,) = json.loads(rig.run("-m", "bench.rig.rows", text=json.dumps(asked)))["campaigns"]
+    """Launch, wait until all run, cancel; print; tell whether the promise was held."""
+    requested = {"launch": {"plan": rows["plan"], "pairs": rows["pairs"]}}
+    (campaign,) = json.loads(rig.run("-m", "bench.rig.rows", text=json.dumps(requested)))["campaigns"]
     until(lambda: sessions(fleet) == 2 * runs, 120, "the start of all runs")
     started = time.monotonic()
     rig.api.call("POST", f"/campaigns/{campaign}/cancel")
@@ -71,7 +71,7 @@ def main() -> int:
         fleet = RunningFleet(Path(folder) / "fleet", 2 * arguments.runs)
         try:
             key = {"fingerprint": fleet.fingerprint, "token": fleet.token}
-            engines = [{"control": each, **key} for each in fleet.engines]
+            engines = [{"control": engine, **key} for engine in fleet.engines]
             pairs = [(2 * number, 2 * number + 1) for number in range(arguments.runs)]
             steps = [{"kind": "tcp_rr", "params": {"duration_seconds": DURATION_SECONDS}}]
             made = {"engines": engines, "pairs": pairs, "steps": steps, "api_token": API_TOKEN}
@@ -79,11 +79,11 @@ def main() -> int:
             for part in ("web", "worker", "beat"):
                 rig.start(part)
             rig.wait_healthy()
-            kept = [one_round(rig, fleet, rows, arguments.runs) for _ in range(arguments.rounds)]
+            held = [one_round(rig, fleet, rows, arguments.runs) for _ in range(arguments.rounds)]
         finally:
             fleet.stop()
-    print(f"{sum(kept)} of {len(kept)} rounds kept the promise of {PROMISE_SECONDS:g} s")
-    return 0 if all(kept) else 1
+    print(f"{sum(held)} of {len(held)} rounds held the promise of {PROMISE_SECONDS:g} s")
+    return 0 if all(held) else 1
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ def main() -> None:
     arguments = parser.parse_args()
     draw = random.Random(arguments.seed)
     broken = [*false_alarms(draw, arguments.pages), *coverage(draw, arguments.pages * 10)]
-    found_shifts(draw, arguments.pages)
+    report_shifts(draw, arguments.pages)
     cost(draw)
     print("\nBroken: " + "; ".join(broken) if broken else "\nEvery promised rate is kept.")
     sys.exit(bool(broken))
@@ -59,21 +59,21 @@ def false_alarms(draw: random.Random, pages: int) -> list[str]:
     """Print how often equal runs are called different; return the rates that are above what is stated."""
     print(f"Equal runs called different; stated are at most {ALPHA:.0%} of either\n")
     print("| noise | n | of single measures | of pages with any |\n|---|---|---|---|")
-    broken, alone_in_all, loud_in_all = [], 0, 0
+    broken, single_in_all, loud_in_all = [], 0, 0
     for name, noise in NOISE.items():
         for count in COUNTS:
-            found = [page(draw, noise, count, [0.0] * MEASURES) for _ in range(pages)]
-            alone = sum(each.is_shown for one in found for each in one)
-            loud = sum(Verdict.DIFFERENT in verdicts(one) for one in found)
-            broken += judged(f"{name} | {count}", alone, loud, pages)
-            alone_in_all, loud_in_all = alone_in_all + alone, loud_in_all + loud
-    return broken + judged("all | all", alone_in_all, loud_in_all, pages * len(NOISE) * len(COUNTS))
+            differences = [page(draw, noise, count, [0.0] * MEASURES) for _ in range(pages)]
+            single = sum(difference.is_significant for one in differences for difference in one)
+            loud = sum(Verdict.DIFFERENT in verdicts(one) for one in differences)
+            broken += judged(f"{name} | {count}", single, loud, pages)
+            single_in_all, loud_in_all = single_in_all + single, loud_in_all + loud
+    return broken + judged("all | all", single_in_all, loud_in_all, pages * len(NOISE) * len(COUNTS))
 
 
-def judged(case: str, alone: int, loud: int, pages: int) -> list[str]:
+def judged(case: str, single: int, loud: int, pages: int) -> list[str]:
     """Print the rates of a case; return those that are above what is stated."""
-    print(f"| {case} | {rate(alone, pages * MEASURES)} | {rate(loud, pages)} |", flush=True)
-    counted = (("measures", alone, pages * MEASURES), ("pages", loud, pages))
+    print(f"| {case} | {rate(single, pages * MEASURES)} | {rate(loud, pages)} |", flush=True)
+    counted = (("measures", single, pages * MEASURES), ("pages", loud, pages))
     return [f"{case}: {rate(hits, trials)} of {what}" for what, hits, trials in counted if above(hits, trials)]
 
 
@@ -98,8 +98,8 @@ def coverage(draw: random.Random, cases: int) -> list[str]:
     for name, noise in NOISE.items():
         rates = {}
         for count in (3, *COUNTS):
-            found = page(draw, noise, count, [5.0] * cases)
-            intervals = [each.interval for each in found if each.interval]
+            differences = page(draw, noise, count, [5.0] * cases)
+            intervals = [difference.interval for difference in differences if difference.interval]
             assert len(intervals) == cases
             rates[count] = sum(low <= 5 <= high for low, high in intervals) / cases
         print(f"| {name} | " + " | ".join(f"{rate:.1%}" for rate in rates.values()) + " |")
@@ -111,7 +111,7 @@ def coverage(draw: random.Random, cases: int) -> list[str]:
     return broken
 
 
-def found_shifts(draw: random.Random, pages: int) -> None:
+def report_shifts(draw: random.Random, pages: int) -> None:
     """Print how often a true shift of the normal noise is found: in all measures of a page, and in one alone."""
     print("\nTrue shifts found, in standard deviations of normal noise\n")
     print("| n | shift | called different, all 40 shifted | one of 40 shifted | that one: at least perhaps |")
@@ -120,9 +120,9 @@ def found_shifts(draw: random.Random, pages: int) -> None:
         for shift in SHIFTS:
             every = [verdicts(page(draw, NOISE["normal"], count, [shift] * MEASURES)) for _ in range(pages // 4)]
             one = [verdicts(page(draw, NOISE["normal"], count, [shift, *[0.0] * (MEASURES - 1)])) for _ in range(pages)]
-            of_all = sum(each.count(Verdict.DIFFERENT) for each in every) / (len(every) * MEASURES)
-            of_one = sum(each[0] == Verdict.DIFFERENT for each in one) / pages
-            perhaps = sum(each[0] in (Verdict.DIFFERENT, Verdict.PERHAPS) for each in one) / pages
+            of_all = sum(page_verdicts.count(Verdict.DIFFERENT) for page_verdicts in every) / (len(every) * MEASURES)
+            of_one = sum(page_verdicts[0] == Verdict.DIFFERENT for page_verdicts in one) / pages
+            perhaps = sum(page_verdicts[0] in (Verdict.DIFFERENT, Verdict.PERHAPS) for page_verdicts in one) / pages
             print(f"| {count} | {shift:g} | {of_all:.0%} | {of_one:.0%} | {perhaps:.0%} |")
 
 

@@ -7,17 +7,20 @@ with final (state) as (
 exclusive_kind (kind) as (
     values ('tcp_stream'), ('udp_stream'), ('tcp_rr'), ('tcp_crr'), ('udp_rr'), ('http_load')
 ),
--- What each run really did to each resource: from its first trial's begin to its last one's end.
+-- What each run really did to each resource: from its first trial's begin to its last one's end, in rounds of each.
 measured as (
     select
         t.run_id,
+        case when c.arrangement = 'rounds' then t.repetition else 0 end as round,
         min(t.started_at) as begun_at,
         max(t.finished_at) as ended_at,
         bool_or(e.kind is not null or coalesce(t.params -> 'load', 'null') <> 'null') as is_exclusive
     from runs_trial t
+    join runs_run of_run on of_run.id = t.run_id
+    join runs_campaign c on c.id = of_run.campaign_id
     left join exclusive_kind e on e.kind = t.kind
     where t.started_at is not null and t.finished_at is not null
-    group by t.run_id
+    group by 1, 2
 ),
 occupied as (
     select m.*, r.campaign_id, place.resource
@@ -44,7 +47,7 @@ in_order as (
         max(ended_at) filter (where is_exclusive) over earlier as exclusive_until
     from occupied
     window earlier as (
-        partition by resource order by begun_at, run_id rows between unbounded preceding and 1 preceding
+        partition by resource order by begun_at, run_id, round rows between unbounded preceding and 1 preceding
     )
 ),
 broken (rule, id) as (

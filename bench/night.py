@@ -38,20 +38,22 @@ def pairs_of(hosts: int, runs: int, *, is_mesh: bool) -> list[tuple[int, int]]:
     return list(itertools.islice(pairs, runs))
 
 
-def report(arguments: argparse.Namespace, found: Figures, load: list[str], seconds: dict[str, float]) -> None:
+def report(arguments: argparse.Namespace, figures: Figures, load: list[str], seconds: dict[str, float]) -> None:
     """Print all figures."""
-    total = sum(found.states.values())
+    total = sum(figures.states.values())
     which = "real" if arguments.real else "simulated"
-    print(f"\n{total} runs of {arguments.seconds:g} s on {arguments.hosts} {which} engines: {found.states}")
+    print(f"\n{total} runs of {arguments.seconds:g} s on {arguments.hosts} {which} engines: {figures.states}")
     print(
         f"rows made in {seconds['rows']:.1f} s, launched in {seconds['launch']:.2f} s, done in {seconds['all']:.1f} s"
     )
     print(
-        f"beyond its test time a run took {found.overhead_mean * 1000:.0f} ms "
-        f"(p50 {found.overhead_p50 * 1000:.0f}, p99 {found.overhead_p99 * 1000:.0f})"
+        f"beyond its test time a run took {figures.overhead_mean * 1000:.0f} ms "
+        f"(p50 {figures.overhead_p50 * 1000:.0f}, p99 {figures.overhead_p99 * 1000:.0f})"
     )
-    print(f"began after its hosts were free: p50 {found.late_p50 * 1000:.0f} ms, p99 {found.late_p99 * 1000:.0f} ms")
-    print(f"makespan {found.makespan:.1f} s : lower bound {found.lower_bound:.1f} s = {found.ratio:.3f}")
+    print(
+        f"began after its hosts were free: p50 {figures.late_p50 * 1000:.0f} ms, p99 {figures.late_p99 * 1000:.0f} ms"
+    )
+    print(f"makespan {figures.makespan:.1f} s : lower bound {figures.lower_bound:.1f} s = {figures.ratio:.3f}")
     print("\n".join(load))
 
 
@@ -61,8 +63,8 @@ def night(arguments: argparse.Namespace, rig: Rig, engines: list[dict[str, str]]
     started = time.monotonic()
     steps = [{"kind": arguments.kind, "params": {"duration_seconds": arguments.seconds}}]
     pairs = pairs_of(arguments.hosts, arguments.runs, is_mesh=arguments.mesh)
-    asked = {"engines": engines, "pairs": pairs, "steps": steps, "api_token": API_TOKEN}
-    rows = json.loads(rig.run("-m", "bench.rig.rows", text=json.dumps(asked)))
+    requested = {"engines": engines, "pairs": pairs, "steps": steps, "api_token": API_TOKEN}
+    rows = json.loads(rig.run("-m", "bench.rig.rows", text=json.dumps(requested)))
     seconds["rows"] = time.monotonic() - started
     for part in ("web", *(f"worker-{number}" for number in range(arguments.workers)), "beat"):
         rig.start(part)
@@ -80,17 +82,17 @@ def night(arguments: argparse.Namespace, rig: Rig, engines: list[dict[str, str]]
 
     is_over = rig.wait_until_final(arguments.limit, look)
     seconds["all"] = time.monotonic() - launch_started
-    told = load.lines()
+    load_lines = load.lines()
     time.sleep(SETTLE_SECONDS)
-    report(arguments, figures(rig, arguments.seconds), told, seconds)
+    report(arguments, figures(rig, arguments.seconds), load_lines, seconds)
     faults = [] if is_over else [f"{rig.open_runs()} runs are not final after {arguments.limit:g} s"]
-    return faults + [str(each) for each in broken_rules(rig.database_url)]
+    return faults + [str(rule) for rule in broken_rules(rig.database_url)]
 
 
 def simulated(arguments: argparse.Namespace, rig: Rig) -> list[str]:
     """Have the night on a simulated fleet, which tells afterwards what its engines really did."""
     fleet = RunningFleet(Path(rig.folder) / "fleet", arguments.hosts)
-    engines = [{"control": each, "fingerprint": fleet.fingerprint, "token": fleet.token} for each in fleet.engines]
+    engines = [{"control": engine, "fingerprint": fleet.fingerprint, "token": fleet.token} for engine in fleet.engines]
     try:
         faults = night(arguments, rig, engines, {"fleet": fleet.process.pid})
         return faults + differences(rig, fleet.report())

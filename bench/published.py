@@ -91,9 +91,9 @@ def netperf_with_sar(words: str) -> Callable[[Link, int], str]:
             sent = pool.submit(_output, between.source, line)
             time.sleep(1)
             counted = _output(between.sink, f"sar -n DEV 1 {seconds}")
-            average = [each for each in counted.splitlines() if each.startswith("Average:")]
-            shown = [each for each in average if "IFACE" in each or " data " in each]
-            return _tail(sent.result(), 3) + "\n" + "\n".join(shown)
+            average = [line for line in counted.splitlines() if line.startswith("Average:")]
+            interfaces = [line for line in average if "IFACE" in line or " data " in line]
+            return _tail(sent.result(), 3) + "\n" + "\n".join(interfaces)
 
     return run
 
@@ -109,10 +109,10 @@ def ping(load: int) -> Callable[[Link, int], str]:
         with ThreadPoolExecutor(load) as pool:
             running = [pool.submit(_output, between.source, words) for _ in range(load)]
             time.sleep(2)
-            found = _tail(_output(between.source, line), 2)
-            for each in running:
-                each.result()
-        return found
+            tail = _tail(_output(between.source, line), 2)
+            for process in running:
+                process.result()
+        return tail
 
     return run
 
@@ -281,7 +281,7 @@ def _tail(text: str, lines: int) -> str:
 def _summed(outputs: list[str]) -> str:
     """Add up the last figure of each line that netperf prints without its headings."""
     rows = [[line.split() for line in text.splitlines() if len(line.split()) >= 4] for text in outputs]
-    sums = [sum(float(row[place][-1]) for row in rows if place < len(row)) for place in range(max(map(len, rows)))]
+    sums = [sum(float(row[index][-1]) for row in rows if index < len(row)) for index in range(max(map(len, rows)))]
     return "\n".join(f"{value:,.2f}" for value in sums)
 
 

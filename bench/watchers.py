@@ -77,8 +77,8 @@ def main() -> None:
         steps = [
             {"kind": "tcp_stream", "params": {"message_size_bytes": [64, 1024, 16384, 65536], "duration_seconds": 2}}
         ]
-        asked = {"engines": [engine, engine], "pairs": [[0, 1]], "steps": steps, "repetitions": TRIALS // 4}
-        rows = json.loads(rig.run("-m", "bench.rig.rows", text=json.dumps(asked | {"api_token": API_TOKEN})))
+        requested = {"engines": [engine, engine], "pairs": [[0, 1]], "steps": steps, "repetitions": TRIALS // 4}
+        rows = json.loads(rig.run("-m", "bench.rig.rows", text=json.dumps(requested | {"api_token": API_TOKEN})))
         launched = {"launch": {"plan": rows["plan"], "pairs": rows["pairs"]}}
         rig.run("-c", _LAUNCH, text=json.dumps(launched))
         made = json.loads(rig.run("-c", _MAKE))
@@ -105,7 +105,7 @@ async def _measured(rig: Rig, made: dict[str, Any], arguments: argparse.Namespac
     heard.refresh_seconds.clear()
     load.begin()
     sampling = asyncio.create_task(_sample(load))
-    told = await _tell(rig, made["run"], arguments.seconds)
+    sent = await _tell(rig, made["run"], arguments.seconds)
     await asyncio.sleep(MOST_SPREAD_SECONDS)
     sampling.cancel()
     lines = load.lines()
@@ -117,16 +117,16 @@ async def _measured(rig: Rig, made: dict[str, Any], arguments: argparse.Namespac
     await asyncio.gather(*watchers, return_exceptions=True)
     return _print(
         heard,
-        told,
+        sent,
         arguments.watchers,
         [*lines, f"{connections} connections to the database, {subscribed} to the broker's channel"],
     )
 
 
-def _print(heard: Heard, told: int, watchers: int, lines: list[str]) -> int:
+def _print(heard: Heard, sent: int, watchers: int, lines: list[str]) -> int:
     late, refresh = sorted(heard.late_seconds), sorted(heard.refresh_seconds)
-    lost = told * watchers - heard.intervals
-    print(f"{watchers} watchers, {told} intervals told: {lost} lost, {heard.failed} requests failed")
+    lost = sent * watchers - heard.intervals
+    print(f"{watchers} watchers, {sent} intervals told: {lost} lost, {heard.failed} requests failed")
     print("interval heard after " + _spread(late))
     print(f"{len(refresh)} refreshes, answered after " + _spread(refresh))
     print("\n".join(lines))
@@ -158,23 +158,23 @@ async def _tell(rig: Rig, run: int, seconds: float) -> int:
         sys.executable, "-c", _TAKE_IN, str(run), stdin=asyncio.subprocess.PIPE, env=rig.environment
     )
     broker = redis.Redis(unix_socket_path=str(rig.folder / valkey.SOCKET_NAME))
-    key, started, told = f"benchweb:run:{run}", time.monotonic(), 0
+    key, started, sent = f"benchweb:run:{run}", time.monotonic(), 0
     while time.monotonic() - started < seconds:
-        index = 1 + int(told * INTERVAL_SECONDS / TRIAL_SECONDS)
-        interval = {"start_seconds": told, "end_seconds": told + 1, "metrics": {"throughput_bps": 1e9}}
-        message = {"type": "interval", "trial": index, "index": index, "event": told, "metric": "throughput_bps"}
+        index = 1 + int(sent * INTERVAL_SECONDS / TRIAL_SECONDS)
+        interval = {"start_seconds": sent, "end_seconds": sent + 1, "metrics": {"throughput_bps": 1e9}}
+        message = {"type": "interval", "trial": index, "index": index, "event": sent, "metric": "throughput_bps"}
         text = json.dumps(message | {"interval": interval, "sent": time.monotonic()})
         broker.rpush(f"{key}:intervals", text)
         broker.publish(key, text)
-        told += 1
-        if told % int(TRIAL_SECONDS / INTERVAL_SECONDS) == 0 and program.stdin:
+        sent += 1
+        if sent % int(TRIAL_SECONDS / INTERVAL_SECONDS) == 0 and program.stdin:
             program.stdin.write(f"{index}\n".encode())
             await program.stdin.drain()
-        await asyncio.sleep(max(0.0, started + told * INTERVAL_SECONDS - time.monotonic()))
+        await asyncio.sleep(max(0.0, started + sent * INTERVAL_SECONDS - time.monotonic()))
     if program.stdin:
         program.stdin.close()
     await program.wait()
-    return told
+    return sent
 
 
 async def _sample(load: Load) -> None:

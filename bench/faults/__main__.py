@@ -57,9 +57,9 @@ class State:
         self._path = path
         self.rounds: dict[str, list[dict[str, Any]]] = json.loads(path.read_text()) if path.exists() else {}
 
-    def add(self, fault: str, found: dict[str, Any]) -> None:
+    def add(self, fault: str, result: dict[str, Any]) -> None:
         """Keep a round."""
-        self.rounds.setdefault(fault, []).append(found)
+        self.rounds.setdefault(fault, []).append(result)
         draft = self._path.with_suffix(".new")
         draft.write_text(json.dumps(self.rounds, indent=1))
         draft.replace(self._path)
@@ -73,15 +73,15 @@ def rounds(fault: str, state: State, wanted: int, seed: int) -> None:
             for number in range(done, wanted):
                 chance = random.Random(f"{seed} {fault} {number}")
                 moment_seconds = chance.uniform(0, LONGEST_MOMENT_SECONDS)
-                found = scene.round(harm, moment_seconds, chance)
-                told = {"moment": round(moment_seconds, 3), "states": found.states, "broken": found.broken}
-                state.add(fault, {**told, "seconds": round(found.seconds, 2)})
+                result = scene.round(harm, moment_seconds, chance)
+                entry = {"moment": round(moment_seconds, 3), "states": result.states, "broken": result.broken}
+                state.add(fault, {**entry, "seconds": round(result.seconds, 2)})
                 print(
-                    f"{fault} {number + 1}: at {moment_seconds:.2f} s, {found.seconds:.1f} s, {found.states}",
+                    f"{fault} {number + 1}: at {moment_seconds:.2f} s, {result.seconds:.1f} s, {result.states}",
                     flush=True,
                 )
-                if found.broken:
-                    print("\n".join(f"    {each}" for each in found.broken[:10]), flush=True)
+                if result.broken:
+                    print("\n".join(f"    {text}" for text in result.broken[:10]), flush=True)
                     print(scene.rig.log("worker", 8), flush=True)
                     break
 
@@ -94,14 +94,14 @@ def table(state: State) -> str:
     ]
     for fault, done in state.rounds.items():
         states: dict[str, int] = {}
-        for each in done:
-            for name, count in each["states"].items():
+        for round_result in done:
+            for name, count in round_result["states"].items():
                 states[name] = states.get(name, 0) + count
-        seconds = [each["seconds"] for each in done]
-        told = ", ".join(f"{count} {name}" for name, count in sorted(states.items()))
-        broken = sum(bool(each["broken"]) for each in done)
+        seconds = [round_result["seconds"] for round_result in done]
+        counts = ", ".join(f"{count} {name}" for name, count in sorted(states.items()))
+        broken = sum(bool(round_result["broken"]) for round_result in done)
         took = f"{statistics.median(seconds):.1f}, {max(seconds):.1f}"
-        lines.append(f"| {FAULTS[fault][0]} | {len(done)} | {told} | {took} | {broken or 'none'} |")
+        lines.append(f"| {FAULTS[fault][0]} | {len(done)} | {counts} | {took} | {broken or 'none'} |")
     return "\n".join(lines)
 
 
@@ -125,7 +125,9 @@ def main() -> int:
     print(table(state))
     if unusable:
         print(f"could not be done: {', '.join(unusable)}")
-    return 1 if unusable or any(each["broken"] for done in state.rounds.values() for each in done) else 0
+    return (
+        1 if unusable or any(round_result["broken"] for done in state.rounds.values() for round_result in done) else 0
+    )
 
 
 if __name__ == "__main__":

@@ -23,13 +23,13 @@ class Clock:
         subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, SOURCE], check=True)
         self._file.write_bytes(struct.pack("=q", 0))
         self.environment = {"LD_PRELOAD": str(library), "BENCH_CLOCK": str(self._file)}
-        self.ahead_seconds = 0
+        self.offset_seconds = 0
 
     def step(self, seconds: int) -> None:
         """Step it, at once for all."""
-        self.ahead_seconds += seconds
+        self.offset_seconds += seconds
         with self._file.open("r+b") as file:
-            file.write(struct.pack("=q", self.ahead_seconds))
+            file.write(struct.pack("=q", self.offset_seconds))
 
 
 class ClockScene(Scene):
@@ -48,4 +48,4 @@ class ClockScene(Scene):
 def clock_stepped(scene: Scene, chance: random.Random) -> None:
     """Step it an hour forward, and the next time back."""
     assert isinstance(scene, ClockScene)
-    scene.clock.step(-STEP_SECONDS if scene.clock.ahead_seconds else STEP_SECONDS)
+    scene.clock.step(-STEP_SECONDS if scene.clock.offset_seconds else STEP_SECONDS)

@@ -88,12 +88,12 @@ class Scene(AbstractContextManager["Scene"]):
         seconds = time.monotonic() - started
         time.sleep(SETTLE_SECONDS)
         query = "select state, count(*) from runs_run where campaign_id = %s group by state order by state"
-        found = Round(dict(self.rig.rows(query, [campaign])), seconds, self.broken())
-        if sum(found.states.values()) != len(self.pairs):
-            found.broken.append(f"lost: {len(self.pairs)} runs were launched, {found.states} are there")
+        result = Round(dict(self.rig.rows(query, [campaign])), seconds, self.broken())
+        if sum(result.states.values()) != len(self.pairs):
+            result.broken.append(f"lost: {len(self.pairs)} runs were launched, {result.states} are there")
         if not is_over:
-            found.broken.append(f"stuck: not final after {ROUND_LIMIT_SECONDS:.0f} s")
-        return found
+            result.broken.append(f"stuck: not final after {ROUND_LIMIT_SECONDS:.0f} s")
+        return result
 
     def broken(self) -> list[str]:
         """Ask the invariants of the tables, and the engines what they did."""
@@ -103,13 +103,13 @@ class Scene(AbstractContextManager["Scene"]):
         self.fleet = RunningFleet(Path(self.rig.folder) / "fleet", self.engine_count)
         self.stack.callback(self.fleet.stop)
         token, fingerprint = self.fleet.token, self.fleet.fingerprint
-        engines = [{"control": each, "fingerprint": fingerprint, "token": token} for each in self.fleet.engines]
+        engines = [{"control": engine, "fingerprint": fingerprint, "token": token} for engine in self.fleet.engines]
         ring = [(number, (number + 1) % len(engines)) for number in range(len(engines))]
         self._make_rows(engines, ring, STEPS)
 
     def _make_rows(self, engines: list[dict[str, Any]], pairs: list[tuple[int, int]], steps: list[Any]) -> None:
-        asked = {
+        requested = {
             "engines": engines, "pairs": pairs, "steps": steps, "repetitions": self.repetitions, "api_token": API_TOKEN
         }  # fmt: skip
-        rows = json.loads(self.rig.run("-m", "bench.rig.rows", text=json.dumps(asked)))
+        rows = json.loads(self.rig.run("-m", "bench.rig.rows", text=json.dumps(requested)))
         self.pairs, self.plan = rows["pairs"], rows["plan"]

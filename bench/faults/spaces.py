@@ -79,15 +79,15 @@ class RealEngine:
 
     def whole_results(self) -> set[str]:
         """Return the source sessions whose whole results still wait for their acknowledgement."""
-        found = set()
+        names = set()
         for path in (self.folder / "state" / "sessions").glob("*-source.ndjson"):
             try:
                 last = json.loads(path.read_text().splitlines()[-1])
             except (OSError, ValueError, IndexError):
                 continue
             if last.get("type") == "result":
-                found.add(path.stem)
-        return found
+                names.add(path.stem)
+        return names
 
 
 class SpacesScene(Scene):
@@ -101,14 +101,14 @@ class SpacesScene(Scene):
 
     def broken(self) -> list[str]:
         """Ask the tables, and look for results that the engines keep and the dashboard never took."""
-        kept = {
+        stored = {
             name
             for (name,) in self.rig.rows(
                 "select t.session || '-source' from runs_trial t join results_result s on s.trial_id = t.id"
             )
         }
         waiting = {name for engine in self.engines for name in engine.whole_results()}
-        thrown_away = [f"thrown away: {name} waits on its engine, and has no result" for name in waiting - kept]
+        thrown_away = [f"thrown away: {name} waits on its engine, and has no result" for name in waiting - stored]
         return [*map(str, broken_rules(self.rig.database_url)), *thrown_away]
 
     def _fill(self) -> None:
@@ -127,7 +127,7 @@ class SpacesScene(Scene):
         ]
         for engine in self.engines:
             self.stack.callback(engine.kill)
-        told: list[dict[str, Any]] = [
+        engines: list[dict[str, Any]] = [
             {
                 "control": f"{engine.control}:{PORT}",
                 "data": f"10.87.0.{number}",
@@ -136,7 +136,7 @@ class SpacesScene(Scene):
             }
             for number, engine in enumerate(self.engines, start=1)
         ]
-        self._make_rows(told, [(0, 1), (1, 0)], STEPS)
+        self._make_rows(engines, [(0, 1), (1, 0)], STEPS)
 
 
 def real(harm: Callable[[SpacesScene, random.Random], None]) -> Callable[[Scene, random.Random], None]:
@@ -180,7 +180,7 @@ def engine_rebooted(scene: SpacesScene, chance: random.Random) -> None:
 def engine_clock_stepped(scene: SpacesScene, chance: random.Random) -> None:
     """Step one engine's wall clock an hour forward, and the next time back."""
     engine = chance.choice(scene.engines)
-    engine.clock.step(-STEP_SECONDS if engine.clock.ahead_seconds else STEP_SECONDS)
+    engine.clock.step(-STEP_SECONDS if engine.clock.offset_seconds else STEP_SECONDS)
 
 
 @real

@@ -22,7 +22,7 @@ class Kind:
     headline: str
     exclusive: bool
     exclusive_when: str
-    products_seconds: list[list[str]]
+    products_seconds: list[list[str | float]]
     defaults: dict[str, Any]
 
     def is_exclusive(self, params: dict[str, Any]) -> bool:
@@ -34,7 +34,8 @@ class Kind:
         for names in self.products_seconds:
             product = 1.0
             for name in names:
-                product *= float(params.get(name, self.defaults.get(name, 0)) or 0)
+                given = name if isinstance(name, float) else params.get(name, self.defaults.get(name, 0))
+                product *= float(given or 0)
             total += product
         return total
 
@@ -43,11 +44,11 @@ class Kind:
 def kinds() -> dict[str, Kind]:
     """Return the kinds that have an example to answer with."""
     catalog = json.loads((SCHEMA / "catalog.json").read_text())
-    found = {}
+    by_name = {}
     for name, entry in catalog["kinds"].items():
         if not (SCHEMA / "examples" / f"{name}.json").exists():
             continue
-        found[name] = Kind(
+        by_name[name] = Kind(
             name=name,
             headline=entry["headline"],
             exclusive=entry["exclusivity"] == "exclusive",
@@ -55,7 +56,7 @@ def kinds() -> dict[str, Kind]:
             products_seconds=entry["slot"]["products_seconds"],
             defaults=_example(name)["params"],
         )
-    return found
+    return by_name
 
 
 @cache

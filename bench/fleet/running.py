@@ -27,10 +27,10 @@ class RunningFleet:
         line = self.process.stdout.readline()
         if not line:
             raise RuntimeError(f"the fleet ended with {self.process.wait()} before it listened")
-        told = json.loads(line)
-        self.engines: list[str] = told["engines"]
-        self.fingerprint: str = told["fingerprint"]
-        self.token: str = told["token"]
+        settings = json.loads(line)
+        self.engines: list[str] = settings["engines"]
+        self.fingerprint: str = settings["fingerprint"]
+        self.token: str = settings["token"]
 
     def suffer(self, number: int, fault: str) -> None:
         """Inject a fault into an engine; "none" ends it."""

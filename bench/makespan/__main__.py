@@ -46,15 +46,15 @@ def main() -> None:
 
 def row(name: str, sets: Sequence[list[Job]], allowed: float) -> bool:
     """Print the worst ratios of some sets; True if all that was planned is within what is allowed."""
-    planned, shorter, either, found = 0.0, 0.0, 0.0, 0
+    planned, shorter, either, conflicts = 0.0, 0.0, 0.0, 0
     for jobs in sets:
         placed = arranged(jobs)
         planned = max(planned, makespan_seconds(jobs, placed) / lower_bound_seconds(jobs))
-        found += len(overlaps(jobs, placed))
+        conflicts += len(overlaps(jobs, placed))
         shorter = max(shorter, played_ratio(jobs, 0.9, 1.0))
         either = max(either, played_ratio(jobs, 0.9, 1.1))
-    print(f"| {name} | {len(sets[0]):,} | {planned:.3f} | {shorter:.3f} | {either:.3f} | {found} |", flush=True)
-    return planned <= allowed and found == 0
+    print(f"| {name} | {len(sets[0]):,} | {planned:.3f} | {shorter:.3f} | {either:.3f} | {conflicts} |", flush=True)
+    return planned <= allowed and conflicts == 0
 
 
 def played_ratio(jobs: Sequence[Job], least: float, most: float) -> float:
@@ -62,9 +62,9 @@ def played_ratio(jobs: Sequence[Job], least: float, most: float) -> float:
     source = random.Random(1)
     job_of = {job.key: job for job in jobs}
     queue = [
-        Queued(each.key, job.resources, each.start_seconds, job.seconds, job.seconds * source.uniform(least, most))
-        for each in arranged(jobs)
-        for job in [job_of[each.key]]
+        Queued(placed.key, job.resources, placed.start_seconds, job.seconds, job.seconds * source.uniform(least, most))
+        for placed in arranged(jobs)
+        for job in [job_of[placed.key]]
     ]
     real = [Job(run.key, run.resources, run.seconds) for run in queue]
     return max(run.until_seconds for run in played(queue)) / lower_bound_seconds(real)
@@ -75,7 +75,7 @@ def planning_time(jobs: Sequence[Job], name: str) -> None:
     print(f"\n{len(jobs):,} {name} runs (medians of {ROUNDS}):")
     for what, work in {"planned": arranged, "their bound found": lower_bound_seconds}.items():
         times = [timed(partial(work, jobs)) for _ in range(ROUNDS)]
-        seconds, cpu = (statistics.median(each) for each in zip(*times, strict=True))
+        seconds, cpu = (statistics.median(column) for column in zip(*times, strict=True))
         print(f"- {what} in {seconds:.2f} s, of which CPU {cpu:.2f} s")
 
 

@@ -23,6 +23,7 @@ from statistics import median, quantiles
 import psycopg
 
 from bench.pages.addresses import PAGES, SAMPLES, Page, Samples
+from bench.pages.people import fill_people
 from bench.pages.plans import Plans
 from bench.rig.rig import Rig
 from bench.truth.ground.wakeups import awake_apart
@@ -51,7 +52,7 @@ def main() -> int:
     options = parser.parse_args()
     broken: list[str] = []
     for points in options.points:
-        with Rig(kept=options.keep.resolve() / str(points) if options.keep else None) as rig:
+        with Rig(keep_in=options.keep.resolve() / str(points) if options.keep else None) as rig:
             broken = measured(rig, points, options)
     print("\n" + ("\n".join(broken) if broken else "All that was promised holds at the largest size."))
     return 1 if broken else 0
@@ -60,6 +61,7 @@ def main() -> int:
 def measured(rig: Rig, points: int, options: argparse.Namespace) -> list[str]:
     """Fill, measure, print; return what doesn't hold."""
     fill(rig, points)
+    fill_people(rig)
     rig.run("-m", "django", "collectstatic", "--noinput", "--verbosity", "0")
     cookie = rig.run("-m", "bench.pages.queries", "log-in").strip()
     samples = {name: rig.rows(query, [options.requests]) for name, query in SAMPLES.items()}
@@ -67,8 +69,8 @@ def measured(rig: Rig, points: int, options: argparse.Namespace) -> list[str]:
     plans = Plans(rig)
     rig.start("web")
     addresses = {page.name: [page.address(samples, number) for number in range(options.requests)] for page in pages}
-    asked = json.dumps({name: each[:3] for name, each in addresses.items() if each[0]})
-    queries = json.loads(rig.run("-m", "bench.pages.queries", "queries", text=asked))
+    requested = json.dumps({name: address[:3] for name, address in addresses.items() if address[0]})
+    queries = json.loads(rig.run("-m", "bench.pages.queries", "queries", text=requested))
     print(
         "| page | p50 ms | p95 ms | max ms | CPU ms | work ms | kB | queries | sequential scans |\n" + "|---" * 9 + "|"
     )
@@ -94,8 +96,8 @@ def fill(rig: Rig, points: int) -> None:
     print(f"\n## {points:,} points\n", flush=True)
     if not rig.rows("select exists (select from results_point)")[0][0]:
         begun = time.monotonic()
-        told = rig.run("manage.py", "generate_history", "--points", str(points))
-        print(f"{told.strip()} ({time.monotonic() - begun:.0f} s in all)\n", flush=True)
+        output = rig.run("manage.py", "generate_history", "--points", str(points))
+        print(f"{output.strip()} ({time.monotonic() - begun:.0f} s in all)\n", flush=True)
 
 
 def row(
@@ -125,7 +127,7 @@ def row(
         print(f"| {page.name} | answers {bad}, such as {addresses[0]} | | | | | | | |", flush=True)
         return [f"{page.name} answers {bad}"]
     times = [seconds * 1_000 for _, seconds, _ in answers]
-    count = max(len(asked) for asked in queries)
+    count = max(len(statements) for statements in queries)
     scans = plans.explain(page.name, queries[0])
     p95 = percentile(times, 95)
     size = median(size for _, _, size in answers) / 1_000
@@ -143,10 +145,10 @@ def row(
 def work() -> float:
     """Do what pages are made of, calls, dictionaries and texts, without any page; return the seconds that it took."""
     begun = time.perf_counter()
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for number in range(WORK_ROUNDS):
         key = f"a{number & 255}"
-        found[key] = found.get(key, 0) + len(key.split("1"))
+        counts[key] = counts.get(key, 0) + len(key.split("1"))
     return time.perf_counter() - begun
 
 
@@ -178,14 +180,14 @@ def year_of_a_series(page: Page, samples: Samples, rig: Rig, client: "Client") -
 def sizes(rig: Rig) -> None:
     """Print bytes a point: of its own table, and of all that came with it."""
     tables = ("results_point", "results_runfigure", "results_result", "runs_trial", "runs_run")
-    found = rig.rows(
+    stored = rig.rows(
         "select relname, pg_table_size(oid), pg_indexes_size(oid), reltuples::bigint from pg_class "
         "where relname = any(%s) order by 4 desc",
         [list(tables)],
     )
-    points = next(count for name, _, _, count in found if name == "results_point")
+    points = next(count for name, _, _, count in stored if name == "results_point")
     print("\n| table | rows | bytes a row | of that indexes | bytes a point |\n|---|---|---|---|---|")
-    for name, table, indexes, count in found:
+    for name, table, indexes, count in stored:
         print(
             f"| {name} | {count:,} | {(table + indexes) / count:.0f} | {indexes / count:.0f} | "
             f"{(table + indexes) / points:.0f} |"
@@ -233,9 +235,9 @@ class Client:
             self._connection.close()
             self._connection = socket.create_connection(self._server, timeout=60)
         self._used_at = time.monotonic()
-        asked = f"GET {address} HTTP/1.1\r\n{self._headers}".encode()
+        request = f"GET {address} HTTP/1.1\r\n{self._headers}".encode()
         begun = time.perf_counter()
-        self._connection.sendall(asked)
+        self._connection.sendall(request)
         answer = b""
         while _END not in answer:
             answer += self._more()

@@ -79,10 +79,10 @@ def _log_in(page: Page, arguments: argparse.Namespace) -> None:
 
 def _report(points: int, rounds: list[tuple[float, float]]) -> int:
     print(f"{points} points in the longest line, {len(rounds)} loads")
-    for name, values in (("drawn", [each[0] for each in rounds]), ("server's answer", [each[1] for each in rounds])):
+    for name, values in (("drawn", [row[0] for row in rounds]), ("server's answer", [row[1] for row in rounds])):
         p95 = quantiles(values, n=20)[18]
         print(f"{name:16} p50 {median(values):6.0f} ms   p95 {p95:6.0f} ms   worst {max(values):6.0f} ms")
-    p95 = quantiles([each[0] for each in rounds], n=20)[18]
+    p95 = quantiles([row[0] for row in rounds], n=20)[18]
     holds = p95 < BUDGET_MILLISECONDS and points >= 300
     print(f"p95 of the drawn chart {p95:.0f} ms, budget {BUDGET_MILLISECONDS} ms: {'holds' if holds else 'FAILS'}")
     return 0 if holds else 1

@@ -43,12 +43,12 @@ def one_by_one() -> str:
         Trial.objects.filter(run=run).update(state=State.RUNNING, started_at=timezone.now())
         first, *trials = Trial.objects.filter(run=run).select_related("run__pair")
         # The first makes the series, which COPY isn't asked to.
-        each(first, parsed)
+        store(first, parsed)
         seconds["ingest"].append(timed(partial(all_of, trials, parsed)))
         seconds["bare COPY"].append(bare_copy(trials))
     count, points = TRIALS - 1, len(parsed.metrics)
     rows = [
-        f"| {name} | {told(count, spent)} | {told(count * points, spent)} | {ratio(seconds, name):.2f} |"
+        f"| {name} | {rate_text(count, spent)} | {rate_text(count * points, spent)} | {ratio(seconds, name):.2f} |"
         for name, spent in seconds.items()
     ]
     head = f"Trial by trial, a transaction of a result and {points} points each ({ROUNDS} rounds of {count}):"
@@ -67,12 +67,12 @@ def bulk() -> str:
             spent.append(timed(lambda: copied_in("bare_point (series_id, at, value, run_id, trial_id)", lines)))
             with connection.cursor() as cursor:
                 cursor.execute("drop table bare_point")
-    rows = [f"| {name} | {told(count, spent)} |" for name, spent in seconds.items()]
+    rows = [f"| {name} | {rate_text(count, spent)} |" for name, spent in seconds.items()]
     head = f"Bare COPY of {count:,} points at once ({ROUNDS} rounds):"
     return "\n".join([head, "", "| | points/s |\n|---|---|", *rows])
 
 
-def told(count: int, seconds: list[float]) -> str:
+def rate_text(count: int, seconds: list[float]) -> str:
     """Return the median rate, and the least and most in brackets."""
     return f"{count / median(seconds):,.0f} ({count / max(seconds):,.0f} to {count / min(seconds):,.0f})"
 
@@ -84,10 +84,10 @@ def ratio(seconds: dict[str, list[float]], name: str) -> float:
 
 def all_of(trials: list[Trial], parsed: Any) -> None:
     for trial in trials:
-        each(trial, parsed)
+        store(trial, parsed)
 
 
-def each(trial: Trial, parsed: Any) -> None:
+def store(trial: Trial, parsed: Any) -> None:
     ingest(trial=trial, result=parsed, state=State.FINISHED)
 
 

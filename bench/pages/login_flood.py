@@ -22,15 +22,15 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--at-once", type=int, default=40)
     options = parser.parse_args()
-    place = urlsplit(options.url).netloc
-    _report("/healthz before", [_health_seconds(place) for _ in range(20)])
+    address = urlsplit(options.url).netloc
+    _report("/healthz before", [_health_seconds(address) for _ in range(20)])
     meanwhile: list[float] = []
     over = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(place, over, meanwhile))
+    watcher = threading.Thread(target=_watch, args=(address, over, meanwhile))
     watcher.start()
     began = time.monotonic()
     with ThreadPoolExecutor(options.at_once) as many:
-        answers = list(many.map(lambda number: _wrong_login(place, number), range(options.count)))
+        answers = list(many.map(lambda number: _wrong_login(address, number), range(options.count)))
     seconds = time.monotonic() - began
     over.set()
     watcher.join()
@@ -38,8 +38,8 @@ def main() -> None:
     _report("/healthz meanwhile", meanwhile)
 
 
-def _wrong_login(place: str, number: int) -> int:
-    host = http.client.HTTPConnection(place, timeout=120)
+def _wrong_login(address: str, number: int) -> int:
+    host = http.client.HTTPConnection(address, timeout=120)
     token = "t" * 32
     form = urlencode({"username": "demo", "password": f"wrong {number}", "csrfmiddlewaretoken": token})
     headers = {"Cookie": f"csrftoken={token}", "Content-Type": "application/x-www-form-urlencoded"}
@@ -50,18 +50,18 @@ def _wrong_login(place: str, number: int) -> int:
     return answer.status
 
 
-def _health_seconds(place: str) -> float:
+def _health_seconds(address: str) -> float:
     began = time.monotonic()
-    host = http.client.HTTPConnection(place, timeout=120)
+    host = http.client.HTTPConnection(address, timeout=120)
     host.request("GET", "/healthz")
     host.getresponse().read()
     host.close()
     return time.monotonic() - began
 
 
-def _watch(place: str, over: threading.Event, found: list[float]) -> None:
+def _watch(address: str, over: threading.Event, times: list[float]) -> None:
     while not over.is_set():
-        found.append(_health_seconds(place))
+        times.append(_health_seconds(address))
         time.sleep(WATCH_PERIOD_SECONDS)
 
 

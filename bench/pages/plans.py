@@ -17,7 +17,7 @@ class Plans:
 
     def __init__(self, rig: Rig) -> None:
         self._rig = rig
-        self._kept: list[str] = []
+        self._texts: list[str] = []
 
     def explain(self, page: str, queries: Sequence[str]) -> set[str]:
         """Keep the plans of a page's queries; return the large tables that one of them reads from end to end."""
@@ -31,12 +31,12 @@ class Plans:
                 scanned |= {table for kind, table in _scans(plan) if kind == "Seq Scan" and table in LARGE}
                 lines = connection.execute(f"explain {statement}".encode()).fetchall()
                 text = "\n".join(_shortened(line[0]) for line in lines)
-                self._kept.append(f"== {page}, query {number}: {_shortened(statement.strip())}\n{text}\n")
+                self._texts.append(f"== {page}, query {number}: {_shortened(statement.strip())}\n{text}\n")
         return scanned
 
     def write(self, file: Path, heading: str) -> None:
         """Write all plans."""
-        file.write_text(f"Plans of every page's queries with {heading}, by bench.pages.\n\n" + "\n".join(self._kept))
+        file.write_text(f"Plans of every page's queries with {heading}, by bench.pages.\n\n" + "\n".join(self._texts))
 
 
 def _scans(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -37,22 +37,22 @@ def logged_in() -> Client:
 def queries(pages: dict[str, list[str]]) -> dict[str, list[list[str]]]:
     """Return the statements of each page's addresses, the session's and the user's included."""
     client = logged_in()
-    found: dict[str, list[list[str]]] = {}
+    statements: dict[str, list[list[str]]] = {}
     for name, addresses in pages.items():
-        found[name] = []
+        statements[name] = []
         for address in addresses:
-            asked: list[str] = []
-            with connection.execute_wrapper(recorder(asked)):
+            executed: list[str] = []
+            with connection.execute_wrapper(recorder(executed)):
                 client.get(address)
-            found[name].append(asked)
-    return found
+            statements[name].append(executed)
+    return statements
 
 
-def recorder(asked: list[str]) -> Callable[..., Any]:
+def recorder(executed: list[str]) -> Callable[..., Any]:
     """Return what Django runs each statement through; it notes them down."""
 
     def record(execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
-        asked.append(psycopg.ClientCursor(connection.connection).mogrify(sql, params))
+        executed.append(psycopg.ClientCursor(connection.connection).mogrify(sql, params))
         return execute(sql, params, many, context)
 
     return record

@@ -37,9 +37,9 @@ def cases() -> Iterator[Case]:
         yield Case(f"TCP_STREAM {size}", "tcp_stream", "bit/s", size)
     yield Case("TCP_STREAM 131072 sendfile", "tcp_stream", "bit/s", 131072, send_mode="sendfile")
     for cpus in ((0, 0), (0, 1)):
-        place = "one CPU" if cpus[0] == cpus[1] else "two CPUs"
+        where = "one CPU" if cpus[0] == cpus[1] else "two CPUs"
         for kind in ("tcp_rr", "tcp_crr", "udp_rr"):
-            yield Case(f"{kind.upper()} {place}", kind, "1/s", cpus=cpus)
+            yield Case(f"{kind.upper()} {where}", kind, "1/s", cpus=cpus)
     for size in DATAGRAM_SIZES_BYTES:
         for counts_sent in (True, False):
             what = "sent" if counts_sent else "received"
@@ -50,12 +50,12 @@ def cases() -> Iterator[Case]:
             yield Case(name, "udp_stream", "pkt/s", 64, counts_sent=counts_sent, send_mode=mode)
 
 
-def compare(place: Lab, case: Case, rounds: int) -> dict[str, object]:
+def compare(room: Lab, case: Case, rounds: int) -> dict[str, object]:
     """Run all tools in turn, round after round."""
     samples: dict[str, list[Sample]] = {name: [] for name, _ in TURNS}
     for _ in range(rounds):
         for name, tool in TURNS:
-            taken = tool(place, case)
+            taken = tool(room, case)
             if taken is not None:
                 samples[name].append(taken)
     rates = {name: statistics.median(sample.rate for sample in taken) for name, taken in samples.items() if taken}
@@ -104,9 +104,9 @@ def main() -> int:
     results = []
     print(f"{'case':<36}{'engine':>18} {'unit':<6}{': netperf':>10}{': iperf3':>10}{': bare':>10}{'noise':>10}", end="")
     print("   CPU s/GB: engine / netperf / iperf3 / bare")
-    with lab(arguments.veth, arguments.seconds) as place:
+    with lab(arguments.veth, arguments.seconds) as room:
         for case in (case for case in cases() if any(word in f"{case.name} " for word in arguments.only)):
-            results.append(compare(place, case, arguments.rounds))
+            results.append(compare(room, case, arguments.rounds))
             print(line(results[-1]), flush=True)
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1) + "\n")

@@ -31,9 +31,9 @@ def namespaces() -> Iterator[None]:
         command("ip", "netns", "add", name)
     try:
         command("ip", "link", "add", "bw0", "netns", NEAR, "type", "veth", "peer", "name", "bw0", "netns", FAR)
-        for place, name in enumerate((NEAR, FAR)):
+        for index, name in enumerate((NEAR, FAR)):
             for near_far in ADDRESSES.values():
-                address = f"{near_far[place]}/{near_far[2]}"
+                address = f"{near_far[index]}/{near_far[2]}"
                 nodad = ["nodad"] if ":" in address else []
                 command("ip", "-n", name, "address", "add", address, "dev", "bw0", *nodad)
             for device in ("lo", "bw0"):
@@ -96,7 +96,7 @@ def compare(family: int, by_ping_socket: bool, arguments: argparse.Namespace) ->
             rounds["ping again"].append(of_ping(address, arguments.count, arguments.interval))
     print(f"IPv{family}, the engine by a {'ping' if by_ping_socket else 'raw'} socket, microseconds")
     for name, figures in rounds.items():
-        medians = "  ".join(f"{key} {statistics.median(each[key] for each in figures):7.2f}" for key in FIGURES)
+        medians = "  ".join(f"{key} {statistics.median(figure[key] for figure in figures):7.2f}" for key in FIGURES)
         print(f"  {name:12} {medians}")
 
 

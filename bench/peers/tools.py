@@ -117,11 +117,11 @@ def engine(lab: Lab, case: Case) -> Sample:
 
 
 def bare_loop(lab: Lab, case: Case) -> Sample:
-    place = f"{lab.sink_address}:{BARE_PORT}"
+    address = f"{lab.sink_address}:{BARE_PORT}"
     source, sink = (str(cpu) for cpu in case.cpus)
-    with lab.sink_process("bare", str(BARE_LOOP), "sink", case.kind, place, sink, str(case.bytes)):
+    with lab.sink_process("bare", str(BARE_LOOP), "sink", case.kind, address, sink, str(case.bytes)):
         output, cpu = lab.run(
-            "bare", str(BARE_LOOP), "source", case.kind, place, source, str(case.bytes), f"{lab.seconds:.0f}"
+            "bare", str(BARE_LOOP), "source", case.kind, address, source, str(case.bytes), f"{lab.seconds:.0f}"
         )
     figures = json.loads(output)
     if case.kind == "tcp_stream":

@@ -34,18 +34,18 @@ def main() -> None:
     with ExitStack() as stack:
         built = stack.enter_context(scene())
         url, token = stack.enter_context(dashboard(built, options.port))
-        asked = {
+        requested = {
             "url": url,
             "token": token,
             "engine_token": built.token,
             "seconds": options.seconds,
             "rounds": options.rounds,
             "out": str(options.out.resolve()),
-            "endpoints": [vars(each) for each in built.endpoints],
+            "endpoints": [vars(endpoint) for endpoint in built.endpoints],
         }
         # The dashboard is reached from its own namespace only, so what talks to it runs there.
         words = built.lab.words(sys.executable, "-m", "bench.published_tables.measure")
-        environment = {**os.environ, "PUBLISHED_TABLES": json.dumps(asked)}
+        environment = {**os.environ, "PUBLISHED_TABLES": json.dumps(requested)}
         subprocess.run(words, env=environment, cwd=PROJECT, check=True, timeout=CHILD_LIMIT_SECONDS)
 
 

@@ -20,10 +20,10 @@ OPEN = ("pending", "running")
 
 
 def main() -> None:
-    asked = json.loads(os.environ["PUBLISHED_TABLES"])
-    api, seconds = Api(asked["url"], asked["token"]), asked["seconds"]
+    requested = json.loads(os.environ["PUBLISHED_TABLES"])
+    api, seconds = Api(requested["url"], requested["token"]), requested["seconds"]
     _wait_for_idle(api)
-    endpoints = _endpoints(api, asked)
+    endpoints = _endpoints(api, requested)
     zones = {name: api.call("POST", "/environments", {"name": name})["id"] for name in ("same zone", "cross zone")}
     same = _pairs(api, endpoints, zones["same zone"], "machine-a", "machine-b")
     cross = _pairs(api, endpoints, zones["cross zone"], "machine-a", "machine-c")
@@ -32,11 +32,11 @@ def main() -> None:
         _run(api, make(seconds), direct) for make in (plans.message_sizes, plans.server_baseline, plans.methods)
     )
     plan = api.call("POST", "/plans", plans.modes(seconds))["id"]
-    for _ in range(asked["rounds"]):
+    for _ in range(requested["rounds"]):
         campaign = api.call("POST", "/campaigns", {"plan": plan, "pairs": [*same.values(), *cross.values()]})["id"]
         _wait(api, f"/campaigns/{campaign}")
     runs = {"message-sizes": sizes, "server-baseline": baseline, "test-methods": methods}
-    _pictures(asked["url"], Path(asked["out"]), runs, zones)
+    _pictures(requested["url"], Path(requested["out"]), runs, zones)
 
 
 def _wait_for_idle(api: Api) -> None:
@@ -45,23 +45,23 @@ def _wait_for_idle(api: Api) -> None:
         time.sleep(1)
 
 
-def _endpoints(api: Api, asked: dict[str, Any]) -> dict[tuple[str, str], int]:
+def _endpoints(api: Api, requested: dict[str, Any]) -> dict[tuple[str, str], int]:
     hosts: dict[str, int] = {}
-    found = {}
-    for each in asked["endpoints"]:
-        machine = each["machine"]
+    endpoints = {}
+    for endpoint in requested["endpoints"]:
+        machine = endpoint["machine"]
         if machine not in hosts:
             hosts[machine] = api.call("POST", "/hosts", {"name": machine})["id"]
         body = {
             "host": hosts[machine],
-            "name": each["mode"],
-            "network_mode": each["mode"],
-            "control_address": f"{each['address']}:{ENGINE_PORT}",
-            "data_address": each["address"],
-            "token": asked["engine_token"],
+            "name": endpoint["mode"],
+            "network_mode": endpoint["mode"],
+            "control_address": f"{endpoint['address']}:{ENGINE_PORT}",
+            "data_address": endpoint["address"],
+            "token": requested["engine_token"],
         }
-        found[machine, each["mode"]] = api.call("POST", "/endpoints", body)["id"]
-    return found
+        endpoints[machine, endpoint["mode"]] = api.call("POST", "/endpoints", body)["id"]
+    return endpoints
 
 
 def _pairs(

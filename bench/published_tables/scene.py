@@ -59,10 +59,10 @@ def scene() -> Iterator[Scene]:
         _zones(lab)
         endpoints = []
         for number, (machine, zone) in enumerate(MACHINES):
-            for place, mode in enumerate(MODES):
-                address = f"10.86.0.{number * 10 + place + 1}"
-                space = stack.enter_context(namespace(f"{number}{place}"))
-                _joined(lab, space, f"e{number}{place}", zone, mode, address)
+            for index, mode in enumerate(MODES):
+                address = f"10.86.0.{number * 10 + index + 1}"
+                space = stack.enter_context(namespace(f"{number}{index}"))
+                _joined(lab, space, f"e{number}{index}", zone, mode, address)
                 serve = [str(ENGINE), "serve", "--listen", f"{address}:{ENGINE_PORT}"]
                 serve += ["--state-dir", str(folder / f"{machine}-{mode}"), "--token-file", str(folder / "token")]
                 quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

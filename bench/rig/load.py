@@ -31,14 +31,14 @@ class Load:
     def sample(self, _: int = 0) -> None:
         """Note the memory of each part, children included, shared pages divided among those that share them."""
         for name, pid in self._pids().items():
-            held = sum(_pss_bytes(each) for each in _tree(pid))
+            held = sum(_pss_bytes(child) for child in _tree(pid))
             self.most_bytes[name] = max(self.most_bytes.get(name, 0), held)
 
     def lines(self) -> list[str]:
         """Return what it cost, a line a part."""
         seconds = time.monotonic() - self._begun_at
         cpu = self._cpu()
-        told = [
+        texts = [
             f"{name:9} {self.most_bytes.get(name, 0) / 1e6:7.0f} MB at most (PSS), "
             f"{cpu[name] - self._cpu_seconds.get(name, 0):7.1f} s of CPU "
             f"({(cpu[name] - self._cpu_seconds.get(name, 0)) / seconds:.2f} of one)"
@@ -46,13 +46,13 @@ class Load:
         ]
         transactions = (self._committed() - self._transactions) / seconds
         commands = (self._processed() - self._commands) / seconds
-        return [*told, f"{transactions:.0f} transactions/s, {commands:.0f} broker commands/s, in {seconds:.1f} s"]
+        return [*texts, f"{transactions:.0f} transactions/s, {commands:.0f} broker commands/s, in {seconds:.1f} s"]
 
     def _pids(self) -> dict[str, int]:
         return {**{name: process.pid for name, process in self.rig.running.items()}, **self.extra}
 
     def _cpu(self) -> dict[str, float]:
-        return {name: sum(_cpu_seconds(each) for each in _tree(pid)) for name, pid in self._pids().items()}
+        return {name: sum(_cpu_seconds(child) for child in _tree(pid)) for name, pid in self._pids().items()}
 
     def _committed(self) -> int:
         query = "select xact_commit + xact_rollback from pg_stat_database where datname = 'benchweb'"
@@ -65,19 +65,19 @@ class Load:
 
 
 def _tree(pid: int) -> list[int]:
-    found = [pid]
+    pids = [pid]
     try:
         tasks = list(Path(f"/proc/{pid}/task").glob("*/children"))
     except OSError:
         # It ended in this moment, as PostgreSQL's processes do.
-        return found
+        return pids
     for task in tasks:
         try:
             children = task.read_text().split()
         except OSError:
             continue
-        found += [each for child in children for each in _tree(int(child))]
-    return found
+        pids += [descendant for child in children for descendant in _tree(int(child))]
+    return pids
 
 
 def _pss_bytes(pid: int) -> int:

@@ -29,10 +29,10 @@ API_TOKEN = "the-token-of-the-bench"
 class Rig:
     """Parts go by name: postgres, valkey, web, worker, beat; a second one of a kind is `worker-2`."""
 
-    def __init__(self, environment: Mapping[str, str] | None = None, *, kept: Path | None = None) -> None:
+    def __init__(self, environment: Mapping[str, str] | None = None, *, keep_in: Path | None = None) -> None:
         """`kept` is a folder whose database is used again and left there."""
-        self._is_kept = kept is not None
-        self.folder = kept or Path(tempfile.mkdtemp(prefix="bw-rig-"))
+        self._is_kept = keep_in is not None
+        self.folder = keep_in or Path(tempfile.mkdtemp(prefix="bw-rig-"))
         self.folder.mkdir(exist_ok=True)
         self.database_url = postgres.url(self.folder)
         self.running: dict[str, subprocess.Popen[bytes]] = {}

@@ -24,14 +24,14 @@ from benchweb.runs import services  # noqa: E402
 BATCH = 2_000
 
 
-def made(asked: dict[str, Any]) -> dict[str, Any]:
+def made(requested: dict[str, Any]) -> dict[str, Any]:
     """Make the rows in bulk: the services would check each engine, which is no part of what is measured."""
     from django.contrib.auth.models import User
 
     user = User.objects.create_user("bench", is_staff=True, is_superuser=True)
-    token_create(user=user, name="bench", secret=asked["api_token"])
+    token_create(user=user, name="bench", secret=requested["api_token"])
     environment = Environment.objects.create(name="simulated")
-    engines = asked["engines"]
+    engines = requested["engines"]
     hosts = Host.objects.bulk_create(Host(name=f"host-{number:04}") for number in range(len(engines)))
     endpoints = Endpoint.objects.bulk_create(
         Endpoint(
@@ -44,18 +44,23 @@ def made(asked: dict[str, Any]) -> dict[str, Any]:
         for host, engine in zip(hosts, engines, strict=True)
     )
     pairs = Pair.objects.bulk_create(
-        (Pair(source=endpoints[one], sink=endpoints[other], environment=environment) for one, other in asked["pairs"]),
+        (
+            Pair(source=endpoints[one], sink=endpoints[other], environment=environment)
+            for one, other in requested["pairs"]
+        ),
         batch_size=BATCH,
     )
-    plan = plan_create(name="bench", steps=asked["steps"], repetitions=asked.get("repetitions", 1), order="interleaved")
+    plan = plan_create(
+        name="bench", steps=requested["steps"], repetitions=requested.get("repetitions", 1), order="interleaved"
+    )
     return {"pairs": [pair.pk for pair in pairs], "plan": plan.pk, "hosts": [host.pk for host in hosts]}
 
 
-def launched(asked: dict[str, Any]) -> dict[str, Any]:
+def launched(requested: dict[str, Any]) -> dict[str, Any]:
     """Launch a plan on pairs, in as few campaigns as the product takes."""
-    plan = Plan.objects.get(pk=asked["plan"])
+    plan = Plan.objects.get(pk=requested["plan"])
     pairs = list(
-        Pair.objects.filter(pk__in=asked["pairs"])
+        Pair.objects.filter(pk__in=requested["pairs"])
         .select_related("source__host", "sink__host", "environment")
         .order_by("pk")
     )
@@ -69,8 +74,8 @@ def launched(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    asked = json.load(sys.stdin)
-    print(json.dumps(launched(asked["launch"]) if "launch" in asked else made(asked)))
+    requested = json.load(sys.stdin)
+    print(json.dumps(launched(requested["launch"]) if "launch" in requested else made(requested)))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from typing import Literal
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from bench.screenshots.checks import faults
-from bench.screenshots.pages import Shot, found_shots, settled
+from bench.screenshots.pages import Shot, settled, shots_of
 from bench.screenshots.sheets import make_sheets
 
 CHROMIUM = "/usr/bin/chromium"
@@ -42,7 +42,7 @@ def main() -> None:
         browser = playwright.chromium.launch(
             executable_path=CHROMIUM, args=[*sandbox, "--disable-background-networking"]
         )
-        shots = found_shots(_logged_in(browser, arguments), arguments.url)
+        shots = shots_of(_logged_in(browser, arguments), arguments.url)
         taken = _taken(browser, arguments, shots)
         if arguments.sheets:
             for sheet in make_sheets(browser, taken, arguments.out / "sheets"):
@@ -125,8 +125,8 @@ def _take(page: Page, url: str, shot: Shot, file: Path, language: str) -> None:
         settled(page)
     # What stands above the page is as high as the window: a picture of the whole page would show it lost in it.
     page.screenshot(path=file, full_page=shot.act is None, timeout=TIMEOUT_MILLISECONDS)
-    found = faults(page, language)
-    print(f"{file.name} {shot.address}{''.join(chr(10) + '    ' + each for each in found)}", flush=True)
+    texts = faults(page, language)
+    print(f"{file.name} {shot.address}{''.join(chr(10) + '    ' + text for text in texts)}", flush=True)
 
 
 def _take_readme(browser: Browser, arguments: argparse.Namespace, shots: list[Shot]) -> None:

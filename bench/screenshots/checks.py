@@ -67,8 +67,8 @@ def faults(page: Page, language: str) -> list[str]:
     if not page.evaluate("document.body instanceof HTMLBodyElement"):
         return []
     overflow = page.evaluate(_OVERFLOW)
-    found = [f"WIDER THAN THE WINDOW by {overflow} px"] if overflow > 0 else []
-    found += page.evaluate(_CUT_OFF) + page.evaluate(_LONG_SELECTS) + page.evaluate(_MANY_ROWS)
+    texts = [f"WIDER THAN THE WINDOW by {overflow} px"] if overflow > 0 else []
+    texts += page.evaluate(_CUT_OFF) + page.evaluate(_LONG_SELECTS) + page.evaluate(_MANY_ROWS)
     if language != "en":
-        found += [f"English: {text[:80]}" for text in page.evaluate(_TEXTS) if _PHRASE.search(text)]
-    return found
+        texts += [f"English: {text[:80]}" for text in page.evaluate(_TEXTS) if _PHRASE.search(text)]
+    return texts

@@ -146,10 +146,10 @@ OF_A_ROW = {
 }
 
 
-def found_shots(page: Page, url: str) -> list[Shot]:
+def shots_of(page: Page, url: str) -> list[Shot]:
     """Return every picture that this dashboard has a page for."""
     rows = {name: (_rows(page, url, listed), rest) for name, (listed, rest) in OF_A_ROW.items()}
-    shots = PAGES + [Shot(name, found[0] + rest) for name, (found, rest) in rows.items() if found]
+    shots = PAGES + [Shot(name, links[0] + rest) for name, (links, rest) in rows.items() if links]
     endpoint = _links(page, url, rows["host"][0][0], r"/endpoints/[0-9]+/edit")[:1] if rows["host"][0] else []
     shots += [Shot("endpoint-edit", address) for address in endpoint]
     shots += [Shot("endpoint-archive", address.replace("/edit", "/archive")) for address in endpoint]
@@ -179,9 +179,9 @@ def _of_runs(page: Page, url: str) -> list[Shot]:
     runs = _rows(page, url, "/runs?state=finished") or _rows(page, url, "/runs")
     if not runs:
         return []
-    run, numbers = runs[0], [each.rsplit("/", 1)[1] for each in runs]
+    run, numbers = runs[0], [run.rsplit("/", 1)[1] for run in runs]
     # Of one pair, where there are: they have what to compare.
-    of_plan = [each.rsplit("/", 1)[1] for each in _rows(page, url, f"/runs?{_pair_of(page, url, run)}&state=finished")]
+    of_plan = [row.rsplit("/", 1)[1] for row in _rows(page, url, f"/runs?{_pair_of(page, url, run)}&state=finished")]
     compared = of_plan if len(of_plan) > 1 else numbers
     shots = [
         Shot("run", run),
@@ -207,7 +207,7 @@ def _of_shares(page: Page, url: str, run: str) -> list[Shot]:
     page.locator(".share-list li").first.locator(".btn-danger").click()
     settled(page)
     shared = _made_link(page, f"{url}{run}/shares", pseudonyms=True)
-    found = [
+    private = [
         Shot("run-shares", f"{run}/shares"),
         Shot("share-dialog", run, _click("[data-opens=share]")),
     ]
@@ -218,7 +218,7 @@ def _of_shares(page: Page, url: str, run: str) -> list[Shot]:
         Shot("shared-badge", "/login", _picture(f"{shared}/badge.svg")),
         Shot("shared-revoked", revoked),
     ]
-    return found + [replace(shot, is_public=True) for shot in public]
+    return private + [replace(shot, is_public=True) for shot in public]
 
 
 def _made_link(page: Page, address: str, *, pseudonyms: bool = False) -> str:
@@ -243,8 +243,8 @@ def _save_view(page: Page, url: str, run: str) -> None:
 
 
 def _pair_of(page: Page, url: str, run: str) -> str:
-    found = _links(page, url, run, r"/pairs/[0-9]+")
-    return f"pair={found[0].rsplit('/', 1)[1]}" if found else ""
+    links = _links(page, url, run, r"/pairs/[0-9]+")
+    return f"pair={links[0].rsplit('/', 1)[1]}" if links else ""
 
 
 def _kind_of(page: Page, url: str, run: str) -> str:

@@ -30,8 +30,8 @@ def make_sheets(browser: Browser, taken: dict[str, list[Path]], folder: Path) ->
 
 def _sheet(pictures: list[Path], columns: int, width: int, height: int) -> str:
     cells = "".join(
-        f"<figure><figcaption>{each.stem}</figcaption><div><img src='{each.resolve().as_uri()}'></div></figure>"
-        for each in pictures
+        f"<figure><figcaption>{picture.stem}</figcaption><div><img src='{picture.resolve().as_uri()}'></div></figure>"
+        for picture in pictures
     )
     return f"""<style>
         body {{ margin: 0; display: grid; grid-template-columns: repeat({columns}, {width}px); gap: {_BETWEEN}px;

@@ -47,9 +47,9 @@ def joined(round_trip: float, forward: str = "") -> AbstractContextManager[tuple
 
 def latencies(title: str, tried: Attempt, circuits: list[Circuit]) -> Iterator[Verdict]:
     for name, truth in summary(circuits).items():
-        found = tried.metric(f"latency_{name}_seconds")
+        latency = tried.metric(f"latency_{name}_seconds")
         allowed = (ALLOWED_SECONDS + truth * ALLOWED_SHARE) * 1e3
-        yield Verdict(f"{title}: latency, {name}", truth * 1e3, found * 1e3, allowed, "ms", True)
+        yield Verdict(f"{title}: latency, {name}", truth * 1e3, latency * 1e3, allowed, "ms", True)
 
 
 def counted(tried: Attempt, circuits: list[Circuit]) -> list[Circuit]:
@@ -93,8 +93,8 @@ def connections(round_trip: float) -> Iterator[Verdict]:
     truth = max(mean(after.ended - before.ended for before, after in pairwise(circuits)), 2 * round_trip)
     yield Verdict(f"{title}: rate", 1 / truth, tried.metric("connections_per_second"), ALLOWED_RATE, "1/s")
     allowed = (ALLOWED_SECONDS + truth * ALLOWED_SHARE) * 1e3
-    found = tried.metric("latency_mean_seconds")
-    yield Verdict(f"{title}: latency, mean", truth * 1e3, found * 1e3, allowed, "ms", True)
+    latency = tried.metric("latency_mean_seconds")
+    yield Verdict(f"{title}: latency, mean", truth * 1e3, latency * 1e3, allowed, "ms", True)
     yield Verdict(f"{title}: errors", 0, tried.metric("errors"), 0, "")
 
 
@@ -175,7 +175,7 @@ def udp_stream(round_trip: float) -> Iterator[Verdict]:
     with joined(round_trip, forward=DEEDS) as (between, wire):
         tried, seen = streamed(between, round_trip, "udp_stream", params)
         wire.end()
-        packets = [each for each in wire.packets("forward", "udp", MESSAGE_BYTES) if is_measured(each)]
+        packets = [packet for packet in wire.packets("forward", "udp", MESSAGE_BYTES) if is_measured(packet)]
     yield ended_well(title, tried)
     if seen:
         yield from datagrams(title, tried, packets)

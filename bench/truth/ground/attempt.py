@@ -36,7 +36,9 @@ class Attempt:
 
     def rates(self, name: str) -> list[float]:
         """Return a figure of each interval that has it."""
-        return [float(each[name]) for each in self.result.get("intervals", []) if each.get(name) is not None]
+        return [
+            float(interval[name]) for interval in self.result.get("intervals", []) if interval.get(name) is not None
+        ]
 
 
 @dataclass
@@ -77,6 +79,6 @@ def ended_well(title: str, tried: Attempt) -> Verdict:
     return Verdict(f"{title}: exit code", 0, tried.code, 0, "")
 
 
-def shown(title: str, condition: bool) -> Verdict:
+def holds(title: str, condition: bool) -> Verdict:
     """Judge something that is so or not."""
     return Verdict(title, 1, float(condition), 0, "")

@@ -38,14 +38,14 @@ class Lane:
     swapped: int = 0
     log: tuple[Passed, ...] = ()
 
-    def fill(self, told: dict[str, Any]) -> None:
-        if told["missed"]:
-            raise Failed(f"the forwarder itself missed {told['missed']} frames")
+    def fill(self, counts: dict[str, Any]) -> None:
+        if counts["missed"]:
+            raise Failed(f"the forwarder itself missed {counts['missed']} frames")
         for name in ("data_frames", "dropped", "duplicated", "swapped"):
-            setattr(self, name, told[name])
+            setattr(self, name, counts[name])
         self.log = tuple(
             Passed(arrived, departed, start >> 64, start & 0xFFFF_FFFF_FFFF_FFFF)
-            for arrived, departed, start in told["log"]
+            for arrived, departed, start in counts["log"]
         )
 
 
@@ -69,6 +69,6 @@ def forwarding(link: Link, **settings: int) -> Iterator[tuple[Lane, Lane]]:
             raise Failed("the forwarder did not start")
         yield lanes
         child.stdin.close()
-        told = json.loads(child.stdout.read())
-        for lane, counts in zip(lanes, told["lanes"], strict=True):
+        report = json.loads(child.stdout.read())
+        for lane, counts in zip(lanes, report["lanes"], strict=True):
             lane.fill(counts)

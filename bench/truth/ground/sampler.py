@@ -33,11 +33,11 @@ class Readings:
 
     def at(self, name: str, moment: float) -> float:
         """A counter at a moment between two readings, interpolated."""
-        place = bisect_left(self.times, moment)
-        if place in (0, len(self.times)):
+        index = bisect_left(self.times, moment)
+        if index in (0, len(self.times)):
             raise Failed(f"the moment {moment} lies outside of the {len(self.times)} readings")
-        before, after = self.times[place - 1], self.times[place]
-        first, second = self.counters[name][place - 1 : place + 1]
+        before, after = self.times[index - 1], self.times[index]
+        first, second = self.counters[name][index - 1 : index + 1]
         return first + (second - first) * (moment - before) / (after - before)
 
     def between(self, begin: float, end: float) -> dict[str, float]:
@@ -51,17 +51,17 @@ class Readings:
 @contextmanager
 def readings(space: Namespace, device: str) -> Iterator[Readings]:
     """Read while the block runs; the readings are complete when it has ended."""
-    found = Readings()
+    taken = Readings()
     # Ahead of the hundreds of threads that it watches, or its readings lie where it was let in.
     words = space.words("chrt", "--fifo", "1", sys.executable, "-m", "bench.truth.ground.sampler", device)
     with process(words, stdout=PIPE, cwd=PROJECT) as child:
         assert child.stdout
-        found.add(child.stdout.readline())
-        yield found
+        taken.add(child.stdout.readline())
+        yield taken
         time.sleep(0.05)
         child.terminate()
         for line in child.stdout.read().splitlines():
-            found.add(line)
+            taken.add(line)
 
 
 def main(device: str) -> None:

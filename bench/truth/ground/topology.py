@@ -134,9 +134,9 @@ def cable(left: Namespace, left_device: str, right: Namespace, right_device: str
 
 
 def address(space: Namespace, device: str, *addresses: str) -> None:
-    for each in addresses:
-        length = "64" if ":" in each else "24"
-        space.run("ip", "address", "add", f"{each}/{length}", "dev", device)
+    for address in addresses:
+        length = "64" if ":" in address else "24"
+        space.run("ip", "address", "add", f"{address}/{length}", "dev", device)
 
 
 @contextmanager

@@ -11,14 +11,14 @@ class Verdict:
 
     name: str
     expected: float
-    found: float
+    measured: float
     allowed: float
     unit: str
     is_absolute: bool = False
 
     @property
     def difference(self) -> float:
-        difference = self.found - self.expected
+        difference = self.measured - self.expected
         if self.is_absolute or self.allowed == 0:
             return difference
         return difference / self.expected if self.expected else float("inf")
@@ -36,7 +36,7 @@ class Verdict:
             allowed, difference = f"{self.allowed:.1%}", f"{self.difference:+.3%}"
         verdict = "holds" if self.holds else "DOES NOT HOLD"
         return (
-            f"{self.name:<58}{self.expected:>16,.1f}{self.found:>16,.1f} {self.unit:<7}"
+            f"{self.name:<58}{self.expected:>16,.1f}{self.measured:>16,.1f} {self.unit:<7}"
             f"{difference:>10} of {allowed:<8} {verdict}"
         )
 

@@ -42,22 +42,22 @@ class Counts:
     refused: int = 0
 
     def __add__(self, other: Counts) -> Counts:
-        return Counts(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
+        return Counts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
 
 @dataclass(frozen=True)
-class Told:
+class WireReport:
     """Counts of both ways so far, by protocol: tcp, udp, icmp, neighbour, other."""
 
     forward: dict[str, Counts]
     backward: dict[str, Counts]
 
     @classmethod
-    def read(cls, told: dict[str, Any]) -> Told:
+    def read(cls, report: dict[str, Any]) -> WireReport:
         """Read a line of the wire's; frames that it missed are a failure of the rig."""
-        if any(told["missed"]):
-            raise Failed(f"the wire itself missed {told['missed']} frames: the machine is too busy for this proof")
-        ways = ({name: Counts(**counts) for name, counts in told[way].items()} for way in ("forward", "backward"))
+        if any(report["missed"]):
+            raise Failed(f"the wire itself missed {report['missed']} frames: the machine is too busy for this proof")
+        ways = ({name: Counts(**counts) for name, counts in report[way].items()} for way in ("forward", "backward"))
         return cls(*ways)
 
     def of(self, way: str, *protocols: str) -> Counts:
@@ -93,7 +93,7 @@ class Wire:
 
     process: subprocess.Popen[str]
     log: Path
-    told: Told = field(default_factory=lambda: Told({}, {}))
+    report: WireReport = field(default_factory=lambda: WireReport({}, {}))
 
     def wait_ready(self) -> None:
         """Wait until its devices are there."""
@@ -118,7 +118,7 @@ class Wire:
         """Change what is named in a description, of one way or both, and leave the rest."""
         self._say(f"{way} {settings}")
 
-    def counts(self) -> Told:
+    def counts(self) -> WireReport:
         """Return what it has done until now."""
         return self._say("counts")
 
@@ -134,17 +134,17 @@ class Wire:
         """End it and keep its last counts; ended already, do nothing."""
         if not self._input.closed:
             self._input.close()
-            self.told = Told.read(self._answer())
+            self.report = WireReport.read(self._answer())
 
     @property
     def _input(self) -> IO[str]:
         assert self.process.stdin
         return self.process.stdin
 
-    def _say(self, line: str) -> Told:
+    def _say(self, line: str) -> WireReport:
         self._input.write(f"{line}\n")
         self._input.flush()
-        return Told.read(self._answer())
+        return WireReport.read(self._answer())
 
     def _answer(self) -> dict[str, Any]:
         assert self.process.stdout

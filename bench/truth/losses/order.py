@@ -56,14 +56,14 @@ def prove() -> Iterator[Verdict]:
     build()
     with link(has_middle=True) as between:
         for family in ADDRESSES:
-            for direction, place in (("forward", 0), ("reverse", 1)):
+            for direction, lane in (("forward", 0), ("reverse", 1)):
                 for deed, settings in DEEDS.items():
                     with forwarding(between, length=MESSAGE_BYTES, **settings) as lanes:
                         result = stream(between, family, 5_000, {"direction": direction})
-                    yield from judge(f"{deed}, {family}, {direction}", lanes[place], result["metrics"])
+                    yield from judge(f"{deed}, {family}, {direction}", lanes[lane], result["metrics"])
         for jitter in (0, 500, 2_000):
             with awake(), forwarding(between, length=MESSAGE_BYTES, delay_us=1_000, jitter_us=jitter) as lanes:
                 metrics = stream(between, "IPv4", 200, {})["metrics"]
             expected = jitter_seconds(lanes[0].log)
-            found = metrics["jitter_seconds"]
-            yield Verdict(f"every other {jitter} us later: jitter", expected * 1e6, found * 1e6, 50, "us", True)
+            measured = metrics["jitter_seconds"]
+            yield Verdict(f"every other {jitter} us later: jitter", expected * 1e6, measured * 1e6, 50, "us", True)

@@ -12,7 +12,7 @@ from bench.truth.ground.wire import Packet, build, wired
 NUMBERED_BYTES = (4, 8, 16, 31, 32)
 BLIND_BYTES = 3
 # The measuring header from 32 bytes on has its mark in byte 20, smaller ones in the top bit.
-HEADER_BYTES, MARK_PLACE = 32, 20
+HEADER_BYTES, MARK_OFFSET = 32, 20
 PACKETS_PER_SECOND = 2_000
 SECONDS = 2
 WARMUP_SECONDS = 1
@@ -27,7 +27,7 @@ def measure(between: Link, length: int) -> dict[str, Any]:
 
 def is_measured(packet: Packet) -> bool:
     if packet.payload_bytes >= HEADER_BYTES:
-        return packet.start[MARK_PLACE] == 1
+        return packet.start[MARK_OFFSET] == 1
     return packet.start[0] & 0x80 != 0
 
 
@@ -47,7 +47,7 @@ def prove() -> Iterator[Verdict]:
             with wired(forward=deed.replace(" ", ","), is_control_apart=True, is_logged=True) as (between, wire):
                 metrics = measure(between, length)["metrics"]
                 wire.end()
-                packets = [each for each in wire.packets("forward", "udp", length) if is_measured(each)]
+                packets = [packet for packet in wire.packets("forward", "udp", length) if is_measured(packet)]
             yield from judge(f"{length} B, {deed}", packets, metrics)
     with wired(forward="duplicate=30%", is_control_apart=True) as (between, _):
         result = measure(between, BLIND_BYTES)

@@ -31,12 +31,12 @@ def transactions(between: Link, kind: str, round_trip: float) -> Iterator[Verdic
         yield Verdict(f"{title}: lost", 0, tried.metric("lost_probes"), 0, "pkt")
     else:
         rate = 1 / round_trip
-        found = tried.metric("transactions_per_second")
-        yield Verdict(f"{title}: rate", rate, found, ALLOWED_TRANSACTIONS / SECONDS, "1/s", True)
+        measured = tried.metric("transactions_per_second")
+        yield Verdict(f"{title}: rate", rate, measured, ALLOWED_TRANSACTIONS / SECONDS, "1/s", True)
     if kind == "udp_rr":
         yield Verdict(f"{title}: lost", 0, tried.metric("lost_packets"), 0, "pkt")
-    found = tried.metric("latency_p50_seconds")
-    yield Verdict(f"{title}: p50", round_trip * 1e3, found * 1e3, 1 + round_trip * 0.1, "ms", True)
+    measured = tried.metric("latency_p50_seconds")
+    yield Verdict(f"{title}: p50", round_trip * 1e3, measured * 1e3, 1 + round_trip * 0.1, "ms", True)
 
 
 def late() -> Iterator[Verdict]:
@@ -50,6 +50,8 @@ def set_up() -> Iterator[Verdict]:
     """At 3.2 s every kind is set up, with control beside the wire and on it."""
     for is_control_apart in (True, False):
         with wired(both="delay=1600ms", is_control_apart=is_control_apart) as (between, _):
-            place = "beside" if is_control_apart else "on"
+            position = "beside" if is_control_apart else "on"
             for kind in KINDS:
-                yield ended_well(f"round trip 3.2 s, control {place} it, {kind}", attempt(between, kind, params(kind)))
+                yield ended_well(
+                    f"round trip 3.2 s, control {position} it, {kind}", attempt(between, kind, params(kind))
+                )

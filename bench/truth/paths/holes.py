@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from bench.truth.ground.attempt import Attempt, attempt, begin, ended_well, shown
+from bench.truth.ground.attempt import Attempt, attempt, begin, ended_well, holds
 from bench.truth.ground.topology import Link
 from bench.truth.ground.verdict import Verdict
 from bench.truth.ground.wire import Wire, wired
@@ -20,8 +20,8 @@ MESSAGE_BYTES = 1_472
 
 def says(tried: Attempt, text: str) -> bool:
     """Look in all that a test gave, but not in facts, for a text."""
-    told = {name: value for name, value in tried.result.items() if name not in ("source", "sink", "params")}
-    return text in tried.stderr or text in str(told)
+    remaining = {name: value for name, value in tried.result.items() if name not in ("source", "sink", "params")}
+    return text in tried.stderr or text in str(remaining)
 
 
 def black_hole() -> Iterator[Verdict]:
@@ -34,7 +34,7 @@ def black_hole() -> Iterator[Verdict]:
             tried = attempt(between, kind, params)
             yield ended_well(f"black hole above 1500, {kind}", tried)
             if kind == "tcp_stream":
-                yield shown(f"black hole above 1500, {kind}: is named", says(tried, LARGEST_TEXT))
+                yield holds(f"black hole above 1500, {kind}: is named", says(tried, LARGEST_TEXT))
         params = {"duration_seconds": SECONDS, "message_size_bytes": 8_972, "rate_bps": 1_000_000}
         yield from nothing_arrived(
             "black hole above 1500, udp_stream of 8,972 B", attempt(between, "udp_stream", params)
@@ -44,10 +44,10 @@ def black_hole() -> Iterator[Verdict]:
 def nothing_arrived(title: str, tried: Attempt) -> Iterator[Verdict]:
     """A test that received nothing has failed, says so, and keeps its counts."""
     yield Verdict(f"{title}: exit code", FAILED, tried.code, 0, "")
-    yield shown(f"{title}: says that nothing arrived", says(tried, "nothing arrived"))
-    yield shown(f"{title}: blames no cookie", not says(tried, "cookie"))
+    yield holds(f"{title}: says that nothing arrived", says(tried, "nothing arrived"))
+    yield holds(f"{title}: blames no cookie", not says(tried, "cookie"))
     counts = [tried.metric(name) for name in ("sent_packets", "sent_probes")]
-    yield shown(f"{title}: keeps what was sent", any(count > 0 for count in counts))
+    yield holds(f"{title}: keeps what was sent", any(count > 0 for count in counts))
 
 
 def begin_then_block(between: Link, wire: Wire, block: str) -> Attempt:

@@ -33,13 +33,13 @@ def prove() -> Iterator[Verdict]:
         between.sink.rules(RULES)
         for family, address in (("IPv4", SINK_ADDRESS), ("IPv6", SINK_ADDRESS_V6)):
             for kind in ("tcp_stream", "udp_stream", "tcp_rr", "tcp_crr", "udp_rr", "http_load"):
-                found = _counted(between, kind, {"duration_seconds": 0.3}, address)
+                counts = _counted(between, kind, {"duration_seconds": 0.3}, address)
                 yield Verdict(
-                    f"{kind}, {family}: packets marked", found["everything"], found["marked"], LINK_SHARE, "packets"
+                    f"{kind}, {family}: packets marked", counts["everything"], counts["marked"], LINK_SHARE, "packets"
                 )
             probes = {"count": PROBES, "probe_interval_seconds": 0.02}
-            found = _counted(between, "ping", probes, address)
-            yield Verdict(f"ping, {family}: echo requests marked", PROBES, found["marked"], 0, "packets")
+            counts = _counted(between, "ping", probes, address)
+            yield Verdict(f"ping, {family}: echo requests marked", PROBES, counts["marked"], 0, "packets")
 
 
 def _counted(between: Any, kind: str, params: dict[str, Any], address: str) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bench.truth.ground.attempt import begin, ended_well, shown
+from bench.truth.ground.attempt import begin, ended_well, holds
 from bench.truth.ground.verdict import Verdict
 from bench.truth.ground.wire import wired
 
@@ -29,11 +29,11 @@ def outage(kind: str) -> Iterator[Verdict]:
         wire.cut(after=BREAK_AFTER_SECONDS, seconds=OUTAGE_SECONDS)
         tried = begun.ended()
     yield ended_well(title, tried)
-    intervals = [each["metrics"].get(RATES[kind]) for each in tried.result.get("intervals", [])]
+    intervals = [interval["metrics"].get(RATES[kind]) for interval in tried.result.get("intervals", [])]
     yield Verdict(f"{title}: intervals", SECONDS, len(intervals), 0, "")
-    yield shown(f"{title}: has intervals of zero", intervals.count(0) >= OUTAGE_SECONDS - 1)
-    yield shown(f"{title}: goes on after it", len(intervals) >= SECONDS - 1 and (intervals[-1] or 0) > 0)
-    yield shown(f"{title}: flag outage", any(flag.startswith("outage") for flag in tried.flags))
+    yield holds(f"{title}: has intervals of zero", intervals.count(0) >= OUTAGE_SECONDS - 1)
+    yield holds(f"{title}: goes on after it", len(intervals) >= SECONDS - 1 and (intervals[-1] or 0) > 0)
+    yield holds(f"{title}: flag outage", any(flag.startswith("outage") for flag in tried.flags))
 
 
 def prove() -> Iterator[Verdict]:

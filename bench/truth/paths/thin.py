@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bench.truth.ground.attempt import attempt, ended_well, shown
+from bench.truth.ground.attempt import attempt, ended_well, holds
 from bench.truth.ground.verdict import Verdict
 from bench.truth.ground.wire import wired
 from bench.truth.rates.payload import payload_share
@@ -25,8 +25,8 @@ def flows() -> Iterator[Verdict]:
     with wired(both="delay=10ms", forward="rate=1Mbit,queue=1MB") as (between, _):
         tried = attempt(between, "tcp_stream", {"duration_seconds": SECONDS, "flows": 32})
     yield ended_well(title, tried)
-    found = tried.metric("throughput_bps")
-    yield Verdict(f"{title}: throughput", 1e6 * payload_share("IPv4"), found, 0.04, "bit/s")
+    throughput = tried.metric("throughput_bps")
+    yield Verdict(f"{title}: throughput", 1e6 * payload_share("IPv4"), throughput, 0.04, "bit/s")
 
 
 def datagrams() -> Iterator[Verdict]:
@@ -36,8 +36,8 @@ def datagrams() -> Iterator[Verdict]:
     with wired(both="delay=10ms", forward="rate=100kbit,queue=64kB", is_logged=True) as (between, wire):
         tried = attempt(between, "udp_stream", settings)
         wire.end()
-        dropped = wire.told.of("forward", "udp").queue_full
-        offered = wire.told.of("forward", "udp").offered
+        dropped = wire.report.of("forward", "udp").queue_full
+        offered = wire.report.of("forward", "udp").offered
     yield ended_well(title, tried)
     # The set-up's own few datagrams are counted too.
     yield Verdict(f"{title}: sent", offered, tried.metric("sent_packets"), 4, "pkt", True)
@@ -53,12 +53,12 @@ def drain() -> Iterator[Verdict]:
     with wired(both="delay=10ms", forward="rate=250kbit,queue=30kB") as (between, _):
         tried = attempt(between, "tcp_stream", settings)
     yield ended_well(title, tried)
-    found = tried.metric("throughput_bps")
-    yield Verdict(f"{title}: throughput", 250e3 * payload_share("IPv4"), found, 0.02, "bit/s")
+    throughput = tried.metric("throughput_bps")
+    yield Verdict(f"{title}: throughput", 250e3 * payload_share("IPv4"), throughput, 0.02, "bit/s")
     intervals = tried.result.get("intervals", [])
-    longest = max((each["end_seconds"] - each["start_seconds"] for each in intervals), default=float("nan"))
+    longest = max((interval["end_seconds"] - interval["start_seconds"] for interval in intervals), default=float("nan"))
     yield Verdict(f"{title}: longest interval", INTERVAL_SECONDS, longest, 0.1, "s", True)
-    yield shown(f"{title}: ends by itself within 30 s of its time", tried.code == 0 and tried.seconds < SECONDS + 30)
+    yield holds(f"{title}: ends by itself within 30 s of its time", tried.code == 0 and tried.seconds < SECONDS + 30)
 
 
 def prove() -> Iterator[Verdict]:

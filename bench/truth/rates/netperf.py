@@ -29,8 +29,8 @@ def measure(between: Link, test: str, seconds: int, *options: str, times: int = 
         "--", "-H", SINK_ADDRESS, *options, "-k", KEYS,
     )  # fmt: skip
     running = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(times)]
-    figures = [_read(each, seconds) for each in running]
-    added = {key: sum(each[key] for each in figures) for key in figures[0]}
+    figures = [_read(process, seconds) for process in running]
+    added = {key: sum(figure[key] for figure in figures) for key in figures[0]}
     return {**added, "ELAPSED_TIME": figures[0]["ELAPSED_TIME"]}
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.truth.ground.attempt import Begun, attempt, begin, ended_well, shown
+from bench.truth.ground.attempt import Begun, attempt, begin, ended_well, holds
 from bench.truth.ground.verdict import Verdict
 from bench.truth.ground.wire import Packet, Wire, wired
 
@@ -40,16 +40,18 @@ def outage(seconds: float) -> Iterator[Verdict]:
         wire.cut(after=BREAK_AFTER_SECONDS, seconds=seconds)
         tried = begun.ended()
         yield ended_well(title, tried)
-        yield from kept(title, wire, "tcp")
-        yield shown(f"{title}: rate_not_reached", "rate_not_reached" in tried.flags)
+        yield from within_rate(title, wire, "tcp")
+        yield holds(f"{title}: rate_not_reached", "rate_not_reached" in tried.flags)
 
 
-def kept(title: str, wire: Wire, protocol: str) -> Iterator[Verdict]:
+def within_rate(title: str, wire: Wire, protocol: str) -> Iterator[Verdict]:
     """What the source sent is no more than the rate in any second, retransmissions left out by the margin."""
     wire.end()
-    packets = [each for each in wire.packets("forward", protocol) if each.payload_bytes > 0 and each.fate != "outage"]
+    packets = [
+        packet for packet in wire.packets("forward", protocol) if packet.payload_bytes > 0 and packet.fate != "outage"
+    ]
     busiest = busiest_second_bps(packets)
-    yield shown(f"{title}: something was sent", busiest > 0)
+    yield holds(f"{title}: something was sent", busiest > 0)
     yield Verdict(f"{title}: busiest second", RATE_BPS, max(busiest, RATE_BPS), ALLOWED_BUSIEST, "bit/s")
 
 
@@ -64,8 +66,8 @@ def stopped(kind: str) -> Iterator[Verdict]:
         yield ended_well(title, tried)
         if kind == "udp_stream":
             yield Verdict(f"{title}: lost", 0, tried.metric("lost_packets"), 0, "pkt")
-        yield from kept(title, wire, kind[:3])
-        yield shown(f"{title}: rate_not_reached", "rate_not_reached" in tried.flags)
+        yield from within_rate(title, wire, kind[:3])
+        yield holds(f"{title}: rate_not_reached", "rate_not_reached" in tried.flags)
 
 
 def stop(begun: Begun, seconds: float) -> None:
@@ -73,11 +75,11 @@ def stop(begun: Begun, seconds: float) -> None:
     pid = begun.process.pid
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     pids = [pid, *map(int, children)]
-    for each in pids:
-        os.kill(each, signal.SIGSTOP)
+    for process_id in pids:
+        os.kill(process_id, signal.SIGSTOP)
     time.sleep(seconds)
-    for each in pids:
-        os.kill(each, signal.SIGCONT)
+    for process_id in pids:
+        os.kill(process_id, signal.SIGCONT)
 
 
 def large_messages() -> Iterator[Verdict]:
@@ -90,7 +92,7 @@ def large_messages() -> Iterator[Verdict]:
         yield Verdict(f"{title}: sent", 1e6, tried.metric("send_throughput_bps"), 0.01, "bit/s")
         yield Verdict(f"{title}: received", 1e6, tried.metric("throughput_bps"), 0.01, "bit/s")
     else:
-        yield shown(f"{title}: refused with the largest that fits", "message_size_bytes" in tried.stderr)
+        yield holds(f"{title}: refused with the largest that fits", "message_size_bytes" in tried.stderr)
 
 
 def prove() -> Iterator[Verdict]:

@@ -28,9 +28,9 @@ def prove(directions: tuple[str, ...] = ("forward", "reverse")) -> Iterator[Verd
                 for direction in directions:
                     params: dict[str, Any] = {"direction": direction, "duration_seconds": 6, "warmup_seconds": 3}
                     seen = watch(between, family, params)
-                    found = seen.result["metrics"]["throughput_bps"] / 1e6
+                    throughput = seen.result["metrics"]["throughput_bps"] / 1e6
                     title = f"tbf {rate} Mbit/s, {family}, {direction}"
                     counted = seen.window_bytes * 8 / seen.seconds / 1e6
-                    yield Verdict(f"{title}: throughput as counted", counted, found, 0.005, "Mbit/s")
+                    yield Verdict(f"{title}: throughput as counted", counted, throughput, 0.005, "Mbit/s")
                     nominal = rate * payload_share(family)
-                    yield Verdict(f"{title}: throughput as shaped", nominal, found, 0.02, "Mbit/s")
+                    yield Verdict(f"{title}: throughput as shaped", nominal, throughput, 0.02, "Mbit/s")

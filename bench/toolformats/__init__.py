@@ -1,0 +1,1 @@
+"""Benches of reading other tools' outputs."""
