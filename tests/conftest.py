@@ -1,5 +1,6 @@
 """Fixtures for whole-system tests: real engines, a real Celery worker, the real web server, a real browser."""
 
+import math
 import os
 import shutil
 import socket
@@ -17,7 +18,9 @@ import pytest
 from django.conf import settings
 from django.db import connection
 from django.utils import translation
+from pytest_django import DjangoDbBlocker
 
+from benchweb.catalog.own import own_kinds
 from tests.plugin import OWN_SERVERS
 from tests.processes import Engine, begun, said_by, started, stopped
 from tests.requirements import require
@@ -37,6 +40,17 @@ QUIET = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+# Tests that are being collected have no database.
+own_kinds.due_at = math.inf
+
+
+@pytest.fixture(autouse=True)
+def own_kinds_of_one_test() -> Iterator[None]:
+    """Read kinds of other systems when one is defined alone, and forget them with the test's database."""
+    own_kinds.due_at = math.inf
+    yield
+    own_kinds.forget()
 
 
 @dataclass(frozen=True)
@@ -132,6 +146,13 @@ def worker(environment_of_test: dict[str, str]) -> Iterator[Callable[[], "subpro
     yield start
     for process in processes:
         stopped(process)
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
+    """Let tests with transactions empty the audit log behind them, which nobody else may."""
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE accounts_auditentry DISABLE TRIGGER audit_guard_all")
 
 
 @pytest.fixture(scope="session")

@@ -16,8 +16,9 @@ from benchweb.notifications.channels import ChannelSettings, channel_create
 from benchweb.notifications.models import Channel
 from benchweb.plans.models import Plan
 from benchweb.plans.services import plan_create
-from benchweb.regressions.models import LIVE_STATES, Alert
-from benchweb.regressions.transitions import found
+from benchweb.regressions import transitions
+from benchweb.regressions.models import LIVE_STATES, Alert, Threshold
+from benchweb.regressions.thresholds.rules import ThresholdValues, threshold_create
 from benchweb.runs.models import Run
 from benchweb.runs.queueing.claims import Claimed, begin, claim
 from benchweb.runs.services import launch
@@ -97,7 +98,7 @@ def make_channel(name: str = "team") -> Channel:
 def make_alert(state: str = Alert.State.OPEN, *, pair: Pair | None = None, at: datetime | None = None) -> Alert:
     """Make an alert of runs that finished with nothing received."""
     begun_at = at or timezone.now()
-    return found(
+    return transitions.begin(
         Alert(
             kind=Alert.Kind.ABSENCE,
             state=state,
@@ -110,6 +111,12 @@ def make_alert(state: str = Alert.State.OPEN, *, pair: Pair | None = None, at: d
             ended_at=None if state in LIVE_STATES else begun_at,
         )
     )
+
+
+def make_threshold(name: str = "floor", **values: Any) -> Threshold:
+    """Make a threshold: throughput of TCP streams below 800 Mbit/s."""
+    fields: dict[str, Any] = {"kind": "tcp_stream", "metric": "throughput_bps", "relation": "below", "limit": 0.8e9}
+    return threshold_create(ThresholdValues(**{"name": name} | fields | values), by=None)
 
 
 def claim_surely(run: Run, owner: str) -> Claimed:

@@ -32,6 +32,8 @@ os.environ["BENCHWEB_HOME"] = str(HOME)
 os.environ["BENCHWEB_SECRET_KEY"] = secrets.token_hex(32)
 # The tests' engines are on this machine.
 os.environ["BENCHWEB_ENGINE_NETWORKS"] = "127.0.0.0/8 ::1 0.0.0.0/0 ::/0"
+# Who logs in may do everything, except where a test gives them a role.
+os.environ["BENCHWEB_DEFAULT_ROLE"] = "admin"
 # Playwright's synchronous API runs an event loop in the test's thread, where Django would refuse its ORM.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
 if OWN_SERVERS:

@@ -30,7 +30,14 @@ class Engine:
 
     @classmethod
     def start(
-        cls, binary: Path, folder: Path, *, listen: str = "127.0.0.1:0", data_port: int = 0, token: str = ""
+        cls,
+        binary: Path,
+        folder: Path,
+        *,
+        listen: str = "127.0.0.1:0",
+        data_port: int = 0,
+        token: str = "",
+        disk_dir: str = "",
     ) -> "Engine":
         """Start an engine, by default on free ports, and wait for the line that says which."""
         folder.mkdir(parents=True, exist_ok=True)
@@ -39,6 +46,7 @@ class Engine:
         (folder / "token").write_text(token)
         command = [str(binary), "serve", "--listen", listen, "--data-port", str(data_port)]
         command += ["--state-dir", str(folder / "state"), "--token-file", str(folder / "token")]
+        command += ["--disk-dir", disk_dir] if disk_dir else []
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log)
         assert process.stdout is not None

@@ -19,6 +19,7 @@ PAGES = [
     *sorted(DOCS.rglob("*.md")),
     ROOT / "bench" / "README.md",
 ]
+MOST_PICTURE_BYTES = 120_000
 ARCHITECTURE_WORDS, DECISION_WORDS, UNRELEASED_ENTRIES = 1_200, 300, 25
 _LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
 
@@ -73,7 +74,7 @@ def test_the_index_leads_to_every_page() -> None:
 
 def test_every_page_is_in_one_of_four_parts() -> None:
     assert {page.name for page in DOCS.glob("*.md")} == FLAT
-    assert {folder.name for folder in DOCS.iterdir() if folder.is_dir()} == PARTS | {"decisions", "images"}
+    assert {folder.name for folder in DOCS.iterdir() if folder.is_dir()} == PARTS | {"decisions", "images", "ui"}
     assert all(any((DOCS / part).glob("*.md")) for part in PARTS)
 
 
@@ -89,3 +90,17 @@ def test_the_license_is_stated_alike_for_each_language() -> None:
     workspace = tomllib.loads((ROOT / "engine" / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]
     assert {each["license"] for each in (project, package, locked, workspace)} == {"Apache-2.0"}
     assert "Apache License" in (ROOT / project["license-files"][0]).read_text(encoding="utf-8")
+
+
+def test_each_sketch_stands_beside_a_small_picture_of_the_built_page() -> None:
+    folder = DOCS / "ui"
+    sketches = {path.stem for path in folder.glob("*.svg")}
+    pictures = {path.stem: path.stat().st_size for path in folder.glob("*.webp")}
+    rows = re.findall(
+        r"^\| [^|]+ \| !\[sketch\]\(([\w-]+)\.svg\) \| !\[built\]\(([\w-]+)\.webp\) \|$",
+        (folder / "README.md").read_text(),
+        re.M,
+    )
+    assert sketches == pictures.keys() == {sketch for sketch, _built in rows}
+    assert all(sketch == built for sketch, built in rows)
+    assert max(pictures.values()) <= MOST_PICTURE_BYTES

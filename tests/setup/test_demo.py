@@ -14,7 +14,7 @@ from tests.setup.processes import STOP_SECONDS, Up, children
 RUN_SECONDS = 400
 MEMORY_KB = 450_000
 STEPS = {"tcp_stream": 6, "udp_stream": 3, "tcp_rr": 2}
-REPETITIONS = 3
+REPETITIONS = 5
 
 
 @pytest.fixture(scope="module")

@@ -119,11 +119,19 @@ def test_tests_go_on_without_rust_and_up_does_not(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(apt, "install_missing", lambda command: [rust])
     monkeypatch.setattr(bootstrap, "_stale", list)
     monkeypatch.delenv("CI", raising=False)
-    names = ("python", "frontend", "engine", "fixture")
-    assert bootstrap._possible("test", names) == ["python", "frontend"]
+    names = ("python", "ldap", "frontend", "engine", "fixture")
+    assert bootstrap._possible("test", names) == ["python", "ldap", "frontend"]
     assert bootstrap._possible("up", names) == names
     monkeypatch.setenv("CI", "true")
     assert bootstrap._possible("test", names) == names
+
+
+def test_the_ldap_library_is_compiled_for_those_only_who_set_a_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BENCHWEB_LDAP_URL", raising=False)
+    assert bootstrap._with_ldap(("python",)) == ("python",)
+    monkeypatch.setenv("BENCHWEB_LDAP_URL", "ldaps://ldap.example.org")
+    assert bootstrap._with_ldap(("python",)) == ["python", "ldap"]
+    assert bootstrap._with_ldap(("python", "ldap")) == ("python", "ldap")
 
 
 def test_a_part_that_cannot_run_is_listed_with_its_command_and_fails_only_in_ci(

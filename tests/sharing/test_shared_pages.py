@@ -73,7 +73,8 @@ def test_anyone_sees_the_run_without_a_log_in_and_gets_no_cookie(run: Run) -> No
 def test_what_a_host_does_not_tell_is_said_in_the_readers_language() -> None:
     facts = {"kernel": "host", "missing": ["speed of eth0: the driver tells none"]}
     with translation.override("zh-hans"):
-        page = render_to_string("shares/partials/shared_facts.html", {"facts": facts_side_by_side(facts, facts)})
+        context = {"facts": facts_side_by_side(facts, facts), "frozen": {"source": "a", "sink": "b"}}
+        page = render_to_string("shares/partials/shared_facts.html", context)
     assert page.count("<td>eth0 的速率：驱动未提供</td>") == 2
     assert page.count("<td>host</td>") == 2
 

@@ -83,3 +83,15 @@ def test_a_server_that_is_cut_off_for_a_while_is_an_outage() -> None:
     [outage] = tried.result["outages"]
     # Connections that were cut off are tried again some time after the wire is whole.
     assert 1.7 < outage["until_seconds"] - outage["from_seconds"] < 4.5
+
+
+@pytest.mark.parametrize("every", [8, 11])
+def test_a_window_begins_with_the_first_data_when_the_word_of_the_start_is_lost(every: int) -> None:
+    """Every so many packets one is lost, the start's among them; its repetition comes 250 ms later."""
+    params = {"message_size_bytes": 1000, "rate_bps": 2_000_000, "duration_seconds": 0.5}
+    params["report_interval_seconds"] = 0.1
+    with wired(both="delay=50ms", forward=f"loss=1/{every}", is_control_apart=True) as (between, _):
+        tried = attempt(between, "udp_stream", params)
+    assert tried.code == 0, tried.stderr
+    rates = [interval["metrics"]["throughput_bps"] for interval in tried.result["intervals"]]
+    assert max(rates) < 2.5 * 2_000_000, rates

@@ -89,7 +89,7 @@ def test_a_rate_is_kept_within_a_hundredth_and_its_queue_drops_the_rest(joined: 
         numbers = arrived(receiver)
         wire.end()
         packets = [packet for packet in wire.packets("forward", "udp") if packet.fate == "delivered"]
-        counts = wire.told.of("forward", "udp")
+        counts = wire.report.of("forward", "udp")
     seconds = (packets[-1].departed - packets[0].departed) / 1e9
     assert (len(packets) - 1) * FRAME_BYTES * 8 / seconds == pytest.approx(8e6, rel=0.01)
     assert counts.delivered == len(numbers)
