@@ -31,7 +31,7 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 PROBES = frozenset({"/livez", "/readyz", "/healthz"})
 PROBES_AT_ONCE = 32
 # The largest body by the beginning of its address; the longest beginning counts. Uploads go here.
-LARGER_BODIES: Mapping[str, int] = {}
+LARGER_BODIES: Mapping[str, int] = {"/imports": 24 * 1024 * 1024}
 # Of all requests together that wait to be answered.
 BODIES_AT_ONCE_BYTES = 64 * 1024 * 1024
 BODY_SECONDS = 20.0

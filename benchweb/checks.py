@@ -8,17 +8,23 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
+from benchweb.accounts.login.checks import login_faults
+from benchweb.accounts.models import Role
 from benchweb.common.loopback import is_loopback_name
 from benchweb.hosts.addresses import NetworksError, parsed_networks
 
 SHORTEST_SECRET = 32
+# The database refuses to remove later ones, see accounts.audit.triggers.
+FEWEST_AUDIT_DAYS = 30
+MOST_SHARE_DAYS = 3_650
 
 
 @register()
 def settings_are_usable(**_: Any) -> list[CheckMessage]:
     """Check what comes from the environment."""
     own = [*_secret_key(), *_addresses(), *_proxies(), *_demo(), *_catalog_overlay()]
-    return [*own, *_networks(), *_mail_server(), *_public_url()]
+    more = [*_audit_days(), *_share_days(), *_default_role(), *login_faults()]
+    return [*own, *_networks(), *_mail_server(), *_public_url(), *_delivery_days(), *more]
 
 
 def _secret_key() -> list[CheckMessage]:
@@ -128,3 +134,29 @@ def _public_url() -> list[CheckMessage]:
     if not settings.PUBLIC_URL or urlsplit(settings.PUBLIC_URL).scheme in ("http", "https"):
         return []
     return [Error("BENCHWEB_PUBLIC_URL must begin with http:// or https://.", id="benchweb.E009")]
+
+
+def _delivery_days() -> list[CheckMessage]:
+    if settings.DELIVERY_DAYS >= 0:
+        return []
+    return [Error("BENCHWEB_DELIVERY_DAYS is below 0.", hint="0 keeps all messages.", id="benchweb.E010")]
+
+
+def _audit_days() -> list[CheckMessage]:
+    if settings.AUDIT_DAYS == 0 or settings.AUDIT_DAYS >= FEWEST_AUDIT_DAYS:
+        return []
+    text = f"BENCHWEB_AUDIT_DAYS is neither 0 nor at least {FEWEST_AUDIT_DAYS}."
+    return [Error(text, hint="0 keeps all entries.", id="benchweb.E011")]
+
+
+def _default_role() -> list[CheckMessage]:
+    if settings.DEFAULT_ROLE in Role.values:
+        return []
+    return [Error(f"BENCHWEB_DEFAULT_ROLE must be one of {', '.join(Role.values)}.", id="benchweb.E012")]
+
+
+def _share_days() -> list[CheckMessage]:
+    if 0 <= settings.SHARE_DAYS <= MOST_SHARE_DAYS:
+        return []
+    text = f"BENCHWEB_SHARE_DAYS is not from 0 to {MOST_SHARE_DAYS}."
+    return [Error(text, hint="0 lets links stand until they are revoked.", id="benchweb.E013")]

@@ -7,6 +7,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
+from benchweb.common.connection_actor import forget_actor
+from benchweb.login_settings import *  # noqa: F403
+from benchweb.login_settings import LDAP_BACKENDS
+from benchweb.login_settings import words as _words
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 BENCHWEB_HOME = Path(os.environ.get("BENCHWEB_HOME", BASE_DIR / ".benchweb")).resolve()
 # Written by `up`: where the running database and broker are, so that other commands find them.
@@ -23,10 +28,6 @@ def _runtime() -> dict[str, str]:
 
 def _setting(name: str, default: str = "") -> str:
     return os.environ.get(f"BENCHWEB_{name}") or _runtime().get(name.lower(), default)
-
-
-def _words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def _secret_key() -> str:
@@ -60,7 +61,7 @@ def _database(url: str) -> dict[str, Any]:
     parts = urlsplit(url)
     query = dict(parse_qsl(parts.query))
     # psycopg's pool: a thread gives its connection back by close(), so nobody holds one while waiting.
-    pool = {"min_size": 0, "max_size": DATABASE_POOL, "timeout": 10}
+    pool = {"min_size": 0, "max_size": DATABASE_POOL, "timeout": 10, "reset": forget_actor}
     options = {"connect_timeout": 5, "options": ""}
     return {
         "ENGINE": "django.db.backends.postgresql",
@@ -77,6 +78,8 @@ def _database(url: str) -> dict[str, Any]:
 DATABASE_URL = _setting("DATABASE_URL", "postgresql:///benchweb")
 REDIS_URL = _setting("REDIS_URL", "redis://127.0.0.1:6379/0")
 SECRET_KEY = _secret_key()
+# Former keys: what they signed or encrypted stays good until they are left out, see `manage.py rotate_secrets`.
+SECRET_KEY_FALLBACKS = _words(os.environ.get("BENCHWEB_SECRET_KEY_FALLBACKS", ""))
 # Runs that one worker process executes at a time: they wait on the network.
 WORKER_RUNS = int(os.environ.get("BENCHWEB_WORKER_RUNS", "300"))
 # Requests that one web server answers or lets wait at a time; who comes then is told to come again.
@@ -88,8 +91,16 @@ DEMO = os.environ.get("BENCHWEB_DEMO") == "1"
 ENGINE_NETWORKS = os.environ.get("BENCHWEB_ENGINE_NETWORKS", "")
 # Private networks that notifications may go to, read by benchweb.notifications.delivery.egress.
 NOTIFY_PRIVATE_NETWORKS = os.environ.get("BENCHWEB_NOTIFY_PRIVATE_NETWORKS", "")
+# The role of a user who was given none: viewer, operator, editor or admin.
+DEFAULT_ROLE = os.environ.get("BENCHWEB_DEFAULT_ROLE") or "viewer"
 # At what address people open these pages: links in notifications begin with it.
 PUBLIC_URL = os.environ.get("BENCHWEB_PUBLIC_URL", "")
+# So many days after its end a message is removed from the log of its channel, with its attempts; 0 keeps all.
+DELIVERY_DAYS = int(os.environ.get("BENCHWEB_DELIVERY_DAYS") or "180")
+# So many days after it is made a share link expires, unless its maker says otherwise; 0 is never.
+SHARE_DAYS = int(os.environ.get("BENCHWEB_SHARE_DAYS") or "30")
+# So many days the audit log keeps its entries, at least 30; 0 keeps all.
+AUDIT_DAYS = int(os.environ.get("BENCHWEB_AUDIT_DAYS") or "730")
 DEBUG = os.environ.get("BENCHWEB_DEBUG") == "1"
 # Extra catalog sections merged over engine/schema/catalog.json: for private kinds, and for the tests.
 CATALOG_OVERLAY = os.environ.get("BENCHWEB_CATALOG_OVERLAY", "")
@@ -104,6 +115,8 @@ EMAIL_HOST_USER = unquote(_smtp.username or "")
 EMAIL_HOST_PASSWORD = unquote(_smtp.password or "")
 EMAIL_USE_SSL = _smtp.scheme == "smtps"
 EMAIL_USE_TLS = _smtp.scheme == "smtp+starttls"
+# Of each step of a conversation with it.
+EMAIL_TIMEOUT = 8
 DEFAULT_FROM_EMAIL = os.environ.get("BENCHWEB_MAIL_FROM") or "benchweb@localhost"
 
 ALLOWED_HOSTS = _words(os.environ.get("BENCHWEB_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]"))
@@ -143,6 +156,12 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "django.contrib.staticfiles",
     "django_htmx",
+    # Second factors, passkeys and OpenID Connect: docs/decisions/0031-log-in.md.
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "ninja",
     "benchweb.accounts",
     "benchweb.hosts",
@@ -153,7 +172,9 @@ INSTALLED_APPS = [
     "benchweb.annotations",
     "benchweb.regressions",
     "benchweb.notifications",
+    "benchweb.imports",
     "benchweb.sharing",
+    "benchweb.reports",
     "benchweb.ops",
     "benchweb.web",
 ]
@@ -171,7 +192,11 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "benchweb.web.middleware.proxy_login.ProxyLoginMiddleware",
+    "benchweb.web.middleware.actors.ActorMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "benchweb.web.access.middleware.PermissionMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "benchweb.web.middleware.button_addresses.ButtonAddressMiddleware",
     "benchweb.web.middleware.storable_text.StorableTextMiddleware",
@@ -192,6 +217,7 @@ TEMPLATES = [
             "libraries": {
                 **{name: f"benchweb.web.{name}.tags" for name in ("compare", "facts", "matrix")},
                 **{name: f"benchweb.web.tags.{name}" for name in ("carry", "next_step", "show", "sparklines")},
+                "access": "benchweb.web.access.tags",
                 "availability": "benchweb.web.hosts.tags",
                 "lanes": "benchweb.web.timeline.tags",
             },
@@ -200,7 +226,9 @@ TEMPLATES = [
                 "django.template.context_processors.i18n",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "benchweb.web.access.context.can",
                 "benchweb.web.shared.context.shell",
+                "benchweb.web.shared.navigation.navigation",
             ],
         },
     }
@@ -226,16 +254,22 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+# For so long a mailed link sets a new password.
+PASSWORD_RESET_TIMEOUT = 3_600
 PASSWORD_HASHERS = ["benchweb.accounts.hashing.PooledPasswordHasher"]
+# Makes what a link to a view shows: a path and a time zone in, a FrozenView for each language out.
+SHARED_VIEW_BUILDER = "benchweb.web.view_shares.building.built_in_languages"
 AUTHENTICATION_BACKENDS = [
     "benchweb.accounts.backend.PasswordBackend",
     "benchweb.ops.login.DemoBackend",
+    "benchweb.accounts.login.proxy.ProxyBackend",
+    # Asked last: who has a password of benchweb's own gets in while the directory is away.
+    *LDAP_BACKENDS,
 ]
 # Not cached_db: who is logged in stays so while the broker is away.
-SESSION_ENGINE = "django.contrib.sessions.backends.db"
+SESSION_ENGINE = "benchweb.accounts.sessions"
 LOGIN_URL = "web:login"
 LOGIN_REDIRECT_URL = "web:overview"
-LOGOUT_REDIRECT_URL = "web:login"
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]

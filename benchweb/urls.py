@@ -5,6 +5,7 @@ from django.urls import include, path
 from benchweb.api.urls import api
 from benchweb.ops.health.views import healthz, livez, metrics, readyz
 
+handler403 = "benchweb.web.access.refusals.refused"
 urlpatterns = [
     path("livez", livez, name="livez"),
     path("readyz", readyz, name="readyz"),
@@ -12,4 +13,6 @@ urlpatterns = [
     path("metrics", metrics, name="metrics"),
     path("api/v1/", api.urls),
     path("", include("benchweb.web.urls")),
+    path("", include("benchweb.web.login.library_urls")),
+    path("", include("benchweb.web.factors.urls")),
 ]

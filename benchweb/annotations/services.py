@@ -47,7 +47,13 @@ def annotation_create(
     )
 
 
+def annotation_restore(*, annotation_id: int) -> bool:
+    """Put a removed note back on the charts; False when it is there."""
+    removed = Annotation.objects.filter(pk=annotation_id).exclude(archived_at=None)
+    return removed.update(archived_at=None) == 1
+
+
 def annotation_archive(*, annotation_id: int) -> bool:
     """Take a note from the charts; False when that was done already."""
-    shown = Annotation.objects.filter(pk=annotation_id, archived_at=None)
-    return shown.update(archived_at=timezone.now()) == 1
+    unarchived = Annotation.objects.filter(pk=annotation_id, archived_at=None)
+    return unarchived.update(archived_at=timezone.now()) == 1

@@ -23,12 +23,14 @@ def send_on_commit(task: str, *arguments: Any) -> None:
     transaction.on_commit(partial(send, task, *arguments))
 
 
-def send(task: str, *arguments: Any) -> None:
-    """Enqueue `task` now; a broker that is down loses the wake-up only, never the row it speaks of."""
+def send(task: str, *arguments: Any) -> bool:
+    """Enqueue `task` now; a broker that is down, then False, loses the wake-up only, never the row it speaks of."""
     try:
         _client().send_task(task, args=list(arguments), retry=False, ignore_result=True)
     except OperationalError as error:
         _log.warning("Broker unreachable, %s waits for the next tick: %s", task, error)
+        return False
+    return True
 
 
 def broker_url(redis_url: str) -> str:

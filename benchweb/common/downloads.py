@@ -10,13 +10,13 @@ from django.http import HttpRequest, StreamingHttpResponse
 
 
 def download(
-    request: HttpRequest, parts: Iterator[str], *, media_type: str, file_name: str, is_inline: bool = False
+    request: HttpRequest, parts: Iterator[str | bytes], *, media_type: str, file_name: str, is_inline: bool = False
 ) -> StreamingHttpResponse:
     """Answer with a file whose parts are read from the database while it is sent; `is_inline` has browsers show it.
 
     The first part is read at once: where that fails the answer is an error, not the beginning of a file.
     """
-    whole = chain([next(parts, "")], parts)
+    whole: Iterator[str | bytes] = chain([next(parts, "")], parts)
     return StreamingHttpResponse(
         _read_in_threads(whole) if isinstance(request, ASGIRequest) else whole,
         # JSON is UTF-8 by itself (RFC 8259).
@@ -25,12 +25,12 @@ def download(
     )
 
 
-async def _read_in_threads(parts: Iterator[str]) -> AsyncIterator[str]:
+async def _read_in_threads(parts: Iterator[str | bytes]) -> AsyncIterator[str | bytes]:
     while (part := await sync_to_async(_next)(parts)) is not None:
         yield part
 
 
-def _next(parts: Iterator[str]) -> str | None:
+def _next(parts: Iterator[str | bytes]) -> str | bytes | None:
     try:
         return next(parts, None)
     finally:

@@ -1,5 +1,6 @@
-"""The one formatter of numbers on the server; frontend/src/text/format.ts is its twin in the browser."""
+"""The one formatter of numbers on the server, and reader of typed ones; frontend/src/text/format.ts is its twin."""
 
+import re
 from functools import cache
 from typing import NamedTuple
 
@@ -19,8 +20,11 @@ _PREFIXES = {
     -3: (1e-9, "n"),
 }
 _BINARY = [(2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki")]
+_TYPED = re.compile(r"([+-]?[0-9]{1,30}(?:\.[0-9]{1,30})?) ?([kKMGT]i?)?(?:B|s|bit/s)?")
+MULTIPLIERS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+MULTIPLIERS |= {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 # Units that are words keep apart from their prefix: 728 k pkt/s, but 16.3 Gbit/s.
-_WORDS = ("pkt", "transactions", "connections", "requests", "segments", "errors", "responses", "probes")
+_WORDS = ("pkt", "transactions", "connections", "requests", "segments", "errors", "responses", "probes", "operations")
 # What is counted: 3 of them are 3, and not 3.00.
 _COUNTED = {*_WORDS, "replies"}
 # One of what is counted, where the language tells it from several.
@@ -33,6 +37,7 @@ _ONE_OF = {
     "requests": "request",
     "connections": "connection",
     "transactions": "transaction",
+    "operations": "operation",
 }
 # A spread of more than one part in so many of the median is told as a range.
 _RANGE_FROM = 3
@@ -105,8 +110,8 @@ def spread(median: float, low: float, high: float, unit: str = "") -> str:
 
 def repetitions(median: float, extremes: tuple[float, float] | None, unit: str, n: int) -> str:
     """Say what stands behind a median: how far its repetitions lie from it, where there are several, and how many."""
-    told = spread(median, *extremes, unit) if extremes and n > 1 else ""
-    return f"{told} · n={n}" if told else f"n={n}"
+    spread_text = spread(median, *extremes, unit) if extremes and n > 1 else ""
+    return f"{spread_text} · n={n}" if spread_text else f"n={n}"
 
 
 def _between(low: float, high: float, unit: str) -> str:
@@ -198,3 +203,15 @@ def _with_minus(number: str) -> str:
 def _two(whole: int, base: int, large: str, small: str) -> str:
     high, low = divmod(whole, base)
     return f"{high} {large} {low} {small}" if low else f"{high} {large}"
+
+
+def typed_number(text: str) -> int | float | None:
+    """Return the number that people type as 64, 1.5k (k is 1,000) or 64Ki (Ki is 1,024); None for what is none."""
+    match = _TYPED.fullmatch(text)
+    if match is None:
+        return None
+    digits, multiplier = match[1], MULTIPLIERS[(match[2] or "").replace("K", "k").replace("ki", "Ki")]
+    if "." not in digits:
+        return int(digits) * multiplier
+    value = float(digits) * multiplier
+    return int(value) if value.is_integer() else value

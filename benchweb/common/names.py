@@ -52,17 +52,17 @@ def text_fault(text: str) -> str:
 
 def stored_name(name: str) -> str:
     """Return a name as it is stored: NFC, on one line, without characters that are not seen, single blanks inside."""
-    kept: list[str] = []
+    characters: list[str] = []
     for character in name:
-        if not _is_without_width(character) or (kept and _draws(character, kept[-1])):
-            kept.append(" " if unicodedata.category(character) in _LINE_BREAKING else character)
-    return _tidied(kept)
+        if not _is_without_width(character) or (characters and _draws(character, characters[-1])):
+            characters.append(" " if unicodedata.category(character) in _LINE_BREAKING else character)
+    return _tidied(characters)
 
 
 def name_key(name: str) -> str:
     """Return what names are compared by: two that look alike but for case, width or spelling in Unicode have one."""
     folded = unicodedata.normalize("NFKC", stored_name(name)).casefold()
-    seen = [each for each in unicodedata.normalize("NFKC", folded) if not _is_without_width(each)]
+    seen = [character for character in unicodedata.normalize("NFKC", folded) if not _is_without_width(character)]
     return _tidied(seen)[:MAXIMUM_KEY_LENGTH]
 
 

@@ -78,7 +78,7 @@ def _parsed(block: str) -> Entry:
         elif line and not line.startswith("#"):
             name, _, text = line.partition(" ")
             fields[name] = ast.literal_eval(text)
-    entry.msgid, entry.plural, entry.context = (fields.get(each, "") for each in ("msgid", "msgid_plural", "msgctxt"))
+    entry.msgid, entry.plural, entry.context = (fields.get(key, "") for key in ("msgid", "msgid_plural", "msgctxt"))
     first, *entry.forms = [text for name, text in sorted(fields.items()) if name.startswith("msgstr")]
     entry.msgstr = first
     return entry

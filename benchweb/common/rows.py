@@ -70,3 +70,8 @@ _MOST_DIGITS = 18
 def row_id(text: str) -> int | None:
     """Return the id that the text is, or None; Python itself refuses to read numbers of over 4,300 digits."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS else None
+
+
+def row_ids(texts: Iterable[str]) -> list[int]:
+    """Return the ids among some texts, in their order; what is none is left out."""
+    return [pk for text in texts if (pk := row_id(text)) is not None]

@@ -52,8 +52,8 @@ def is_figure(value: Any) -> bool:
 
 def _members(value: Any, depth: int) -> Any:
     if isinstance(value, list):
-        return [storable(each, depth) for each in value]
-    return {storable_text(key): _member(key, each, depth) for key, each in value.items()}
+        return [storable(item, depth) for item in value]
+    return {storable_text(key): _member(key, item, depth) for key, item in value.items()}
 
 
 def _member(key: str, value: Any, depth: int) -> Any:

@@ -95,7 +95,7 @@ def expanded(steps: Sequence[Mapping[str, Any]], repetitions: int, order: str, s
 
 def _validated_step(index: int, step: Mapping[str, Any]) -> dict[str, Any]:
     where = f"steps.{index}"
-    kinds = catalog().kinds
+    kinds = catalog().tests
     name = step.get("kind")
     if not isinstance(name, str) or name not in kinds:
         raise PlanError(

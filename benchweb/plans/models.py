@@ -12,6 +12,8 @@ class Plan(models.Model):
     name = models.CharField(max_length=100)
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(null=True, blank=True)
+    # Made for single launches, by the quick test or by a run with changes: no list of plans has it until it is kept.
+    is_one_off = models.BooleanField(default=False, db_default=False, editable=False)
     # Made by generate_history.
     is_synthetic = models.BooleanField(default=False, db_default=False, editable=False)
 

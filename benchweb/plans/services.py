@@ -14,6 +14,7 @@ from benchweb.plans.expansion import PlanError, validated_steps
 from benchweb.plans.models import Plan, PlanVersion
 
 MAXIMUM_PAUSE_SECONDS = 3600.0
+_LONGEST_NAME = 100
 
 
 @transaction.atomic
@@ -62,14 +63,83 @@ def plan_update(
     )
     Plan.objects.filter(pk=plan.pk).update(name=stored_name(name))
     latest = plan.versions.order_by("-number")[0]
-    if all(getattr(latest, field) == value for field, value in fields.items()):
+    if _is_same(latest, fields):
         return latest
-    number = plan.versions.aggregate(last=Max("number"))["last"] + 1
-    try:
-        with transaction.atomic():
-            return PlanVersion.objects.create(plan=plan, number=number, **fields)
-    except IntegrityError as error:
-        raise PlanError("", _("Somebody else saved this plan at the same moment: reload it and try again.")) from error
+    return _next_version(plan, plan.versions.aggregate(last=Max("number"))["last"], fields)
+
+
+@transaction.atomic
+def one_off_version(
+    *,
+    name: str,
+    steps: Sequence[Mapping[str, Any]],
+    repetitions: int,
+    order: str,
+    pause_seconds: float = 0,
+    confidence: Mapping[str, Any] | None = None,
+    changed_from: PlanVersion | None = None,
+) -> PlanVersion:
+    """Return a version for a single launch, of a plan that no list has; the same test again is the same version.
+
+    Where nothing is changed from another version, it is that one.
+    """
+    fields = _checked(
+        name=name,
+        steps=steps,
+        repetitions=repetitions,
+        order=order,
+        pause_seconds=pause_seconds,
+        confidence=confidence,
+    )
+    if changed_from is not None and _is_same(changed_from, fields):
+        return changed_from
+    return _one_off(name, fields)
+
+
+def reported_version(*, name: str, steps: Sequence[Mapping[str, Any]]) -> PlanVersion:
+    """Return a version of what another system measured: in no list, of kinds that no engine has, never launched."""
+    fields = {"steps": steps, "repetitions": 1, "order": PlanVersion.Order.SEQUENTIAL}
+    return _one_off(name, {**fields, "pause_seconds": 0, "confidence": None})
+
+
+def _one_off(name: str, fields: Mapping[str, Any]) -> PlanVersion:
+    same_name = Plan.objects.filter(is_one_off=True, name=stored_name(name), archived_at=None)
+    plan = same_name.order_by("pk").first() or Plan.objects.create(is_one_off=True, name=stored_name(name))
+    versions = list(plan.versions.order_by("-number"))
+    same = next((each for each in versions if _is_same(each, fields)), None)
+    return same or _next_version(plan, versions[0].number if versions else 0, fields)
+
+
+def plan_keep(*, plan: Plan) -> bool:
+    """Move a one-off plan to the list of plans; False when it is there already."""
+    return bool(Plan.objects.filter(pk=plan.pk, is_one_off=True).update(is_one_off=False))
+
+
+@transaction.atomic
+def version_repeated(*, version: PlanVersion, repetitions: int) -> PlanVersion:
+    """Return a version that tests the same with at least so many repetitions, and leave its plan as it is.
+
+    It belongs to an archived plan of its own, so that no schedule takes it; made once.
+    """
+    if version.repetitions >= repetitions:
+        return version
+    fields: dict[str, Any] = {
+        "steps": version.steps,
+        "order": version.order,
+        "pause_seconds": version.pause_seconds,
+        "confidence": version.confidence,
+        "repetitions": repetitions,
+    }
+    # What would be too long with so many repetitions is refused here.
+    ending = f" · n={repetitions}"
+    name = version.plan.name[: _LONGEST_NAME - len(ending)] + ending
+    checked = _checked(name=name, **fields)
+    same = PlanVersion.objects.filter(plan__name=name, plan__archived_at__isnull=False).order_by("pk")
+    for known in same:
+        if all(getattr(known, field) == value for field, value in checked.items()):
+            return known
+    copy = Plan.objects.create(name=name, archived_at=timezone.now(), is_synthetic=version.plan.is_synthetic)
+    return PlanVersion.objects.create(plan=copy, number=1, **checked)
 
 
 def plan_archive(*, plan: Plan) -> bool:
@@ -80,6 +150,18 @@ def plan_archive(*, plan: Plan) -> bool:
 def plan_restore(*, plan: Plan) -> bool:
     """Bring an archived plan back; False when it wasn't archived."""
     return bool(Plan.objects.filter(pk=plan.pk).exclude(archived_at=None).update(archived_at=None))
+
+
+def _is_same(version: PlanVersion, fields: Mapping[str, Any]) -> bool:
+    return all(getattr(version, field) == value for field, value in fields.items())
+
+
+def _next_version(plan: Plan, latest: int, fields: Mapping[str, Any]) -> PlanVersion:
+    try:
+        with transaction.atomic():
+            return PlanVersion.objects.create(plan=plan, number=latest + 1, **fields)
+    except IntegrityError as error:
+        raise PlanError("", _("Somebody else saved this plan at the same moment: reload it and try again.")) from error
 
 
 def _checked(

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from benchweb.catalog import catalog
+from benchweb.catalog.document import ADDED
 from benchweb.catalog.reasons import Reason
 from benchweb.plans.confidence import RequestedConfidence
 from benchweb.plans.expansion import PlannedTrial, expanded
@@ -93,10 +94,14 @@ def next_round(version: PlanVersion, trials: Sequence[TrialRow]) -> list[Planned
 
 
 def _needs_more(single: PlannedTrial, rows: list[TrialRow], requested: RequestedConfidence, minimum: int) -> bool:
-    found = _combination(single, rows, requested)
+    combination = _combination(single, rows, requested)
     # What failed as often as the minimum would go on failing up to the maximum.
-    is_hopeless = found.failed >= minimum
-    return not found.is_reached and not is_hopeless and max(row.repetition for row in rows) < requested.max_repetitions
+    is_hopeless = combination.failed >= minimum
+    return (
+        not combination.is_reached
+        and not is_hopeless
+        and max(row.repetition for row in rows) < requested.max_repetitions
+    )
 
 
 def _combination(single: PlannedTrial, rows: list[TrialRow], requested: RequestedConfidence) -> Combination:
@@ -122,11 +127,13 @@ def _singles(version: PlanVersion) -> dict[str, PlannedTrial]:
 
 
 def _by_combination(trials: Iterable[TrialRow]) -> dict[str, list[TrialRow]]:
-    found: dict[str, list[TrialRow]] = {}
+    combinations: dict[str, list[TrialRow]] = {}
     for trial in trials:
-        found.setdefault(_key(trial.kind, trial.params), []).append(trial)
-    return found
+        combinations.setdefault(_key(trial.kind, trial.params), []).append(trial)
+    return combinations
 
 
 def _key(kind: str, params: dict[str, Any]) -> str:
-    return json.dumps([kind, params], sort_keys=True)
+    # What results add is known of trials, not of plans.
+    asked = {name: value for name, value in params.items() if name not in ADDED}
+    return json.dumps([kind, asked], sort_keys=True)

@@ -41,7 +41,7 @@ def joined(parts: Sequence[Interval]) -> Interval:
     whole = {
         **{key: value for key, value in first.items() if key in ("start_seconds", "warmup", "drain")},
         "end_seconds": last["end_seconds"],
-        "metrics": {key: _together(key, parts) for key in keys},
+        "metrics": {key: _combined(key, parts) for key in keys},
         "parts": sum(part.get("parts") or 1 for part in parts),
         "extremes": {key: _extremes(key, parts) for key in keys},
     }
@@ -58,15 +58,15 @@ def _figures(interval: Interval) -> dict[str, float]:
     return {key: value for key, value in (interval.get("metrics") or {}).items() if value is not None}
 
 
-def _together(key: str, parts: Sequence[Interval]) -> float:
-    told = [(part, _figures(part)[key]) for part in parts if key in _figures(part)]
+def _combined(key: str, parts: Sequence[Interval]) -> float:
+    figures = [(part, _figures(part)[key]) for part in parts if key in _figures(part)]
     if is_count(key):
-        return sum(value for _part, value in told)
-    weights = [_weight(key, part) for part, _value in told]
+        return sum(value for _part, value in figures)
+    weights = [_weight(key, part) for part, _value in figures]
     total = sum(weights)
     if total <= 0:
-        return told[-1][1]
-    return sum(value * weight for (_part, value), weight in zip(told, weights, strict=True)) / total
+        return figures[-1][1]
+    return sum(value * weight for (_part, value), weight in zip(figures, weights, strict=True)) / total
 
 
 def is_count(key: str) -> bool:
@@ -83,30 +83,30 @@ def _weight(key: str, part: Interval) -> float:
 
 def _extremes(key: str, parts: Sequence[Interval]) -> list[float]:
     lows_and_highs = [extremes_of(part, key) for part in parts]
-    known = [each for each in lows_and_highs if each is not None]
+    known = [low_and_high for low_and_high in lows_and_highs if low_and_high is not None]
     return [min(low for low, _high in known), max(high for _low, high in known)]
 
 
 def extremes_of(interval: Interval, key: str) -> tuple[float, float] | None:
     """Return the least and greatest of a metric in an interval, which may join others; None where it has none."""
-    if kept := (interval.get("extremes") or {}).get(key):
-        return kept[0], kept[1]
+    if extremes := (interval.get("extremes") or {}).get(key):
+        return extremes[0], extremes[1]
     value = (interval.get("metrics") or {}).get(key)
     return None if value is None else (value, value)
 
 
 def _sums(counts: Sequence[dict[str, int]]) -> dict[str, int]:
-    keys = dict.fromkeys(key for each in counts for key in each)
-    return {key: sum(each.get(key) or 0 for each in counts) for key in keys}
+    keys = dict.fromkeys(key for counted in counts for key in counted)
+    return {key: sum(counted.get(key) or 0 for counted in counts) for key in keys}
 
 
-def _interfaces(told: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _interfaces(interfaces: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Add what one interface counted; of two of them the counts together say nothing."""
     ends = {}
     for end in ("source", "sink"):
-        counted = [each.get(end) for each in told]
-        known = [each for each in counted if each]
-        if len(known) == len(told) and len({each.get("name") for each in known}) == 1:
-            sums = {key: sum(each.get(key) or 0 for each in known) for key in _INTERFACE_COUNTS}
+        counted = [interface.get(end) for interface in interfaces]
+        known = [interface for interface in counted if interface]
+        if len(known) == len(interfaces) and len({interface.get("name") for interface in known}) == 1:
+            sums = {key: sum(interface.get(key) or 0 for interface in known) for key in _INTERFACE_COUNTS}
             ends[end] = {"name": known[0].get("name"), **sums}
     return ends

@@ -4,12 +4,14 @@ import base64
 import hashlib
 import json
 import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db import transaction
 
-from benchweb.catalog import catalog
+from benchweb.catalog import Kind, catalog
+from benchweb.catalog.document import SOURCES, TOOL
 from benchweb.catalog.reasons import Reason, reason_data
 from benchweb.common.rows import fetch_column, literals
 from benchweb.common.storable import TooDeepError, is_figure, storable, storable_text
@@ -20,8 +22,15 @@ from benchweb.results.models import IntervalPart, Series
 from benchweb.results.shapes import result_fault
 from benchweb.runs import live
 from benchweb.runs.models import OPEN_STATES, State, Trial
+from benchweb.toolformats.host.littles_law import broken
 
 _METRICS_DISPLAYED_LIVE = 40
+# What the engine calls its own way to measure.
+_NATIVE = "native"
+# The flag of figures that can't be true together, and where both are in the document.
+LAW = "littles_law"
+# Where a document has when its sink's session began, by the sink's clock.
+SINK_STARTED_AT = "sink_started_at"
 # Some three hundred kilobytes.
 _INTERVALS_OF_A_PART = 400
 # Ends the trial, and stores its result and points, if nobody has ended it before. By the database's clock alone: a
@@ -29,7 +38,7 @@ _INTERVALS_OF_A_PART = 400
 _STORE = f"""
     WITH ended AS (
         UPDATE runs_trial SET state = %(state)s, reason = %(reason)s, reason_data = %(reason_data)s::jsonb,
-            finished_at = statement_timestamp()
+            params = params || %(added)s::jsonb, finished_at = statement_timestamp()
         WHERE id = %(trial)s AND state IN ({literals(OPEN_STATES)})
         RETURNING id, run_id, coalesce(started_at, finished_at) AS begun_at
     ), stored AS (
@@ -66,6 +75,16 @@ class ParsedResult:
     document: dict[str, Any]
     # Of a long test all of its intervals, of which the document has the course alone; else none.
     intervals: list[dict[str, Any]] = field(default_factory=list)
+    # The tool that the engine had measure, such as fio; empty where it measured itself.
+    tool: str = ""
+    # How many sources tested the sink at once.
+    sources: int = 1
+
+    @property
+    def added(self) -> dict[str, Any]:
+        """Return the parameters that tell its series from the engine's own of a source alone."""
+        given = {TOOL.name: self.tool or TOOL.default, SOURCES.name: self.sources}
+        return {name: value for name, value in given.items() if value not in (TOOL.default, SOURCES.default)}
 
 
 def parsed_result(kind_name: str, document: Any) -> ParsedResult:
@@ -85,15 +104,29 @@ def parsed_result(kind_name: str, document: Any) -> ParsedResult:
     is_long = len(intervals) > MOST_DISPLAYED
     if is_long:
         rest["intervals"] = thinned(intervals, MOST_DISPLAYED)
+    kind = catalog().kinds[kind_name]
+    law, told = law_flags(kind, kind.filled(document.get("params") or {}), metrics)
     return ParsedResult(
         metrics=metrics,
-        flags=document.get("flags") or [],
+        flags=[*(document.get("flags") or []), *law],
         limits=_limits(document.get("limits") or []),
         histogram=_histogram(document.get("histogram")),
         source_facts=_facts(document, "source"),
         sink_facts=_facts(document, "sink"),
-        document=rest,
+        document=rest | told,
         intervals=intervals if is_long else [],
+        tool=_tool(document),
+    )
+
+
+def with_others(result: ParsedResult, beside: Mapping[str, Any]) -> ParsedResult:
+    """Return the result of a run that started together with others, with how many they were and when its sink began."""
+    if not beside:
+        return result
+    return replace(
+        result,
+        document=result.document | {SINK_STARTED_AT: storable_text(str(beside[SINK_STARTED_AT]))},
+        sources=beside[SOURCES.name],
     )
 
 
@@ -104,21 +137,23 @@ def ingest(*, trial: Trial, result: ParsedResult, state: State, reason: str = ""
     Raises django.db errors (such as a full disk) with nothing written: the engine keeps the result until then.
     """
     pair, sides = trial.run.pair, (result.source_facts, result.sink_facts)
-    told = [
+    reported = [
         facts_reported(endpoint_id=endpoint_id, document=document) if document else None
         for endpoint_id, document in zip((pair.source_id, pair.sink_id), sides, strict=True)
     ]
     # A partial result joins no series.
     metrics = result.metrics if state == State.FINISHED else {}
     with transaction.atomic():
-        kept = facts_store([each for each in told if each])
-        facts = [kept[each.key] if each else None for each in told]
-        values = _values(result, *facts) | _points(_series(_series_key(trial), metrics) if metrics else {}, metrics)
+        pk_of_facts = facts_store([facts for facts in reported if facts])
+        facts = [pk_of_facts[facts.key] if facts else None for facts in reported]
+        key = _series_key(trial, result.added)
+        values = _values(result, *facts) | _points(_series(key, metrics) if metrics else {}, metrics)
         data = reason_data(reason)
         ended = {
             "state": str(state),
             "reason": storable_text(reason),
             "reason_data": json.dumps(data) if data else None,
+            "added": json.dumps(result.added),
         }
         if not fetch_column(_STORE, values | ended | {"trial": trial.pk}):
             transaction.set_rollback(True)
@@ -151,8 +186,8 @@ class _SeriesKey:
     digest: str
 
 
-def _series_key(trial: Trial) -> _SeriesKey:
-    identity = catalog().kinds[trial.kind].identity(trial.params)
+def _series_key(trial: Trial, added: Mapping[str, Any]) -> _SeriesKey:
+    identity = catalog().kinds[trial.kind].identity(trial.params | dict(added))
     return _SeriesKey(trial.run.pair_id, trial.kind, identity, identity_digest(identity))
 
 
@@ -166,6 +201,11 @@ def _series(key: _SeriesKey, metrics: dict[str, float]) -> dict[str, int]:
         Series.objects.bulk_create(made, ignore_conflicts=True)
         return dict(series.values_list("metric", "id"))
     return known
+
+
+def series_of(trial: Trial, metrics: Mapping[str, float]) -> dict[str, int]:
+    """Return the series of each metric of a trial by its id, made where there was none."""
+    return _series(_series_key(trial, {}), dict(metrics))
 
 
 def _values(result: ParsedResult, source: int | None, sink: int | None) -> dict[str, Any]:
@@ -210,6 +250,27 @@ def _metrics(kind_name: str, metrics: Any) -> dict[str, float]:
     return checked
 
 
+def law_flags(kind: Kind, params: Mapping[str, Any], metrics: Mapping[str, float]) -> tuple[list[str], dict[str, Any]]:
+    """Return the flag of figures that break Little's law, and both of its figures for the document.
+
+    Judged are kinds with a queue depth, by operations per second and their mean latency.
+    """
+    if "depth" not in kind.parameters or not {"iops", "latency_mean_seconds"} <= metrics.keys():
+        return [], {}
+    filled = kind.filled(params)
+    depth, jobs = filled["depth"], filled.get("jobs", 1)
+    if not isinstance(depth, int | float) or not isinstance(jobs, int | float):
+        return [], {}
+    law = broken(metrics["iops"], metrics["latency_mean_seconds"], float(depth * jobs))
+    return ([LAW], {LAW: {"in_flight": law.in_flight, "depth": law.depth}}) if law else ([], {})
+
+
+def _tool(document: dict[str, Any]) -> str:
+    """Name the tool that the engine had measure, without its version."""
+    variant = (document.get("host_test") or {}).get("variant") or ""
+    return "" if variant == _NATIVE else variant.partition(" ")[0]
+
+
 def _limits(limits: list[dict[str, Any]]) -> list[dict[str, str]]:
     """Keep what a list of trials shows of each direction's verdict."""
     return [{key: limit[key] for key in ("direction", "by", "summary")} for limit in limits]
@@ -234,6 +295,6 @@ def _facts(document: dict[str, Any], side: str) -> dict[str, Any] | None:
 
 
 def _announce(trial: Trial, state: State, result: ParsedResult) -> None:
-    shown = dict(list(result.metrics.items())[:_METRICS_DISPLAYED_LIVE])
-    message = {"type": "trial", "trial": trial.pk, "index": trial.index, "state": state, "metrics": shown}
+    metrics = dict(list(result.metrics.items())[:_METRICS_DISPLAYED_LIVE])
+    message = {"type": "trial", "trial": trial.pk, "index": trial.index, "state": state, "metrics": metrics}
     live.publish(trial.run_id, message)

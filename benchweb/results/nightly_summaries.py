@@ -64,19 +64,19 @@ def is_swept(kind: str, metric: str) -> bool:
 def mark_stale(series: Iterable[Series], ats: Mapping[int, Sequence[datetime]]) -> None:
     """Mark which nights of which environments have new results; the series come with their pairs."""
     stale: dict[tuple[int, str, str, str], tuple[str, date]] = {}
-    for each in series:
-        if each.metric in FIGURES or is_swept(each.kind, each.metric):
-            key = (each.pair.environment_id, each.kind, each.metric, each.identity_digest)
-            night = min(map(night_of, ats[each.pk]))
-            stale[key] = json.dumps(each.identity), min(night, stale[key][1] if key in stale else night)
+    for one_series in series:
+        if one_series.metric in FIGURES or is_swept(one_series.kind, one_series.metric):
+            key = (one_series.pair.environment_id, one_series.kind, one_series.metric, one_series.identity_digest)
+            night = min(map(night_of, ats[one_series.pk]))
+            stale[key] = json.dumps(one_series.identity), min(night, stale[key][1] if key in stale else night)
     with connection.cursor() as cursor:
         cursor.executemany(_MARK_STALE, [(*key, *values) for key, values in sorted(stale.items())])
 
 
 def take_lock(*, wait: bool = False) -> bool:
     """Take the lock of whoever sums up, until the transaction ends; False when another has it."""
-    found = fetch_value(f"select pg{'' if wait else '_try'}_advisory_xact_lock(%(lock)s)", {"lock": _LOCK})
-    return wait or bool(found)
+    locked = fetch_value(f"select pg{'' if wait else '_try'}_advisory_xact_lock(%(lock)s)", {"lock": _LOCK})
+    return wait or bool(locked)
 
 
 @transaction.atomic
@@ -133,20 +133,20 @@ def _make(row: EnvironmentNights) -> None:
         for night, value, pairs in zip(row.nights, row.medians, row.pairs, strict=True)
         if night < stale_from
     }
-    entries = older | {night: (median(found), len(found)) for night, found in values.items()}
-    kept = sorted(entries.items())[-RETAINED:]
+    entries = older | {night: (median(measured), len(measured)) for night, measured in values.items()}
+    nights = sorted(entries.items())[-RETAINED:]
     # A latest night that is not made again keeps its extremes.
-    latest = values.get(kept[-1][0]) if kept else None
+    latest = values.get(nights[-1][0]) if nights else None
     low, high = (min(latest), max(latest)) if latest else (row.low, row.high)
     EnvironmentNights.objects.filter(pk=row.pk).update(
-        nights=[night for night, _ in kept],
-        medians=[value for _, (value, _) in kept],
-        pairs=[pairs for _, (_, pairs) in kept],
-        night=kept[-1][0] if kept else None,
+        nights=[night for night, _ in nights],
+        medians=[value for _, (value, _) in nights],
+        pairs=[pairs for _, (_, pairs) in nights],
+        night=nights[-1][0] if nights else None,
         low=low,
         high=high,
-        most_pairs=max((pairs for _, (_, pairs) in kept), default=0),
-        typical=median(value for _, (value, _) in kept) if kept else None,
+        most_pairs=max((pairs for _, (_, pairs) in nights), default=0),
+        typical=median(value for _, (value, _) in nights) if nights else None,
         stale_from=None,
         made_at=Now(),
     )

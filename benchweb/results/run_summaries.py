@@ -156,24 +156,24 @@ def _write(fresh: Mapping[int, list[RunMedian]], known: Mapping[int, RecentMedia
 
 
 def _row(series: Series, fresh: Collection[RunMedian], known: RecentMedians | None) -> RecentMedians:
-    entries = {each.run: each for each in [*_entries(known), *fresh]}
-    retained = sorted(entries.values(), key=lambda each: (each.at, each.run))[-RETAINED:]
+    entries = {entry.run: entry for entry in [*_entries(known), *fresh]}
+    retained = sorted(entries.values(), key=lambda entry: (entry.at, entry.run))[-RETAINED:]
     latest = retained[-1]
     metric = _metric(series)
-    found = deviation_of([each.median for each in retained], metric)
+    deviation = deviation_of([entry.median for entry in retained], metric)
     return RecentMedians(
         series=series,
-        runs=[each.run for each in retained],
-        ats=[each.at for each in retained],
-        medians=[each.median for each in retained],
+        runs=[entry.run for entry in retained],
+        ats=[entry.at for entry in retained],
+        medians=[entry.median for entry in retained],
         at=latest.at,
         median=latest.median,
         n=latest.n,
         low=latest.low,
         high=latest.high,
-        baseline=found.baseline if found else None,
+        baseline=deviation.baseline if deviation else None,
         # Of a few runs nobody can tell the noise: such scores must not lead a list.
-        score=None if found is None or found.is_learning else found.score,
+        score=None if deviation is None or deviation.is_learning else deviation.score,
     )
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from benchweb.catalog.reasons import ReasonOf
 from benchweb.common.rows import fetch
-from benchweb.hosts.models import Facts
+from benchweb.hosts.models import Facts, Host
 from benchweb.results.models import IntervalPart, Point, Result, Series
 from benchweb.runs.models import State, Trial
 
@@ -66,11 +66,11 @@ def trial_rows(run_id: int) -> list[TrialRow]:
 
 def trial_rows_of_runs(run_ids: Sequence[int]) -> dict[int, list[TrialRow]]:
     """Return the trials of each of several runs as `trial_rows` does; one query."""
-    found: dict[int, list[TrialRow]] = {run_id: [] for run_id in run_ids}
+    rows_of_runs: dict[int, list[TrialRow]] = {run_id: [] for run_id in run_ids}
     rows: list[dict[str, Any]] = fetch(dict, _TRIALS, {"runs": list(run_ids)})
     for columns in rows:
-        found[columns.pop("run_id")].append(_trial_row(**columns))
-    return found
+        rows_of_runs[columns.pop("run_id")].append(_trial_row(**columns))
+    return rows_of_runs
 
 
 def trial_parts(run_id: int, size: int = TRIALS_AT_ONCE) -> Iterator[list[TrialRow]]:
@@ -99,7 +99,7 @@ JOIN results_result r ON r.trial_id = t.id
 LEFT JOIN hosts_facts source ON source.id = r.source_facts_id
 LEFT JOIN hosts_facts sink ON sink.id = r.sink_facts_id
 WHERE t.run_id = ANY(%(runs)s) AND (r.source_facts_id IS NOT NULL OR r.sink_facts_id IS NOT NULL)
-ORDER BY t.run_id, r.id DESC
+ORDER BY t.run_id, r.sink_facts_id IS NULL, r.id DESC
 """
 
 
@@ -143,6 +143,13 @@ def _intervals_of_document(trial_id: int) -> Iterator[list[dict[str, Any]]]:
 def facts_documents(ids: Collection[int]) -> dict[int, dict[str, Any]]:
     """Return facts by their ids; one query."""
     return dict(Facts.objects.filter(pk__in=ids).order_by("pk").values_list("pk", "document"))
+
+
+def hosts_with_results(host_ids: Collection[int]) -> set[int]:
+    """Return which of these hosts are an end of a pair that has a series; one query."""
+    series = [Series.objects.filter((f"pair__{end}__host", OuterRef("pk"))) for end in ("source", "sink")]
+    hosts = Host.objects.filter(Exists(series[0]) | Exists(series[1]), pk__in=host_ids)
+    return set(hosts.values_list("pk", flat=True))
 
 
 def series_list(*, pair: int | None = None, kind: str = "", metric: str = "") -> "QuerySet[Series, Series]":

@@ -109,7 +109,7 @@ def series_summaries(
         "headline_metrics": [kind.headline for kind in catalog().kinds.values()],
         "metric": metric,
         "kind": kind,
-        "lower": [each.key for each in catalog().metrics.values() if each.better == "lower"],
+        "lower": [metric.key for metric in catalog().metrics.values() if metric.better == "lower"],
         "first": first,
         "most": most,
     }

@@ -80,6 +80,31 @@ class _Outage(_Shape):
     until_seconds: Figure
 
 
+class _CoreRate(_Shape):
+    cpu: int
+    bytes_per_second: Figure
+
+
+class _MemoryUse(_Shape):
+    array_bytes: int
+    pass_bytes: int
+    pass_seconds: list[Figure]
+    cores: list[_CoreRate]
+    cache_bytes: int | None = None
+
+
+class _DiskUse(_Shape):
+    path: str
+    filesystem: str
+    size_bytes: int
+
+
+class _HostTest(_Shape):
+    variant: Annotated[str, Field(max_length=60)]
+    memory: _MemoryUse | None = None
+    disk: _DiskUse | None = None
+
+
 class _Result(_Shape):
     params: Document | None = None
     intervals: list[_Interval] | None = None
@@ -94,6 +119,7 @@ class _Result(_Shape):
     window: Document | None = None
     limits: list[_Limit] | None = None
     flags: list[str] | None = None
+    host_test: _HostTest | None = None
 
 
 def result_fault(document: Document) -> str:

@@ -44,8 +44,8 @@ class _Exported:
         )
 
     def _results(self, indexes: Sequence[int]) -> dict[int, Result]:
-        found = self._stored.results([self._trials[index] for index in indexes])
-        indexed = ((index, found.get(self._trials[index])) for index in indexes)
+        results = self._stored.results([self._trials[index] for index in indexes])
+        indexed = ((index, results.get(self._trials[index])) for index in indexes)
         return {index: self._result(index, result) for index, result in indexed if result is not None}
 
     def _result(self, index: int, result: Result) -> Result:
@@ -65,8 +65,8 @@ class _Exported:
 
     def _facts_documents(self, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
         ids = {pk: number for pk, number in self._facts.items() if number in set(numbers)}
-        found = self._stored.facts(list(ids))
-        return {ids[pk]: self._names.deep(document) for pk, document in found.items()}
+        documents = self._stored.facts(list(ids))
+        return {ids[pk]: self._names.deep(document) for pk, document in documents.items()}
 
 
 def _run(run: Run, names: Pseudonyms) -> Run:

@@ -177,7 +177,7 @@ def _page(content: RunContent) -> FrozenRun:
         confidence=_confidence(run, trials),
         trials=[_trial(trial) for trial in trials[:TRIALS_DISPLAYED]],
         trials_hidden=max(0, len(trials) - TRIALS_DISPLAYED),
-        charts=[_unlinked(chart) for chart in orjson.loads(charts_text(trial_charts(trials, is_open=False)))],
+        charts=[unlinked(chart) for chart in orjson.loads(charts_text(trial_charts(trials, is_open=False)))],
         source_facts=source_facts,
         sink_facts=sink_facts,
         commands=run_commands(run, trials[:TRIALS_DISPLAYED]),
@@ -203,38 +203,38 @@ def _trial(trial: TrialRow) -> FrozenTrial:
         unit=metric.unit if metric else "",
         value=trial.metrics.get(metric.key) if metric else None,
         missing=reason_text(trial.why or Reason("trial_in_state", state=Reason(f"state_{trial.state}"))),
-        limits=[FrozenLimit(label=limit_words(each["by"]), summary=each["summary"]) for each in trial.limits],
+        limits=[FrozenLimit(label=limit_words(limit["by"]), summary=limit["summary"]) for limit in trial.limits],
         flags=trial.flags,
     )
 
 
 def _confidence(run: Run, trials: list[TrialRow]) -> FrozenConfidence | None:
-    found = run_confidence(run.plan_version, trials)
-    if found is None:
+    confidence = run_confidence(run.plan_version, trials)
+    if confidence is None:
         return None
     return FrozenConfidence(
-        words=reason_text(found.requested.words),
-        sentence=reason_text(found.sentence),
-        is_reached=found.is_reached,
-        level_percent=found.requested.level_percent,
-        width_percent=found.requested.width_percent,
+        words=reason_text(confidence.requested.words),
+        sentence=reason_text(confidence.sentence),
+        is_reached=confidence.is_reached,
+        level_percent=confidence.requested.level_percent,
+        width_percent=confidence.requested.width_percent,
         rows=[
             FrozenCombination(
-                kind=row.found.kind,
-                params=row.found.params,
-                repetitions=row.found.repetitions,
+                kind=row.combination.kind,
+                params=row.combination.params,
+                repetitions=row.combination.repetitions,
                 unit=row.metric.unit if row.metric else "",
                 mean=row.mean,
                 half_width=row.half_width,
                 width_percent=row.width_percent,
-                is_reached=row.found.is_reached,
+                is_reached=row.combination.is_reached,
             )
-            for row in displayed_combinations(found)
+            for row in displayed_combinations(confidence)
         ],
     )
 
 
-def _unlinked(spec: dict[str, Any]) -> dict[str, Any]:
+def unlinked(spec: dict[str, Any]) -> dict[str, Any]:
     """Leave out what leads to other pages: a reader of a share has no way there, and need not know their ids."""
     series = [line | {"points": [point | {"href": ""} for point in line["points"]]} for line in spec["series"]]
     return spec | {"series": series, "csv_url": ""}

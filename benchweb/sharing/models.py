@@ -7,10 +7,16 @@ from benchweb.runs.models import Run
 
 
 class Share(models.Model):
-    """A link to a frozen run; revoked, its content is gone and the row only remembers that there was one."""
+    """A link to a frozen run, or to a view, frozen or live; revoked, its content is gone and only the row is left."""
 
     # The snapshot doesn't need its run any more: retention may take the run first.
     run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="shares")
+    # Of a view: its address on the dashboard, and what it was called. A live one is made anew when it is opened.
+    path = models.CharField(max_length=2000, blank=True, default="", db_default="")
+    title = models.CharField(max_length=300, blank=True, default="", db_default="")
+    is_live = models.BooleanField(default=False, db_default=False)
+    # In which zone days are read and times are told.
+    zone = models.CharField(max_length=60, blank=True, default="", db_default="")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True)
@@ -21,7 +27,7 @@ class Share(models.Model):
     token_encrypted = models.BinaryField()
     opened = models.PositiveIntegerField(default=0)
     last_opened_at = models.DateTimeField(null=True)
-    # What is shown, in each language as sharing.frozen.FrozenRun writes it; empty once revoked.
+    # What is shown, in each language as FrozenRun or FrozenView writes it; empty once revoked, and of a live one.
     page = models.JSONField(null=True)
 
     class Meta:

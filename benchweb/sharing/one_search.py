@@ -45,17 +45,17 @@ def _chain(character: str, branch: Mapping[str, Any], blank: str, deeper: int) -
 
 def _side_by_side(branch: Mapping[str, Any], blank: str) -> str:
     ends = sorted(_ends(branch), key=len, reverse=True)
-    return f"(?:{'|'.join(''.join(_literal(each, blank) for each in end) for end in ends)})"
+    return f"(?:{'|'.join(''.join(_literal(part, blank) for part in end) for end in ends)})"
 
 
 def _ends(branch: Mapping[str, Any]) -> list[str]:
-    found = []
+    ends = []
     waiting = [("", branch)]
     while waiting:
         text, rest = waiting.pop()
-        found += [text] if _END in rest else []
+        ends += [text] if _END in rest else []
         waiting += [(text + character, deeper) for character, deeper in rest.items() if character != _END]
-    return found
+    return ends
 
 
 def _literal(character: str, blank: str) -> str:

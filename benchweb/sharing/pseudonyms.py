@@ -26,7 +26,7 @@ _TAG_CHARACTERS = 5
 # they would spoil its sentences, and the catalog's own words in its documents. So are numbers, "1 of 3 trials".
 _WORDS_OF_EVERY_REPORT = frozenset({"host", "source", "sink", "engine", "run", "trial", "pod", "server", "client"})
 _NAMING = re.compile(r"\b(?:hosts?|uplink|endpoint|engine of|address \S+ of) ")
-_LONGEST_KEPT, _CACHE_SIZE = 1_000, 2_000
+_LONGEST_CACHED, _CACHE_SIZE = 1_000, 2_000
 # A blank in a name; in the parameters of a URL it is a plus.
 _BLANKS = re.compile(r"[\s+]+")
 _URL = re.compile(r"(?P<scheme>https?://)(?P<authority>[^/\s?#\"']+)", re.IGNORECASE)
@@ -51,8 +51,8 @@ def tagged(what: str, real: str) -> str:
 def url_hosts(value: Any) -> list[str]:
     """Return the names, not the addresses, of the servers whose URLs are anywhere in a document."""
     if isinstance(value, dict | list):
-        return [host for each in (value.values() if isinstance(value, dict) else value) for host in url_hosts(each)]
-    hosts = [_host_and_port(found["authority"])[0] for found in _URL.finditer(value)] if isinstance(value, str) else []
+        return [host for item in (value.values() if isinstance(value, dict) else value) for host in url_hosts(item)]
+    hosts = [_host_and_port(match["authority"])[0] for match in _URL.finditer(value)] if isinstance(value, str) else []
     return [host for host in hosts if host and not host.startswith("[") and not _is_address(host)]
 
 
@@ -82,7 +82,7 @@ class Pseudonyms:
     def text(self, text: str) -> str:
         """Return a text with every name and address replaced."""
         # Documents repeat the same few texts a thousand times; a long one comes once.
-        if len(text) > _LONGEST_KEPT:
+        if len(text) > _LONGEST_CACHED:
             return self._replaced(text)
         if text not in self._done:
             remember(self._done, text, self._replaced(text), most=_CACHE_SIZE)
@@ -96,7 +96,7 @@ class Pseudonyms:
 
     def _parameter(self, value: Any) -> Any:
         if isinstance(value, list):
-            return [self._parameter(each) for each in value]
+            return [self._parameter(item) for item in value]
         return self.reason(value) if isinstance(value, str) else value
 
     def deep(self, value: Any) -> Any:
@@ -106,11 +106,11 @@ class Pseudonyms:
                 return self.text(value)
             case {"encoding": _, "data": str(data)}:
                 # A latency distribution in base64, in which a short name might be found by chance.
-                return {key: self.deep(each) for key, each in value.items()} | {"data": data}
+                return {key: self.deep(item) for key, item in value.items()} | {"data": data}
             case dict():
-                return {key: self.deep(each) for key, each in value.items()}
+                return {key: self.deep(item) for key, item in value.items()}
             case list():
-                return [self.deep(each) for each in value]
+                return [self.deep(item) for item in value]
             case _:
                 return value
 
@@ -127,23 +127,23 @@ class Pseudonyms:
         for lookalikes in (True,) if reading.text.isascii() else (False, True):
             form = folded(reading, lookalikes=lookalikes)
             for pattern in self._patterns[lookalikes]:
-                for found in pattern.finditer(form.text):
-                    if not goes_on(form.text, found.end(2)):
-                        start, end = form.original_span(found.start(2), found.end())
-                        name = text[slice(*form.original_span(*found.span(2)))]
-                        yield _Match(start, end, self._pseudonym(name, found[2], lookalikes=lookalikes))
+                for match in pattern.finditer(form.text):
+                    if not goes_on(form.text, match.end(2)):
+                        start, end = form.original_span(match.start(2), match.end())
+                        name = text[slice(*form.original_span(*match.span(2)))]
+                        yield _Match(start, end, self._pseudonym(name, match[2], lookalikes=lookalikes))
 
     def _pseudonym(self, name: str, form: str, *, lookalikes: bool) -> str:
         form = _BLANKS.sub(" ", form)
         return self._exact.get(name.casefold()) or self._forms[lookalikes].get(form) or tagged("host", form)
 
-    def _url(self, found: re.Match[str]) -> str:
+    def _url(self, match: re.Match[str]) -> str:
         """Replace a URL's host, and leave out the user and password that may stand before it."""
-        host, port = _host_and_port(found["authority"])
+        host, port = _host_and_port(match["authority"])
         if not host.startswith("[") and not _is_address(host) and host not in self._given:
             host = tagged("host", host.lower())
             self._given.add(host)
-        return f"{found['scheme']}{host}{port}"
+        return f"{match['scheme']}{host}{port}"
 
 
 def _spliced(text: str, matches: Iterable[_Match]) -> str:
@@ -167,12 +167,12 @@ def _substituted(pattern: re.Pattern[str], replacement: Callable[[re.Match[str]]
     text = pattern.sub(replacement, text)
     if text.isascii() and not any(sign in text for sign in "%&\\"):
         return text
-    found = (
+    matches = (
         (form, match)
         for form in (folded(reading, lookalikes=False) for reading in readings(text))
         for match in pattern.finditer(form.text)
     )
-    instead = ((form.original_span(*match.span()), match[0], replacement(match)) for form, match in found)
+    instead = ((form.original_span(*match.span()), match[0], replacement(match)) for form, match in matches)
     return _spliced(text, [_Match(*span, new) for span, old, new in instead if new != old])
 
 
@@ -194,17 +194,17 @@ def _url_names(name: str) -> Iterator[str]:
         convert = (lambda text: text.encode("idna").decode(), lambda text: idna.encode(text, uts46=True).decode())
     elif "xn--" in name.lower():
         convert = (lambda text: text.encode().decode("idna"), lambda text: idna.decode(text, uts46=True))
-    for each in convert:
+    for function in convert:
         with suppress(UnicodeError):
-            yield each(name)
+            yield function(name)
 
 
 def _all_patterns(forms: Iterable[str]) -> Iterator[re.Pattern[str]]:
     """Find names that are words of every report where they name something, and the others everywhere."""
-    shown = set(filter(str.strip, forms))
-    common = set(filter(_is_common, shown))
+    visible = set(filter(str.strip, forms))
+    common = set(filter(_is_common, visible))
     yield from _patterns(common, after=_NAMING.pattern)
-    yield from _patterns(shown - common)
+    yield from _patterns(visible - common)
 
 
 def _is_common(name: str) -> bool:
@@ -229,7 +229,7 @@ def _patterns(names: Iterable[str], *, after: str = "") -> Iterator[re.Pattern[s
     """
     by_bounds: dict[tuple[str, str], list[str]] = {}
     for name in names:
-        begin, end = (each.isascii() and each.isalnum() for each in (name[0], name[-1]))
+        begin, end = (character.isascii() and character.isalnum() for character in (name[0], name[-1]))
         bounds = r"(?<![a-z0-9])" if begin else "", r"(?![a-z0-9])" if end else ""
         by_bounds.setdefault(bounds, []).append(name)
     domain = r"(?:\.[a-z0-9_-]*[a-z_-][a-z0-9_\u0300-\u036f-]*)*" + (r"(?!-)" if after else "")
@@ -249,19 +249,19 @@ def _host_and_port(authority: str) -> tuple[str, str]:
 
 
 def _tagger(what: str) -> Callable[[re.Match[str]], str]:
-    return lambda found: tagged(what, found[0].lower())
+    return lambda match: tagged(what, match[0].lower())
 
 
-def _address(found: re.Match[str]) -> str:
+def _address(match: re.Match[str]) -> str:
     # A full stop after an address ends the sentence; a zone such as %eth0 belongs to the address.
-    text = found[0].rstrip(".:") if not found[0].endswith("::") else found[0]
+    text = match[0].rstrip(".:") if not match[0].endswith("::") else match[0]
     bare = text.partition("%")[0]
     if not _is_address(bare) or ipaddress.ip_address(bare) == ipaddress.ip_address("::"):
-        return found[0]
+        return match[0]
     address = ipaddress.ip_address(bare)
     # An IPv4 address has the same pseudonym when a socket of both families tells it.
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return tagged("address", str(mapped or address)) + found[0][len(text) :]
+    return tagged("address", str(mapped or address)) + match[0][len(text) :]
 
 
 def _is_address(text: str) -> bool:

@@ -42,18 +42,18 @@ class Reading:
 
 def readings(text: str) -> list[Reading]:
     """Read a text as it stands, with escapes undone step by step, and each of these without what is unseen."""
-    found = [Reading(text, range(len(text)), range(1, len(text) + 1))]
-    while len(found) < _MOST_STEPS and (unescaped := _unescaped(found[-1])).text != found[-1].text:
-        found.append(unescaped)
-    return found + [_seen(each) for each in found if any(map(_is_unseen, each.text))]
+    steps = [Reading(text, range(len(text)), range(1, len(text) + 1))]
+    while len(steps) < _MOST_STEPS and (unescaped := _unescaped(steps[-1])).text != steps[-1].text:
+        steps.append(unescaped)
+    return steps + [_seen(step) for step in steps if any(map(_is_unseen, step.text))]
 
 
 def folded(reading: Reading, *, lookalikes: bool) -> Reading:
     """Return a form in which case and composition make no difference; nor, if asked for, do letters that look alike."""
     if reading.text.isascii():
         return Reading(reading.text.lower(), reading.starts, reading.ends)
-    each = zip(reading.text, reading.starts, reading.ends, strict=True)
-    parts = [(part, start, end) for letter, start, end in each for part in _folded_letter(letter, lookalikes)]
+    letters = zip(reading.text, reading.starts, reading.ends, strict=True)
+    parts = [(part, start, end) for letter, start, end in letters for part in _folded_letter(letter, lookalikes)]
     return _reading(_without_dots(_ordered(parts)))
 
 
@@ -81,33 +81,33 @@ def _unescaped(reading: Reading) -> Reading:
     parts: list[_Part] = []
     at = 0
     everything = list(zip(reading.text, reading.starts, reading.ends, strict=True))
-    for found in _ESCAPE.finditer(reading.text):
-        parts += everything[at : found.start()]
-        span = reading.original_span(*found.span())
-        parts += [(letter, *span) for letter in _meaning(found)]
-        at = found.end()
+    for match in _ESCAPE.finditer(reading.text):
+        parts += everything[at : match.start()]
+        span = reading.original_span(*match.span())
+        parts += [(letter, *span) for letter in _meaning(match)]
+        at = match.end()
     return _reading(parts + everything[at:])
 
 
-def _meaning(found: re.Match[str]) -> str:
-    if found["percent"]:
-        told = bytes.fromhex(found["percent"].replace("%", ""))
+def _meaning(match: re.Match[str]) -> str:
+    if match["percent"]:
+        decoded = bytes.fromhex(match["percent"].replace("%", ""))
         try:
-            return told.decode()
+            return decoded.decode()
         except UnicodeDecodeError:
-            return told.decode("latin-1")
-    if found["entity"]:
-        return html.unescape(found["entity"])
-    if found["high"]:
-        return chr(0x10000 + (int(found["high"], 16) - 0xD800) * 0x400 + int(found["low"], 16) - 0xDC00)
-    if code := found["long"] or found["code"] or found["byte"]:
+            return decoded.decode("latin-1")
+    if match["entity"]:
+        return html.unescape(match["entity"])
+    if match["high"]:
+        return chr(0x10000 + (int(match["high"], 16) - 0xD800) * 0x400 + int(match["low"], 16) - 0xDC00)
+    if code := match["long"] or match["code"] or match["byte"]:
         return chr(int(code, 16))
-    return _BLANKS.sub(" ", found["sign"])
+    return _BLANKS.sub(" ", match["sign"])
 
 
 def _seen(reading: Reading) -> Reading:
-    each = zip(reading.text, reading.starts, reading.ends, strict=True)
-    return _reading(part for part in each if not _is_unseen(part[0]))
+    letters = zip(reading.text, reading.starts, reading.ends, strict=True)
+    return _reading(part for part in letters if not _is_unseen(part[0]))
 
 
 def _is_unseen(character: str) -> bool:

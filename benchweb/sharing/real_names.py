@@ -1,7 +1,6 @@
 """Every name that a text of a run may tell, today's and those of before, with the pseudonym that hides it."""
 
 from collections.abc import Iterable
-from datetime import datetime
 
 from benchweb.hosts.addresses import AddressError, control_address
 from benchweb.hosts.models import Endpoint, Facts, FormerName, Host
@@ -20,6 +19,22 @@ def real_names(content: RunContent) -> dict[str, str]:
     return names
 
 
+def names_of_dashboard() -> dict[str, str]:
+    """Map the names of all hosts, today's and former ones, to pseudonyms; four queries."""
+    names: dict[str, str] = {}
+    former = FormerName.objects.exclude(what=FormerName.What.ADDRESS).order_by("-until", "-pk")
+    for host_id, what, text in former.values_list("host_id", "what", "text"):
+        is_uplink = what == FormerName.What.UPLINK
+        names |= (
+            {text: tagged("uplink", text)} if is_uplink else dict.fromkeys(_with_short(text), host_pseudonym(host_id))
+        )
+    for host_id, name, mode in Endpoint.objects.exclude(name="").values_list("host_id", "name", "network_mode"):
+        if name != mode:
+            names[name] = host_pseudonym(host_id)
+    current = _names_of_all()
+    return {name: pseudonym for name, pseudonym in names.items() if name not in current} | current
+
+
 def host_pseudonym(host_id: int) -> str:
     """Call a host the same in every share."""
     return tagged("host", str(host_id))
@@ -27,12 +42,13 @@ def host_pseudonym(host_id: int) -> str:
 
 def _names_of_all() -> dict[str, str]:
     names: dict[str, str] = {}
-    for pk, *addresses in Endpoint.objects.values_list("host_id", "control_address", "data_address"):
-        names |= dict.fromkeys(_host_names(addresses), host_pseudonym(pk))
-    for pk, name, uplink in Host.objects.values_list("pk", "name", "uplink"):
-        names |= dict.fromkeys(_with_short(name), host_pseudonym(pk))
-        if uplink:
-            names[uplink] = tagged("uplink", uplink)
+    for endpoint in Endpoint.objects.values_list("host_id", "control_address", "data_address", named=True):
+        addresses = (endpoint.control_address, endpoint.data_address)
+        names |= dict.fromkeys(_host_names(addresses), host_pseudonym(endpoint.host_id))
+    for host in Host.objects.values_list("pk", "name", "uplink", named=True):
+        names |= dict.fromkeys(_with_short(host.name), host_pseudonym(host.pk))
+        if host.uplink:
+            names[host.uplink] = tagged("uplink", host.uplink)
     return names
 
 
@@ -41,12 +57,10 @@ def _former_names(run: Run) -> tuple[dict[str, str], dict[str, str]]:
     before: dict[str, str] = {}
     since: dict[str, str] = {}
     modes = {end.host_id: end.network_mode for end in (run.pair.source, run.pair.sink)}
-    rows: Iterable[tuple[int, str, str, datetime]] = FormerName.objects.order_by("-until", "-pk").values_list(
-        "host_id", "what", "text", "until"
-    )
-    for host_id, what, text, until in rows:
-        names = before if until < run.created_at else since
-        match what:
+    for former in FormerName.objects.order_by("-until", "-pk"):
+        host_id, text = former.host_id, former.text
+        names = before if former.until < run.created_at else since
+        match former.what:
             case FormerName.What.ADDRESS:
                 names |= dict.fromkeys(_host_names([text]), host_pseudonym(host_id))
             case FormerName.What.ENDPOINT if text == modes.get(host_id, text):
@@ -66,11 +80,11 @@ def _names_of_run(content: RunContent) -> dict[str, str]:
     for endpoint in ends:
         if endpoint.name and endpoint.name != endpoint.network_mode:
             names[endpoint.name] = host_pseudonym(endpoint.host_id)
-    told = Facts.objects.filter(endpoint__host__in={endpoint.host_id for endpoint in ends}).order_by("last_seen_at")
+    facts = Facts.objects.filter(endpoint__host__in={endpoint.host_id for endpoint in ends}).order_by("last_seen_at")
     called: dict[str, set[int]] = {}
-    for host_id, hostname in told.values_list("endpoint__host_id", "document__hostname"):
-        if hostname:
-            called.setdefault(str(hostname), set()).add(host_id)
+    for row in facts.values("endpoint__host_id", "document__hostname"):
+        if hostname := row["document__hostname"]:
+            called.setdefault(str(hostname), set()).add(row["endpoint__host_id"])
     for hostname, hosts in called.items():
         # Two hosts on one machine: as one of them it would be the other's in its column.
         pseudonym = host_pseudonym(min(hosts)) if len(hosts) == 1 else tagged("machine", hostname)
@@ -83,15 +97,15 @@ def _names_of_run(content: RunContent) -> dict[str, str]:
 
 def _host_names(addresses: Iterable[str]) -> list[str]:
     """Return the addresses that are names; numbers are found in any text by their form."""
-    found: list[str] = []
+    names: list[str] = []
     for text in filter(None, addresses):
         try:
             host = control_address(text)[0]
         except AddressError:
             host = text
         if any(character.isalpha() for character in host) and ":" not in host:
-            found += _with_short(host)
-    return found
+            names += _with_short(host)
+    return names
 
 
 def _with_short(host: str) -> list[str]:

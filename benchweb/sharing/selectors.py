@@ -13,11 +13,11 @@ from django.utils.translation import get_language
 
 from benchweb.hosts.secrets import SecretUnreadable, decrypted
 from benchweb.sharing.models import Share, SharePart
-from benchweb.sharing.services import token_digest
+from benchweb.sharing.services import holds, token_digest
 
 
 @dataclass(frozen=True)
-class Found:
+class OpenedShare:
     """A share behind a token: with its content while the link holds, else with when it ended and by what.
 
     `page` is the frozen run in the reader's language, where it was asked for.
@@ -29,7 +29,7 @@ class Found:
     page: dict[str, Any] | None = None
 
 
-def share_by_token(token: str, *, with_page: bool) -> Found | None:
+def share_by_token(token: str, *, with_page: bool) -> OpenedShare | None:
     """Return the share of a token, with its page where that is wanted; None for a token that nobody was given."""
     rows = Share.objects.defer("page")
     if with_page:
@@ -40,10 +40,10 @@ def share_by_token(token: str, *, with_page: bool) -> Found | None:
     if share is None:
         return None
     if share.revoked_at:
-        return Found(share, "revoked", share.revoked_at)
+        return OpenedShare(share, "revoked", share.revoked_at)
     if share.expires_at and share.expires_at <= timezone.now():
-        return Found(share, "expired", share.expires_at)
-    return Found(share, "", None, getattr(share, "spoken", None))
+        return OpenedShare(share, "expired", share.expires_at)
+    return OpenedShare(share, "", None, getattr(share, "spoken", None))
 
 
 def share_parts(share: Share, export: SharePart.Export) -> Iterator[str]:
@@ -53,10 +53,21 @@ def share_parts(share: Share, export: SharePart.Export) -> Iterator[str]:
         yield parts.values_list("text", flat=True).get(number=number)
 
 
-def shares(*, run: int | None = None) -> "QuerySet[Share, Share]":
-    """Return share links without their content, newest first."""
+def shares(*, run: int | None = None, path: str = "") -> "QuerySet[Share, Share]":
+    """Return share links without their content, newest first: all, a run's or those of a view's address."""
     rows = Share.objects.defer("page").select_related("created_by").order_by("-pk")
+    rows = rows.filter(path=path) if path else rows
     return rows if run is None else rows.filter(run=run)
+
+
+def shares_standing() -> "QuerySet[Share, Share]":
+    """Return the links that still open."""
+    return shares().filter(holds())
+
+
+def shares_ended() -> "QuerySet[Share, Share]":
+    """Return the links that are revoked or expired."""
+    return shares().exclude(holds())
 
 
 def share_path(share: Share) -> str:

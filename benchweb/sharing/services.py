@@ -2,10 +2,12 @@
 
 import hashlib
 import secrets
+from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F, Q
@@ -19,6 +21,7 @@ from benchweb.results.selectors import facts_of_runs, trial_rows
 from benchweb.runs.models import Run, RunEvent
 from benchweb.sharing.anonymity import anonymised
 from benchweb.sharing.frozen import RunContent, Snapshot, snapshot
+from benchweb.sharing.frozen_views import FrozenView, hidden_names
 from benchweb.sharing.models import Share, SharePart
 
 # 192 random bits: at a thousand million guesses a second, some 10^41 years for the first hit.
@@ -38,16 +41,59 @@ def share_create(
     *, run: Run, user: User | None, expires_at: datetime | None = None, anonymise: bool = False
 ) -> tuple[Share, str]:
     """Freeze a run and make a link to it; return the share and its token. `run` has all that names it selected."""
-    if expires_at is not None and expires_at <= timezone.now():
-        raise ShareError(
-            "expires_at", _("The link would have expired already: choose a time to come, or null for never.")
-        )
-    content = _content(run)
-    frozen = snapshot(anonymised(content) if anonymise else content)
+    _check_expiry(expires_at)
+    frozen = run_frozen(run=run, anonymise=anonymise)
     token = secrets.token_urlsafe(TOKEN_BYTES)
     with transaction.atomic():
         share = _stored(frozen, run=run, created_by=user, expires_at=expires_at, anonymise=anonymise, token=token)
     return share, token
+
+
+def run_frozen(*, run: Run, anonymise: bool) -> Snapshot:
+    """Freeze a run as a link made now would show it."""
+    content = _content(run)
+    return snapshot(anonymised(content) if anonymise else content)
+
+
+def view_share_create(
+    *,
+    path: str,
+    zone: str,
+    pages: Mapping[str, FrozenView],
+    user: User | None,
+    expires_at: datetime | None = None,
+    anonymise: bool = False,
+    is_live: bool = False,
+) -> tuple[Share, str]:
+    """Make a link to a view; return the share and its token. `pages` are what it shows now, by language."""
+    _check_expiry(expires_at)
+    frozen = hidden_names(pages) if anonymise else pages
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    share = Share.objects.create(
+        path=path,
+        zone=zone,
+        title=next(iter(pages.values())).title[:300],
+        is_live=is_live,
+        created_by=user,
+        expires_at=expires_at,
+        anonymise=anonymise,
+        digest=token_digest(token),
+        token_encrypted=encrypted(token),
+        page=None if is_live else {language: page.model_dump(mode="json") for language, page in frozen.items()},
+    )
+    return share, token
+
+
+def default_expiry() -> datetime | None:
+    """Return when a link that is made now expires unless its maker says otherwise; None for never."""
+    return timezone.now() + timedelta(days=settings.SHARE_DAYS) if settings.SHARE_DAYS else None
+
+
+def _check_expiry(expires_at: datetime | None) -> None:
+    if expires_at is not None and expires_at <= timezone.now():
+        raise ShareError(
+            "expires_at", _("The link would have expired already: choose a time to come, or null for never.")
+        )
 
 
 def _stored(frozen: Snapshot, *, token: str, **fields: Any) -> Share:
