@@ -33,7 +33,10 @@ _VISIT = """() => {
     };
 }"""
 _CHINESE = {"overview", "launch", "history", "matrix", "run", "shared"}
-WITH_CHARTS = {"host", "host_availability", "run", "trial", "report", "compare", "history", "shared", "shared_embed"}
+WITH_CHARTS = {
+    *("host", "host_availability", "run", "trial", "report", "compare", "history"),
+    *("shared", "shared_embed", "run_preview"),
+}
 
 
 def violations(page: Page, run_only: str = _RULES) -> list[str]:

@@ -85,4 +85,4 @@ def _lengthen_names() -> None:
     Host.objects.update(name=Concat(F("name"), Value("-rack14-u07.frankfurt.example.net")))
     Environment.objects.update(name=Concat(F("name"), Value(", two zones over the backbone")))
     Plan.objects.update(name=Concat(F("name"), Value(" of every size, nightly")))
-    User.objects.update(username="augusta.ada.lovelace")
+    User.objects.update(username=Concat(F("username"), Value(".augusta.king.lovelace")))
