@@ -37,10 +37,16 @@ _CONDITIONS = {
     "environment": "pair.environment_id = %({set})s",
     "host": f"(pair.source_id IN {_OF_HOST} OR pair.sink_id IN {_OF_HOST})",
     "label": "(%({set})s = ANY(source_host.labels) OR %({set})s = ANY(sink_host.labels))",
+    "campaign": "pair.id IN (SELECT pair_id FROM runs_run WHERE campaign_id = %({set})s)",
     "run": "pair.id = (SELECT pair_id FROM runs_run WHERE id = %({set})s)",
     "plan": """pair.id IN (SELECT run.pair_id FROM runs_run run
       JOIN plans_planversion version ON version.id = run.plan_version_id WHERE version.plan_id = %({set})s)""",
     "tool": f"EXISTS (SELECT FROM results_series series WHERE pair_id = pair.id AND {_TOOL_OF_SERIES} = %({{set}})s)",
+}
+# Of each pair one run.
+_ONE_RUN = {
+    "run": "%({set})s::bigint",
+    "campaign": "(SELECT id FROM runs_run WHERE campaign_id = %({set})s AND pair_id = pair.id)",
 }
 # Both ends had it at some time: which runs had it is told by the spans.
 _FACT_ENDS = """
@@ -49,7 +55,7 @@ _FACT_ENDPOINTS = """SELECT endpoint_id FROM hosts_facts
     WHERE upper(words) LIKE upper(%(pattern{number})s) AND document #>> %(path{number})s = %(value{number})s"""
 _PAIRS = """
 (SELECT {number} AS number, pair.id AS pair, source.id AS source, sink.id AS sink, source.host_id AS source_host,
-  sink.host_id AS sink_host, count(*) OVER () AS total
+  sink.host_id AS sink_host, count(*) OVER () AS total, {run} AS run
 FROM hosts_pair pair
 JOIN hosts_endpoint source ON source.id = pair.source_id JOIN hosts_host source_host ON source_host.id = source.host_id
 JOIN hosts_endpoint sink ON sink.id = pair.sink_id JOIN hosts_host sink_host ON sink_host.id = sink.host_id
@@ -88,6 +94,7 @@ class RunSet:
     """Which runs; None and empty narrow nothing. A fact is of the host where one is named, else of both ends."""
 
     run: int | None = None
+    campaign: int | None = None
     pair: int | None = None
     environment: int | None = None
     host: int | None = None
@@ -104,7 +111,8 @@ class RunSet:
     @property
     def narrows(self) -> bool:
         """Tell whether it says anything at all of which pairs are meant."""
-        return any((self.run, self.pair, self.environment, self.host, self.label, self.plan, self.fact, self.tool))
+        ids = (self.run, self.campaign, self.pair, self.environment, self.host, self.plan)
+        return any((*ids, self.label, self.fact, self.tool))
 
 
 @dataclass(frozen=True)
@@ -128,6 +136,8 @@ class _SetPair(NamedTuple):
     source_host: int
     sink_host: int
     total: int
+    # The one that is meant, where the set is of one run of each pair.
+    run: int | None
 
 
 class _Fact(NamedTuple):
@@ -163,7 +173,7 @@ def samples(sets: Sequence[RunSet], *, metrics: Sequence[str] = (), kind: str = 
         wanted = sets[set_pair.number]
         most = max(_LEAST_RUNS, _MOST_RUNS // min(set_pair.total, MOST_PAIRS))
         for first, last in _within(wanted, known.get((set_pair.number, set_pair.pair))):
-            row = (set_pair.number, set_pair.pair, first, last, wanted.plan, wanted.run, wanted.tool, most)
+            row = (set_pair.number, set_pair.pair, first, last, wanted.plan, set_pair.run, wanted.tool, most)
             for name, value in zip(_SPAN, row, strict=True):
                 values[name].append(value)
     rows: list[_Figures] = []
@@ -181,18 +191,19 @@ def _pairs(sets: Sequence[RunSet]) -> list[_SetPair]:
     for number, run_set in enumerate(sets):
         if not run_set.narrows:
             continue
-        only = ""
+        only, run = "", "NULL::bigint"
         for name, condition in _CONDITIONS.items():
             if value := getattr(run_set, name):
                 key = f"{name}{number}"
                 values[key] = value
                 only += f" AND {condition.format(set=key)}"
+                run = _ONE_RUN[name].format(set=key) if name in _ONE_RUN else run
         if run_set.fact in FACTS and run_set.host is None:
             # The pattern is found by an index; the documents of those rows alone are read.
             values[f"pattern{number}"] = f"%{_PATTERN_SIGNS.sub(_ESCAPED, run_set.fact_value)}%"
             values |= {f"path{number}": list(FACTS[run_set.fact]), f"value{number}": run_set.fact_value}
             only += _FACT_ENDS.format(endpoints=_FACT_ENDPOINTS.format(number=number))
-        statements.append(_PAIRS.format(number=number, only=only))
+        statements.append(_PAIRS.format(number=number, only=only, run=run))
     return fetch(_SetPair, " UNION ALL ".join(statements), values) if statements else []
 
 

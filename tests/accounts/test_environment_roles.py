@@ -72,6 +72,7 @@ RUNNING: dict[str, Callable[[Place], Request]] = {
     "cancel ticked": lambda at: ("/runs/bulk", {"action": "cancel", "confirmed": 1, "runs": [at.run.pk]}),
     "label ticked": lambda at: ("/runs/bulk", {"action": "label", "label": "x", "runs": [at.run.pk]}),
     "cancel campaign": lambda at: (f"/campaigns/{at.run.campaign_id}/cancel", {}),
+    "label campaigns": lambda at: ("/campaigns/label", {"action": "label", "label": "x", "rows": [at.run.campaign_id]}),
     "cancel campaigns": lambda at: ("/campaigns/cancel", {"confirmed": 1, "rows": [at.run.campaign_id]}),
     "new schedule": lambda at: (
         "/schedules/new",

@@ -24,7 +24,15 @@ OPEN = {
 # What a viewer may send: nothing that others see, but for views that they offer to the team.
 SENT_BY_VIEWERS = {
     *("account", "password", "mail_address", "session_end", "sessions_end", "tokens", "token_revoke", "columns_save"),
-    *("saved_view_save", "saved_view_change", "endpoint_watch", "pair_watch", "pairs_compare", "runs_bulk"),
+    *(
+        "saved_view_save",
+        "saved_view_change",
+        "endpoint_watch",
+        "pair_watch",
+        "ticked_compare",
+        "ticked_export",
+        "runs_bulk",
+    ),
 }
 
 

@@ -82,7 +82,8 @@ NO_PAGES = {
     *("host_watch", "host_known", "host_import_preview"),
     *("plan_steps", "plan_preview", "plan_detectable", "plan_keep", "plans_archive"),
     *("run_queue", "runs_bulk", "pairs_archive", "hosts_archive", "campaigns_cancel", "columns_save"),
-    *("hosts_restore", "hosts_label", "pairs_restore", "pairs_compare", "plans_restore"),
+    *("ticked_compare", "ticked_export", "campaigns_label"),
+    *("hosts_restore", "hosts_label", "pairs_restore", "plans_restore"),
     *(
         "launch_choice",
         "import_preview",

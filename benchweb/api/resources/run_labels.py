@@ -1,4 +1,4 @@
-"""Labels of runs: words that people give them, to find them by."""
+"""Labels of runs: words that people give them, to find them by; one run's, and those of a campaign's runs at once."""
 
 from typing import Annotated
 
@@ -9,9 +9,10 @@ from pydantic import Field
 from benchweb.api.authentication import RUN
 from benchweb.api.rows import row_or_404
 from benchweb.api.schemas import Body, Identifier, Item
+from benchweb.common.names import stored_name
 from benchweb.runs import services
-from benchweb.runs.models import Run
-from benchweb.runs.selectors import environments_of_run
+from benchweb.runs.models import Campaign, Run
+from benchweb.runs.selectors import environments_of_campaign, environments_of_run
 
 router = Router(tags=["runs"])
 
@@ -23,6 +24,13 @@ class LabelBody(Body):
 class LabelsItem(Item):
     id: int
     labels: list[str]
+
+
+class LabelledItem(Item):
+    """How many runs have the label now, or had it."""
+
+    label: str
+    runs: int
 
 
 @router.post("/runs/{run_id}/labels", response={201: LabelsItem}, auth=RUN.within(environments_of_run))
@@ -39,6 +47,27 @@ def run_unlabel(request: HttpRequest, run_id: Identifier, label: str) -> LabelsI
     row_or_404(Run.objects.all(), run_id)
     services.runs_unlabel(run_ids=[run_id], label=label)
     return _labels(run_id)
+
+
+@router.post("/campaigns/{campaign_id}/labels", response=LabelledItem, auth=RUN.within(environments_of_campaign))
+def campaign_label(request: HttpRequest, campaign_id: Identifier, body: LabelBody) -> LabelledItem:
+    """Label every run of a campaign."""
+    count = services.runs_label(run_ids=_runs_of(campaign_id), label=body.label)
+    return LabelledItem(label=stored_name(body.label), runs=count)
+
+
+@router.delete(
+    "/campaigns/{campaign_id}/labels/{label}", response=LabelledItem, auth=RUN.within(environments_of_campaign)
+)
+def campaign_unlabel(request: HttpRequest, campaign_id: Identifier, label: str) -> LabelledItem:
+    """Take a label from every run of a campaign."""
+    count = services.runs_unlabel(run_ids=_runs_of(campaign_id), label=label)
+    return LabelledItem(label=stored_name(label), runs=count)
+
+
+def _runs_of(campaign_id: int) -> list[int]:
+    campaign = row_or_404(Campaign.objects.all(), campaign_id)
+    return list(campaign.runs.values_list("pk", flat=True))
 
 
 def _labels(run_id: int) -> LabelsItem:

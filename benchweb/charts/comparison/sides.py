@@ -22,7 +22,7 @@ from benchweb.results.run_sets import RunSet
 # More columns than that nobody reads beside each other, and there are eight colours.
 MOST_SIDES = 8
 LONGEST_SIDE = 500
-_IDS = ("run", "pair", "environment", "host", "plan")
+_IDS = ("run", "campaign", "pair", "environment", "host", "plan")
 _TIMES = ("from", "to")
 FIELDS = (*_IDS, "label", "tool", *_TIMES, *FACTS)
 _AGO = re.compile(r"-(\d{1,5})d", re.ASCII)
@@ -95,7 +95,9 @@ def read_side(text: str, *, now: datetime, zone: tzinfo = UTC) -> Side:
         fact_value=fields[facts[0]] if facts else "",
     )
     if not wanted.narrows:
-        raise SideError(_("A side needs a run, a pair, an environment, a host, a label, a plan, a tool or a fact."))
+        raise SideError(
+            _("A side needs a run, a campaign, a pair, an environment, a host, a label, a plan, a tool or a fact.")
+        )
     if wanted.first and wanted.last and wanted.first >= wanted.last:
         raise SideError(_("“from” must be before “to”."))
     return Side(side_text(fields), wanted, _plain_parts(wanted, zone))
@@ -151,6 +153,8 @@ def _plain_parts(wanted: RunSet, zone: tzinfo) -> dict[str, str]:
     parts = {}
     if wanted.run is not None:
         parts["run"] = _("Run %(id)s") % {"id": wanted.run}
+    if wanted.campaign is not None:
+        parts["campaign"] = _("Campaign %(id)s") % {"id": wanted.campaign}
     if wanted.label:
         parts["label"] = _("label %(label)s") % {"label": wanted.label}
     if wanted.tool:

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 from benchweb.accounts.permissions import Permission, access_of
 from benchweb.accounts.roles.needs import needs
 from benchweb.charts.main_figures import figures_of_campaigns
-from benchweb.common.rows import row_id, row_ids
+from benchweb.common.rows import row_id
 from benchweb.plans.selectors import plan_choices
 from benchweb.runs.lists import listed_runs
 from benchweb.runs.models import Campaign, Run, State
@@ -21,10 +21,12 @@ from benchweb.runs.selectors import environments_of_campaign, environments_of_ca
 from benchweb.runs.services import campaign_cancel
 from benchweb.runs.summaries import CampaignSummary, campaign_summaries
 from benchweb.schedules.selectors import listed_campaigns
+from benchweb.web.access.context import can_of
 from benchweb.web.runs.launch_days import LAUNCH_DAYS, launched_within
-from benchweb.web.shared.archiving import counted
-from benchweb.web.shared.lists import Column, chosen_columns, list_page, listing
+from benchweb.web.shared.archiving import counted, ticked
+from benchweb.web.shared.lists import Column, chosen_columns, list_page, listing, posted_back
 from benchweb.web.shared.zones import reader_zone
+from benchweb.web.ticked.labels import labels_of_runs
 
 COLUMNS = [
     Column(gettext_noop("Run"), "pk"),
@@ -47,7 +49,6 @@ LIST_COLUMNS = [
     Column(gettext_noop("Finished"), numeric=True, key="finished"),
     Column(gettext_noop("Took"), numeric=True, key="took"),
 ]
-_MOST_AT_ONCE = 100
 LIST_FILTERS = ("plan", *LAUNCH_DAYS)
 
 
@@ -64,14 +65,16 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
     columns = chosen_columns(request, "campaigns", LIST_COLUMNS)
     plans = plan_choices(row_id(request.GET.get("plan", "")))
     context = {"page": page.of_columns(columns.hidden), "rows": rows, "plans": plans, "columns": columns}
-    return list_page(request, "campaigns/campaigns.html", context)
+    can = can_of(request.user)
+    bulk = {"label_url": can.address("campaigns_label"), "cancel_url": can.address("campaigns_cancel")}
+    return list_page(request, "campaigns/campaigns.html", context | bulk)
 
 
 @needs(Permission.RUN, checked_by_view=True)
 @require_POST
 def campaigns_cancel(request: HttpRequest) -> HttpResponse:
     """Cancel every open run of the ticked campaigns, once it is confirmed which they are."""
-    ids = row_ids(request.POST.getlist("rows")[:_MOST_AT_ONCE])
+    ids = ticked(request.POST.getlist("rows"))
     access_of(request.user).demand(Permission.RUN, environments_of_campaigns(ids))
     summaries = campaign_summaries(ids)
     opened = [campaign for campaign in listed_campaigns(ids) if summaries[campaign.pk].is_open]
@@ -88,6 +91,18 @@ def campaigns_cancel(request: HttpRequest) -> HttpResponse:
             _("{runs} cancelled: running tests stop within two seconds.").format(runs=counted(cancelled, "run")),
         )
     return redirect("web:campaigns")
+
+
+@needs(Permission.RUN, checked_by_view=True)
+@require_POST
+def campaigns_label(request: HttpRequest) -> HttpResponse:
+    """Add a label to every run of the ticked campaigns, or take one from them."""
+    ids, back = ticked(request.POST.getlist("rows")), posted_back(request, "web:campaigns")
+    access_of(request.user).demand(Permission.RUN, environments_of_campaigns(ids))
+    if not ids:
+        messages.warning(request, _("Nothing is selected: tick some in the first column."))
+        return redirect(back)
+    return labels_of_runs(request, list(Run.objects.filter(campaign__in=ids).values_list("pk", flat=True)), back)
 
 
 @needs(Permission.READ)

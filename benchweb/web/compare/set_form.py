@@ -110,7 +110,7 @@ def _tools() -> list[tuple[str, str]]:
 def _fields(number: int, text: str) -> SetFields:
     given = dict(parse_qsl(text))
     fact = next((f"{name}={given[name]}" for name in FACTS if name in given), "")
-    others: list[tuple[str, str]] = [(name, given[name]) for name in ("run", "pair") if name in given]
+    others: list[tuple[str, str]] = [(name, given[name]) for name in ("run", "campaign", "pair") if name in given]
     return SetFields(number, given, fact, others)
 
 

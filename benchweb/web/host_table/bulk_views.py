@@ -11,10 +11,10 @@ from django.views.decorators.http import require_POST
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.hosts import services
-from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Host
 from benchweb.web.shared.archiving import archive_several, restore_several, ticked
 from benchweb.web.shared.lists import posted_back
+from benchweb.web.ticked.labels import labelled
 
 
 @needs(Permission.WRITE)
@@ -48,12 +48,15 @@ def hosts_label(request: HttpRequest) -> HttpResponse:
     if not ids:
         messages.warning(request, _("Nothing is selected: tick some in the first column."))
         return redirect(back)
-    act = services.hosts_unlabel if request.POST.get("action") == "unlabel" else services.hosts_label
-    try:
-        count = act(host_ids=ids, label=request.POST.get("label", ""))
-    except HostsError as error:
-        messages.error(request, error.message)
-    else:
-        text = ngettext("The labels of {count} host are changed.", "The labels of {count} hosts are changed.", count)
-        messages.success(request, text.format(count=count))
-    return redirect(back)
+    return labelled(
+        request,
+        back,
+        label=lambda label: services.hosts_label(host_ids=ids, label=label),
+        unlabel=lambda label: services.hosts_unlabel(host_ids=ids, label=label),
+        said=_changed,
+    )
+
+
+def _changed(count: int) -> str:
+    text = ngettext("The labels of {count} host are changed.", "The labels of {count} hosts are changed.", count)
+    return text.format(count=count)

@@ -75,8 +75,10 @@ def host_list(request: HttpRequest) -> HttpResponse:
     statuses = [(value, state_word(value)) for value in [*Endpoint.Status.values, selectors.SILENT]]
     choices = {"statuses": statuses, "modes": selectors.network_modes()}
     context = {"page": page.of_columns(columns.hidden), "rows": rows, "archived": archived, "columns": columns}
-    bulk = {"archive_url": can_of(request.user).address("hosts_archive"), "labels": selectors.labels_in_use()}
-    return list_page(request, "hosts/hosts.html", context | choices | bulk)
+    can = can_of(request.user)
+    bulk = {"archive_url": can.address("hosts_archive"), "label_url": can.address("hosts_label")}
+    labels = {"labels": selectors.labels_in_use()}
+    return list_page(request, "hosts/hosts.html", context | choices | bulk | labels)
 
 
 @needs(Permission.READ)

@@ -8,7 +8,6 @@ urlpatterns = [
     path("pairs", views.pair_list, name="pairs"),
     path("pairs/archive", views.pairs_archive, name="pairs_archive"),
     path("pairs/restore", views.pairs_restore, name="pairs_restore"),
-    path("pairs/compare", views.pairs_compare, name="pairs_compare"),
     path("pairs/new", views.pair_new, name="pair_new"),
     path("pairs/mesh", mesh_views.pair_mesh, name="pair_mesh"),
     path("pairs/mesh/summary", mesh_views.pair_mesh_summary, name="pair_mesh_summary"),

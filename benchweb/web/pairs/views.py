@@ -12,7 +12,6 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from benchweb.accounts.permissions import Permission, access_of
 from benchweb.accounts.roles.needs import needs
-from benchweb.charts.comparison.sides import MOST_SIDES, sides_query
 from benchweb.charts.main_figures import figures_of_pairs
 from benchweb.common.rows import row_id
 from benchweb.hosts import selectors, services
@@ -31,7 +30,7 @@ from benchweb.web.pairs.path_panel import PathPanel, path_panel
 from benchweb.web.series.section import series_section
 from benchweb.web.shared.archiving import archive_page, archive_several, counted, restore_several, retained_runs, ticked
 from benchweb.web.shared.awaited_check import AwaitedCheck
-from benchweb.web.shared.lists import RUNS_DISPLAYED, Column, chosen_columns, list_page, listing, posted_back
+from benchweb.web.shared.lists import RUNS_DISPLAYED, Column, chosen_columns, list_page, listing
 from benchweb.web.shared.next_step import lone_host
 
 
@@ -101,7 +100,6 @@ def pair_list(request: HttpRequest) -> HttpResponse:
         "rows": [(pair, figures.get(pair.pk)) for pair in page.rows],
         "columns": columns,
         "archive_url": can_of(request.user).address("pairs_archive"),
-        "bulk_url": reverse("web:pairs_compare"),
         "archived": archived,
         "environments": Environment.objects.filter(archived_at=None).values_list("pk", "name"),
         "hosts": Host.objects.filter(archived_at=None).values_list("pk", "name"),
@@ -217,17 +215,6 @@ def pairs_restore(request: HttpRequest) -> HttpResponse:
     """Undo the archiving of several pairs."""
     _demand(request, ticked(request.GET.get("rows", "").split(",")))
     return restore_several(request, _pairs(), act=_restored, back=reverse("web:pairs"))
-
-
-@needs(Permission.READ)
-@require_POST
-def pairs_compare(request: HttpRequest) -> HttpResponse:
-    """Compare the ticked pairs' runs, a side for each."""
-    ids = ticked(request.POST.getlist("rows"))
-    if not 2 <= len(ids) <= MOST_SIDES:
-        messages.warning(request, _("Select 2 to {most} pairs to compare.").format(most=MOST_SIDES))
-        return redirect(posted_back(request, "web:pairs"))
-    return redirect(f"{reverse('web:compare')}?{sides_query(*({'pair': str(pk)} for pk in ids))}")
 
 
 @needs(Permission.WRITE, within=environments_of_pair)

@@ -1,7 +1,6 @@
 """The list of runs, and what is done with several at once."""
 
-import csv
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from zoneinfo import ZoneInfo
 
 from django.contrib import messages
@@ -15,28 +14,27 @@ from django.views.decorators.http import require_POST
 
 from benchweb.accounts.permissions import Permission, access_of
 from benchweb.accounts.roles.needs import needs
-from benchweb.charts.export import Line, cell
 from benchweb.charts.history.choices import MOST_PAIRS
 from benchweb.charts.main_figures import figures_of_runs
-from benchweb.charts.moments import rfc3339
-from benchweb.common.downloads import download
 from benchweb.common.formatting import typed_number
 from benchweb.common.names import name_key, searched, stored_name
-from benchweb.common.rows import row_id, row_ids
+from benchweb.common.rows import row_id
 from benchweb.hosts.models import Environment, Host
 from benchweb.hosts.pairs import pair_choices
 from benchweb.plans.selectors import plan_choices, versions_of_size
 from benchweb.runs import services
-from benchweb.runs.lists import RunLine, listed_runs
+from benchweb.runs.lists import listed_runs
 from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, Run, State
 from benchweb.runs.selectors import environments_of_runs
 from benchweb.web.runs.launch_days import LAUNCH_DAYS, launched_within
 from benchweb.web.runs.rows import COLUMNS, run_rows
+from benchweb.web.shared.archiving import ticked
 from benchweb.web.shared.lists import MOST_RUNS_COUNTED, chosen_columns, list_page, listing, posted_back
 from benchweb.web.shared.zones import reader_zone
+from benchweb.web.ticked.export import csv_answer
+from benchweb.web.ticked.labels import labels_of_runs
+from benchweb.web.ticked.tables import TABLES
 
-# As many as stand on a page, twice: more is a campaign's business.
-_MOST_AT_ONCE = 100
 _BY_ID = {
     "plan": "plan_version__plan_id",
     "pair": "pair_id",
@@ -67,7 +65,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
 @require_POST
 def runs_bulk(request: HttpRequest) -> HttpResponseBase:
     """Compare, report, export, label or cancel the ticked runs; what is lost by cancelling is told before."""
-    ids = row_ids(request.POST.getlist("runs")[:_MOST_AT_ONCE])
+    ids = ticked(request.POST.getlist("runs"))
     back = posted_back(request, "web:runs")
     if not ids:
         messages.warning(request, _("No run is selected: tick some in the first column."))
@@ -78,25 +76,9 @@ def runs_bulk(request: HttpRequest) -> HttpResponseBase:
     if action == "report":
         return redirect(f"{reverse('web:report_new')}?runs={','.join(map(str, sorted(ids)))}")
     if action == "export":
-        return download(request, _csv(listed_runs(ids)), media_type="text/csv", file_name="runs.csv")
+        return csv_answer(request, TABLES["runs"], ids)
     access_of(request.user).demand(Permission.RUN, environments_of_runs(ids))
-    if action in _LABELLING:
-        return _labelled(request, ids, back, _LABELLING[action])
-    return _cancelled(request, ids, back)
-
-
-_LABELLING = {"label": services.runs_label, "unlabel": services.runs_unlabel}
-
-
-def _labelled(request: HttpRequest, ids: Sequence[int], back: str, act: Callable[..., int]) -> HttpResponse:
-    try:
-        count = act(run_ids=ids, label=request.POST.get("label", ""))
-    except services.LaunchError as error:
-        messages.error(request, error.message)
-    else:
-        text = ngettext("The labels of {count} run are changed.", "The labels of {count} runs are changed.", count)
-        messages.success(request, text.format(count=count))
-    return redirect(back)
+    return labels_of_runs(request, ids, back) if action in ("label", "unlabel") else _cancelled(request, ids, back)
 
 
 def _cancelled(request: HttpRequest, ids: Sequence[int], back: str) -> HttpResponse:
@@ -111,25 +93,6 @@ def _cancelled(request: HttpRequest, ids: Sequence[int], back: str) -> HttpRespo
     text = ngettext("{count} run is cancelled.", "{count} runs are cancelled.", count)
     messages.success(request, text.format(count=count))
     return redirect(back)
-
-
-_EXPORTED = ("run", "state", "reason", "plan", "version", "source", "sink", "environment", "labels")
-_TIMES = ("launched_at", "started_at", "finished_at")
-_FIGURE = ("kind", "metric", "unit", "median", "low", "high", "n")
-
-
-def _csv(runs: Sequence[RunLine]) -> Iterator[str]:
-    """Return a row for each run with its main figure, in full precision; a missing one is empty."""
-    figures = figures_of_runs([run.pk for run in runs])
-    writer = csv.writer(Line())
-    yield writer.writerow([*_EXPORTED, *_TIMES, *_FIGURE])
-    for run in runs:
-        named = [run.pk, run.state, str(run.why), run.plan, run.version, run.source, run.sink, run.environment]
-        times = [time and rfc3339(time) for time in (run.created_at, run.started_at, run.finished_at)]
-        row = [*named, " ".join(run.labels), *times]
-        if (figure := figures.get(run.pk)) is not None:
-            row += [figure.kind.name, figure.metric.key, figure.metric.unit, figure.median, *figure.extremes, figure.n]
-        yield writer.writerow([cell(value) for value in row])
 
 
 def _filtered(query: QueryDict, zone: ZoneInfo) -> QuerySet[Run]:

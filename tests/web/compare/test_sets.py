@@ -146,7 +146,7 @@ def test_sides_on_other_pairs_say_that_the_pairs_may_make_the_difference(
     [
         ("kernle=6", "can&#x27;t be chosen by “kernle”"),
         ("environment=nine", "“environment” takes a number, not “nine”."),
-        ("from=2026-01-01", "A side needs a run, a pair"),
+        ("from=2026-01-01", "A side needs a run, a campaign, a pair"),
         ("pair=1&from=yesterday", "“from” takes a day such as 2026-11-20"),
         ("pair=1&from=2026-02-02&to=2026-02-01", "“from” must be before “to”."),
         ("kernel=6&governor=performance", "A side can be chosen by one fact"),

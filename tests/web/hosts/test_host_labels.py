@@ -1,10 +1,10 @@
-"""Labels of several hosts at once, which compare sets, rules and schedules choose by; and pairs compared."""
+"""Labels of several hosts at once, which compare sets, rules and schedules choose by."""
 
 from django.test import Client
 
 from benchweb.hosts.models import Host
 from benchweb.hosts.naming import MAXIMUM_LABELS
-from tests.factories import make_endpoint, make_pair
+from tests.factories import make_endpoint
 
 
 def labels_of(*hosts: Host) -> list[list[str]]:
@@ -33,11 +33,3 @@ def test_no_label_and_one_too_many_are_refused(signed_in: Client) -> None:
     assert labels_of(free) == [[]]
     page = signed_in.post("/hosts/label", {"action": "label", "label": "x"}, follow=True).content.decode()
     assert "Nothing is selected" in page
-
-
-def test_ticked_pairs_are_compared_as_sets(signed_in: Client) -> None:
-    pairs = [make_pair(), make_pair()]
-    answer = signed_in.post("/pairs/compare", {"rows": [pair.pk for pair in pairs]})
-    assert answer["Location"] == f"/compare?side=pair%3D{pairs[0].pk}&side=pair%3D{pairs[1].pk}"
-    page = signed_in.post("/pairs/compare", {"rows": [pairs[0].pk]}, follow=True).content.decode()
-    assert "Select 2 to 8 pairs to compare." in page

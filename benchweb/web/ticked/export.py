@@ -1,0 +1,35 @@
+"""Rows of a list as CSV, each with its main figure in full precision."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.http import HttpRequest, StreamingHttpResponse
+
+from benchweb.charts.export import Line, cell
+from benchweb.charts.main_figures import MainFigure
+from benchweb.common.downloads import download
+from benchweb.web.ticked.tables import Table
+
+_FIGURE = ("kind", "metric", "unit", "median", "low", "high", "n", "usual", "measured_at", "measured_in_run")
+
+
+def csv_answer(request: HttpRequest, table: Table, ids: Sequence[int]) -> StreamingHttpResponse:
+    """Answer with a file of these rows in their order."""
+    return download(request, _lines(table, ids), media_type="text/csv", file_name=f"{table.name}.csv")
+
+
+def _lines(table: Table, ids: Sequence[int]) -> Iterator[str]:
+    """Yield a line for each row that is still there; a missing figure is empty."""
+    figures = table.figures(ids)
+    writer = csv.writer(Line())
+    yield writer.writerow([*table.columns, *_FIGURE])
+    for pk, cells in table.rows(ids):
+        yield writer.writerow([cell(value) for value in [*cells, *_cells(figures.get(pk))]])
+
+
+def _cells(figure: MainFigure | None) -> list[Any]:
+    if figure is None:
+        return [None] * len(_FIGURE)
+    named = [figure.kind.name, figure.metric.key, figure.metric.unit]
+    return [*named, figure.median, *figure.extremes, figure.n, figure.baseline, figure.at, figure.run]
