@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from functools import wraps
 
 from benchweb.accounts.audit import retention as audit
 from benchweb.hosts.checks import path_checks, probes
@@ -21,6 +22,8 @@ from workers.background import in_background
 from workers.engines.connections import let_database_go
 from workers.schedule import TICK_SECONDS
 
+_HOUR_SECONDS = 3_600
+
 
 def claim_on_time() -> None:
     """Claim what comes before the next tick at its time: left to that tick it would be late by half a second."""
@@ -32,6 +35,20 @@ def claim_on_time() -> None:
 def _claim_after(seconds: float) -> None:
     time.sleep(seconds)
     services.claim_due()
+
+
+def hourly(step: Callable[[], object], *, clock: Callable[[], float] = time.monotonic) -> Callable[[], None]:
+    """Return a step that does another at most once an hour; one that fails is tried again an hour later."""
+    last = float("-inf")
+
+    @wraps(step)
+    def step_if_due() -> None:
+        nonlocal last
+        if clock() - last >= _HOUR_SECONDS:
+            last = clock()
+            step()
+
+    return step_if_due
 
 
 # In this order: what is too late isn't started, and what is new is started at once.
@@ -52,8 +69,8 @@ STEPS: tuple[Callable[[], object], ...] = (
     judgements.send_waiting,
     absences.find_missing,
     nights.make,
-    outbox.remove_old,
-    audit.remove_old_now_and_then,
+    hourly(outbox.remove_old),
+    hourly(audit.remove_old),
 )
 _under_way = threading.Lock()
 _log = logging.getLogger(__name__)

@@ -42,12 +42,6 @@ def address_group(address: str) -> str:
     return address
 
 
-def is_in_networks(address: str, networks: Sequence[str]) -> bool:
-    """Tell whether an address lies in one of these networks, as "192.0.2.0/24"."""
-    parsed = parsed_address(address)
-    return parsed is not None and is_within(parsed, networks)
-
-
 def is_from_this_machine(request: HttpRequest) -> bool:
     """Tell whether somebody on this machine asks it by a loopback name, and not through a proxy."""
     if any(name in request.headers for name in _FORWARDING_HEADERS):
@@ -57,9 +51,9 @@ def is_from_this_machine(request: HttpRequest) -> bool:
     return peer is not None and peer.is_loopback and is_loopback_name(host)
 
 
-def is_within(address: Address, networks: Sequence[str]) -> bool:
-    """Tell whether an address is one of these, or in one of these networks."""
-    return any(address in network for network in _networks(tuple(networks)))
+def is_within(address: Address | None, networks: Sequence[str]) -> bool:
+    """Tell whether an address is one of these, or in one of these networks, as "192.0.2.0/24"; None never is."""
+    return address is not None and any(address in network for network in _networks(tuple(networks)))
 
 
 def _is_trusted(address: Address) -> bool:

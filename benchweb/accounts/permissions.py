@@ -9,7 +9,7 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.contrib.postgres.expressions import ArraySubquery
 from django.core.exceptions import PermissionDenied
-from django.db.models import OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import JSONObject
 
 from benchweb.accounts.models import Grant, Role
@@ -140,20 +140,26 @@ def with_grants(users: "QuerySet[User]") -> "QuerySet[User]":
 
 def grants_of(user_id: str) -> ArraySubquery:
     """Return the grants, their own and their teams', of the user whose id is in this column of a query."""
-    held = Grant.objects.filter(Q(user=OuterRef(user_id)) | Q(team__members=OuterRef(user_id)))
     row = JSONObject(role="role", environment="environment_id", team="team_id")
-    return ArraySubquery(held.order_by("pk").values(row=row))
+    return ArraySubquery(_held_by(user_id).order_by("pk").values(row=row))
+
+
+def _held_by(user_id: str) -> "QuerySet[Grant, Grant]":
+    return Grant.objects.filter(Q(user=OuterRef(user_id)) | Q(team__members=OuterRef(user_id)))
 
 
 def hand_grants(row: object, *, to: User) -> None:
-    """Give a user the grants that another row was read with, as `grants_held`."""
+    """Hand a user the grants that another row was read with, as `grants_held`."""
     setattr(to, _GRANTS, getattr(row, _GRANTS))
 
 
 def users_who_may(permission: Permission) -> list[User]:
-    """Return the active users who have a permission everywhere, by name."""
-    users = with_grants(User.objects.filter(is_active=True)).order_by("username")
-    return [user for user in users if access_of(user).may(permission)]
+    """Return the active users who have a permission everywhere, by name; only those who can have it are read."""
+    roles = [role for role in Role if _allows(role, permission)]
+    users = User.objects.filter(is_active=True)
+    if settings.DEFAULT_ROLE not in roles:
+        users = users.filter(Q(is_superuser=True) | Exists(_held_by("pk").filter(environment=None, role__in=roles)))
+    return [user for user in with_grants(users).order_by("username") if access_of(user).may(permission)]
 
 
 def highest(roles: Iterable[Role | None]) -> Role | None:

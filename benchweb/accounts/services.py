@@ -9,10 +9,11 @@ from datetime import UTC, datetime, timedelta
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from benchweb.accounts.addresses import is_in_networks
+from benchweb.accounts.addresses import is_within
 from benchweb.accounts.demo_account import is_shut
 from benchweb.accounts.models import ApiToken
 from benchweb.accounts.permissions import Permission, grants_of, hand_grants, limit_access
+from benchweb.common.loopback import parsed_address
 from benchweb.common.names import stored_name
 
 PREFIX = "bw_"
@@ -91,7 +92,7 @@ def _check(token: ApiToken, address: str, now: datetime) -> None:
     if token.expires_at is not None and token.expires_at <= now:
         when = f"{token.expires_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
         raise TokenRefused(token, f"The bearer token expired at {when}: make a new one on your account page.")
-    if token.networks and not is_in_networks(address, token.networks):
+    if token.networks and not is_within(parsed_address(address), token.networks):
         raise TokenRefused(token, f"The bearer token is not valid from {address}: it is bound to other networks.")
 
 

@@ -7,11 +7,12 @@ import pytest
 from django.apps import apps
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import IntegrityError, transaction
+from django.db.models.signals import post_init
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from benchweb.accounts.models import Grant, Role, Team
-from benchweb.accounts.permissions import Access, Permission, Refused, access_of, with_grants
+from benchweb.accounts.permissions import Access, Permission, Refused, access_of, users_who_may, with_grants
 from benchweb.accounts.services import token_create, token_user
 from tests.factories import make_environment
 
@@ -143,3 +144,35 @@ def test_the_database_refuses_a_grant_that_makes_no_sense(vera: User, fields: di
 def test_users_of_before_roles_become_admins(vera: User) -> None:
     import_module("benchweb.accounts.migrations.0009_admins_of_before").grant_admin(apps, None)
     assert access_of(vera) == Access(Role.ADMIN)
+
+
+@pytest.mark.parametrize("default", ["viewer", "operator"])
+def test_who_may_is_found_without_reading_who_may_not(
+    vera: User, settings: Settings, django_assert_num_queries: DjangoAssertNumQueries, default: str
+) -> None:
+    settings.DEFAULT_ROLE = default
+    users = {name: User.objects.create_user(name) for name in ("demoted", "gone", "lab", "member", "own", "reader")}
+    users["demoted"].is_superuser, users["gone"].is_active = True, False
+    for name in ("demoted", "gone"):
+        users[name].save()
+    lab = make_environment("lab")
+    for name, role in (("demoted", Role.VIEWER), ("gone", Role.EDITOR), ("own", Role.EDITOR), ("reader", Role.VIEWER)):
+        Grant.objects.create(user=users[name], role=role)
+    Grant.objects.create(user=users["lab"], role=Role.EDITOR, environment=lab)
+    Grant.objects.create(team=team_of(users["member"]), role=Role.EDITOR)
+    read: list[User] = []
+
+    def note(instance: User, **_: Any) -> None:
+        read.append(instance)
+
+    for permission in Permission:
+        expected = [user.username for user in User.objects.order_by("username") if access_of(user).may(permission)]
+        post_init.connect(note, sender=User)
+        try:
+            with django_assert_num_queries(1):
+                assert [user.username for user in users_who_may(permission)] == expected
+        finally:
+            post_init.disconnect(note, sender=User)
+        if permission in (Permission.WRITE, Permission.ADMIN):
+            assert {user.username for user in read} <= {"demoted", "member", "own"}
+        read.clear()

@@ -252,3 +252,20 @@ def test_a_step_of_the_tick_that_fails_stops_no_other(monkeypatch: pytest.Monkey
     monkeypatch.setattr(ticking, "STEPS", (broken, lambda: done.append(1)))
     ticking.tick()
     assert done == [1]
+
+
+def test_an_hourly_step_is_done_once_an_hour_though_it_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[int] = []
+    now = [0.0]
+
+    def step() -> None:
+        done.append(1)
+        raise RuntimeError("unforeseen")
+
+    monkeypatch.setattr(ticking, "STEPS", (ticking.hourly(step, clock=lambda: now[0]),))
+    counts = []
+    for seconds in (0.0, 3_599.0, 3_600.0):
+        now[0] = seconds
+        ticking.tick()
+        counts.append(len(done))
+    assert counts == [1, 1, 2]

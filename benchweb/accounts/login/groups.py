@@ -1,5 +1,6 @@
 """Groups that a provider, a directory or a proxy says somebody is in: the setting gives each a role."""
 
+import logging
 from collections.abc import Iterable
 
 from django.conf import settings
@@ -7,18 +8,25 @@ from django.contrib.auth.models import User
 
 from benchweb.accounts.models import Grant, Role
 from benchweb.accounts.permissions import highest
+from benchweb.accounts.roles.grants import RoleError, role_set, role_take
+
+_log = logging.getLogger(__name__)
 
 
 def groups_apply(*, user: User, groups: Iterable[str]) -> None:
-    """Give a user the highest role of these groups; who is in none of the setting's has the default role.
+    """Set a user's role to the highest of these groups; who is in none of the setting's has the default role.
 
     Only without the setting are roles everywhere the dashboard's own; those in environments and of teams always are.
+    The last admin stays one, whatever the groups say.
     """
     if not settings.GROUP_ROLES:
         return
     role = highest(Role(settings.GROUP_ROLES[name]) for name in groups if name in settings.GROUP_ROLES)
-    own = Grant.objects.filter(user=user, environment=None)
-    if role is None:
-        own.delete()
-    elif not own.filter(role=role).exists():
-        Grant.objects.update_or_create(user=user, team=None, environment=None, defaults={"role": role})
+    own = Grant.objects.filter(user=user, environment=None).first()
+    try:
+        if role is None and own is not None:
+            role_take(grant=own)
+        elif role is not None and (own is None or own.role != role):
+            role_set(role=role, user=user)
+    except RoleError as error:
+        _log.warning("the role of %s stays as it is, see BENCHWEB_GROUP_ROLES: %s", ascii(user.username), error)

@@ -9,8 +9,7 @@ from django_auth_ldap.backend import LDAPBackend, ldap_error
 
 from benchweb.accounts.login.directory import DirectoryUnavailable
 from benchweb.accounts.login.groups import groups_apply
-from benchweb.accounts.login.users import mail_address_apply, may_log_in, user_vouched_for
-from benchweb.accounts.permissions import with_grants
+from benchweb.accounts.login.users import mail_address_apply, user_of_session, user_vouched_for
 
 
 class DirectoryBackend(LDAPBackend):  # type: ignore[misc]
@@ -39,8 +38,7 @@ class DirectoryBackend(LDAPBackend):  # type: ignore[misc]
 
     def get_user(self, user_id: int) -> User | None:
         """Return the user of a session while the account is active; their roles come with them."""
-        user = with_grants(User.objects.filter(pk=user_id)).first()
-        return user if user is not None and may_log_in(user) else None
+        return user_of_session(user_id)
 
 
 def _unavailable(**_: Any) -> None:

@@ -9,8 +9,7 @@ from django.http import HttpRequest
 
 from benchweb.accounts.addresses import is_within
 from benchweb.accounts.login.groups import groups_apply
-from benchweb.accounts.login.users import mail_address_apply, may_log_in, user_vouched_for
-from benchweb.accounts.permissions import with_grants
+from benchweb.accounts.login.users import mail_address_apply, user_of_session, user_vouched_for
 from benchweb.common.loopback import parsed_address
 
 
@@ -20,7 +19,7 @@ def named_user(request: HttpRequest) -> str:
     It is the connection's own peer that counts: X-Forwarded-For would be believed from more than these.
     """
     peer = parsed_address(request.META.get("REMOTE_ADDR", ""))
-    if not settings.LOGIN_PROXY_HEADER or peer is None or not is_within(peer, settings.LOGIN_PROXIES):
+    if not settings.LOGIN_PROXY_HEADER or not is_within(peer, settings.LOGIN_PROXIES):
         return ""
     return request.headers.get(settings.LOGIN_PROXY_HEADER, "").strip()
 
@@ -42,10 +41,7 @@ class ProxyBackend(BaseBackend):
 
     def get_user(self, user_id: int) -> User | None:
         """Return the user of a session while the account is active and the header is set; their roles come along."""
-        if not settings.LOGIN_PROXY_HEADER:
-            return None
-        user = with_grants(User.objects.filter(pk=user_id)).first()
-        return user if user is not None and may_log_in(user) else None
+        return user_of_session(user_id) if settings.LOGIN_PROXY_HEADER else None
 
 
 def _header(request: HttpRequest, name: str) -> str:

@@ -10,6 +10,7 @@ from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 
 from benchweb.accounts.demo_account import is_shut
+from benchweb.accounts.permissions import with_grants
 
 _LONGEST_NAME = 150
 _log = logging.getLogger(__name__)
@@ -39,6 +40,12 @@ def user_made(*, name: str) -> User | None:
             return User.objects.create_user(name)
     except IntegrityError:
         return None
+
+
+def user_of_session(user_id: int) -> User | None:
+    """Return the user of a session while the account may log in; their roles come with them."""
+    user = with_grants(User.objects.filter(pk=user_id)).first()
+    return user if user is not None and may_log_in(user) else None
 
 
 def _of_name(name: str) -> User | None:

@@ -1,4 +1,4 @@
-"""Give roles to users and teams, make teams, shut accounts: what admins do; one admin always stays."""
+"""Grant roles to users and teams, make teams, shut accounts: what admins do; one admin always stays."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ class RoleError(ValueError):
 def role_set(
     *, role: str, user: User | None = None, team: Team | None = None, environment_id: int | None = None
 ) -> Grant:
-    """Give a user or a team a role, in one environment or everywhere, in place of the one that they have there."""
+    """Set the role of a user or a team, in one environment or everywhere, in place of the one that they have there."""
     if role == Role.ADMIN and environment_id is not None:
         raise RoleError("environment", _("An admin is one everywhere: choose another role, or no environment."))
     with _one_admin_staying():
@@ -46,7 +46,7 @@ def team_create(*, name: str) -> Team:
 
 
 def team_rename(*, team: Team, name: str) -> Team:
-    """Give a team another name."""
+    """Rename a team."""
     return _saved(team, name)
 
 

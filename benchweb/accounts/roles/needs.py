@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar
 
+from benchweb.accounts.audit.actors import READ_METHODS
 from benchweb.accounts.permissions import Access, Permission, Refused
 
 View = TypeVar("View", bound=Callable[..., Any])
 # From all that an address names, such as run_id=7, to the ids of the environments that this concerns.
 Environments = Callable[..., Iterable[int | None]]
-SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _NEEDS = "needs"
 
 
@@ -47,7 +47,7 @@ class Needs:
 
     def of(self, method: str) -> Permission:
         """Return the permission that a method needs."""
-        return self.read if method in SAFE_METHODS else self.write
+        return self.read if method in READ_METHODS else self.write
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ again. A channel has one message under way at a time: what happened first is tol
 holds up no other.
 """
 
-import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -33,9 +32,7 @@ _CANDIDATES = 5
 OPEN = (Delivery.State.QUEUED, Delivery.State.HELD, Delivery.State.FAILED)
 TEST_PREFIX = "test-"
 # What is old is removed in parts, lest a large log holds up the tick that removes it.
-_REMOVED_AT_ONCE = 1_000
-_REMOVAL_PAUSE_SECONDS = 60.0
-_last_removal = [-_REMOVAL_PAUSE_SECONDS]
+_REMOVED_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True)
@@ -114,17 +111,12 @@ def disable(channel: Channel, reason: str) -> None:
     )
 
 
-def remove_old() -> int:
-    """Remove what has been over for longer than the setting says; return how many messages. For the tick."""
-    if time.monotonic() - _last_removal[0] < _REMOVAL_PAUSE_SECONDS:
-        return 0
-    _last_removal[0] = time.monotonic()
-    return removed_old()
-
-
 @transaction.atomic
-def removed_old() -> int:
-    """Remove the oldest of them now, each with its attempts; a digest after all that is in it."""
+def remove_old() -> int:
+    """Remove the oldest of what has been over for longer than the setting says; return how many messages.
+
+    Each goes with its attempts; a digest after all that is in it.
+    """
     if not settings.DELIVERY_DAYS:
         return 0
     over = Delivery.objects.filter(finished_at__lt=timezone.now() - timedelta(days=settings.DELIVERY_DAYS))

@@ -5,6 +5,7 @@ from allauth.mfa.recovery_codes.views import GenerateRecoveryCodesView, ViewReco
 from allauth.mfa.totp.views import DeactivateTOTPView
 from allauth.mfa.webauthn.views import RemoveWebAuthnView
 from django.urls import path
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.generic import RedirectView
 
@@ -16,9 +17,32 @@ _for_strangers = open_to_all("who is not logged in yet logs in here")
 _own = needs(Permission.READ)
 _index = IndexView.as_view(template_name="factors/factors.html")
 _codes = ViewRecoveryCodesView.as_view(template_name="factors/recovery_codes.html")
-_codes_new = GenerateRecoveryCodesView.as_view(template_name="factors/recovery_codes_new.html")
-_app_remove = DeactivateTOTPView.as_view(template_name="factors/app_remove.html")
-_passkey_remove = RemoveWebAuthnView.as_view(template_name="factors/passkey_remove.html")
+_codes_new = GenerateRecoveryCodesView.as_view(
+    template_name="factors/ask.html",
+    extra_context={
+        "title": _("Replace recovery codes"),
+        "consequence": _("The former codes are void from then on."),
+        "button": _("Replace"),
+    },
+)
+_app_remove = DeactivateTOTPView.as_view(
+    template_name="factors/ask.html",
+    extra_context={
+        "title": _("Remove the authenticator app"),
+        "consequence": _(
+            "The app's codes are refused from now on. Passkeys stay; without one the password alone opens the account."
+        ),
+        "button": _("Remove"),
+    },
+)
+_passkey_remove = RemoveWebAuthnView.as_view(
+    template_name="factors/ask.html",
+    extra_context={
+        "title": _("Remove passkey"),
+        "consequence": _("This passkey logs in no more. Delete it in the browser or on the key too."),
+        "button": _("Remove"),
+    },
+)
 _passkeys = RedirectView.as_view(pattern_name="mfa_index")
 
 urlpatterns = [

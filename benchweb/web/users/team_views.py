@@ -69,7 +69,7 @@ def team_page(request: HttpRequest, team_id: int) -> HttpResponse:
 @needs(Permission.ADMIN)
 @require_POST
 def team_role(request: HttpRequest, team_id: int) -> HttpResponse:
-    """Give a team a role, everywhere or in an environment."""
+    """Set a team's role, everywhere or in an environment."""
     team, form = get_object_or_404(Team, pk=team_id), RoleForm(request.POST)
     if form.is_valid():
         environment = form.cleaned_data["environment"]

@@ -55,7 +55,7 @@ def user_page(request: HttpRequest, user_id: int) -> HttpResponse:
 @needs(Permission.ADMIN)
 @require_POST
 def user_role(request: HttpRequest, user_id: int) -> HttpResponse:
-    """Give a user a role, everywhere or in an environment."""
+    """Set a user's role, everywhere or in an environment."""
     user, form = _user(user_id), RoleForm(request.POST)
     if form.is_valid():
         environment = form.cleaned_data["environment"]

@@ -128,8 +128,10 @@ def test_mail_address_and_role_come_with_the_log_in(settings: Settings) -> None:
     request(Client(), x_forwarded_email="ada@example.org", x_forwarded_groups="staff, netops,lab leads")
     ada = User.objects.get()
     assert (ada.email, access_of(ada).everywhere) == ("ada@example.org", Role.ADMIN)
+    # The last admin would stay one.
+    User.objects.create_superuser("root")
     request(Client(), x_forwarded_email="no address", x_forwarded_groups="netops")
-    ada = User.objects.get()
+    ada = User.objects.get(username="ada")
     assert (ada.email, access_of(ada).everywhere) == ("ada@example.org", Role.OPERATOR)
     request(Client(), x_forwarded_groups="")
     assert not Grant.objects.exists()
@@ -168,3 +170,18 @@ def test_a_setting_that_lets_in_too_many_stops_the_start(
     for name, value in values.items():
         setattr(settings, name, value)
     assert [found.id for found in settings_are_usable()] == [identifier]
+
+
+def test_wrong_roles_of_groups_leave_the_last_admin_one(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+    ada = User.objects.create_user("ada")
+    settings.TRUST_NAMES, settings.DEFAULT_ROLE = True, "viewer"
+    settings.LOGIN_PROXY_GROUPS_HEADER = "X-Forwarded-Groups"
+    settings.GROUP_ROLES = {"netops": "viewer"}
+    Grant.objects.create(user=ada, role=Role.ADMIN)
+    for groups in ("netops", "others"):
+        assert request(Client(), "ada", x_forwarded_groups=groups) == 200
+        assert access_of(User.objects.get(pk=ada.pk)).everywhere == Role.ADMIN
+    assert caplog.text.count("the role of 'ada' stays as it is") == 2
+    Grant.objects.create(user=User.objects.create_user("otto"), role=Role.ADMIN)
+    request(Client(), "ada", x_forwarded_groups="netops")
+    assert access_of(User.objects.get(pk=ada.pk)).everywhere == Role.VIEWER

@@ -14,7 +14,7 @@ from benchweb.hosts.models import Environment
 class Command(BaseCommand):
     """Set or take a role."""
 
-    help = "Give a user a role, everywhere or in one environment; 'none' takes it."
+    help = "Set a user's role, everywhere or in one environment; 'none' takes it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
