@@ -4,6 +4,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from zoneinfo import available_timezones
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
@@ -23,7 +24,7 @@ MOST_SHARE_DAYS = 3_650
 def settings_are_usable(**_: Any) -> list[CheckMessage]:
     """Check what comes from the environment."""
     own = [*_secret_key(), *_addresses(), *_proxies(), *_demo(), *_catalog_overlay()]
-    more = [*_audit_days(), *_share_days(), *_default_role(), *login_faults()]
+    more = [*_audit_days(), *_share_days(), *_default_role(), *_defaults(), *login_faults()]
     return [*own, *_networks(), *_mail_server(), *_public_url(), *_delivery_days(), *more]
 
 
@@ -153,6 +154,18 @@ def _default_role() -> list[CheckMessage]:
     if settings.DEFAULT_ROLE in Role.values:
         return []
     return [Error(f"BENCHWEB_DEFAULT_ROLE must be one of {', '.join(Role.values)}.", id="benchweb.E012")]
+
+
+def _defaults() -> list[CheckMessage]:
+    zone = (
+        []
+        if settings.DEFAULT_TIME_ZONE in available_timezones()
+        else ["BENCHWEB_DEFAULT_TIME_ZONE names no time zone."]
+    )
+    known = dict(settings.LANGUAGES)
+    language = [f"BENCHWEB_DEFAULT_LANGUAGE must be one of {', '.join(known)}."]
+    faults = [*zone, *([] if settings.DEFAULT_LANGUAGE in known else language)]
+    return [Error(fault, id="benchweb.E030") for fault in faults]
 
 
 def _share_days() -> list[CheckMessage]:

@@ -93,6 +93,10 @@ ENGINE_NETWORKS = os.environ.get("BENCHWEB_ENGINE_NETWORKS", "")
 NOTIFY_PRIVATE_NETWORKS = os.environ.get("BENCHWEB_NOTIFY_PRIVATE_NETWORKS", "")
 # The role of a user who was given none: viewer, operator, editor or admin.
 DEFAULT_ROLE = os.environ.get("BENCHWEB_DEFAULT_ROLE") or "viewer"
+# The zone of times until a browser has told its own, and of new schedules and digests.
+DEFAULT_TIME_ZONE = os.environ.get("BENCHWEB_DEFAULT_TIME_ZONE") or "UTC"
+# The language of messages, which no browser chooses.
+DEFAULT_LANGUAGE = os.environ.get("BENCHWEB_DEFAULT_LANGUAGE") or "en"
 # At what address people open these pages: links in notifications begin with it.
 PUBLIC_URL = os.environ.get("BENCHWEB_PUBLIC_URL", "")
 # So many days after its end a message is removed from the log of its channel, with its attempts; 0 keeps all.
@@ -163,6 +167,7 @@ INSTALLED_APPS = [
     "allauth.socialaccount",
     "allauth.socialaccount.providers.openid_connect",
     "ninja",
+    "benchweb.site",
     "benchweb.accounts",
     "benchweb.hosts",
     "benchweb.plans",

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.contrib.postgres.expressions import ArraySubquery
 from django.core.exceptions import PermissionDenied
@@ -13,6 +12,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import JSONObject
 
 from benchweb.accounts.models import Grant, Role
+from benchweb.site.values import site_setting
 
 # Where a user's grants lie once they were read: what with_grants adds to a row.
 _GRANTS = "grants_held"
@@ -157,7 +157,7 @@ def users_who_may(permission: Permission) -> list[User]:
     """Return the active users who have a permission everywhere, by name; only those who can have it are read."""
     roles = [role for role in Role if _allows(role, permission)]
     users = User.objects.filter(is_active=True)
-    if settings.DEFAULT_ROLE not in roles:
+    if site_setting("DEFAULT_ROLE") not in roles:
         users = users.filter(Q(is_superuser=True) | Exists(_held_by("pk").filter(environment=None, role__in=roles)))
     return [user for user in with_grants(users).order_by("username") if access_of(user).may(permission)]
 
@@ -187,7 +187,7 @@ def _access(user: User, grants: list[dict[str, Any]]) -> Access:
 
 def default_role(user: User) -> Role:
     """Return the role that a user has who was given none; who was made at the console is the first admin."""
-    return Role.ADMIN if user.is_superuser else Role(settings.DEFAULT_ROLE)
+    return Role.ADMIN if user.is_superuser else Role(site_setting("DEFAULT_ROLE"))
 
 
 def _allows(role: Role | None, permission: Permission) -> bool:

@@ -3,10 +3,11 @@
 This room has no ORM: who keeps the definitions registers what reads them (benchweb.imports.apps).
 """
 
-import asyncio
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from benchweb.common.cache import is_in_event_loop
 
 if TYPE_CHECKING:
     from benchweb.catalog.document import Kind, Metric
@@ -45,7 +46,7 @@ class OwnKinds:
 
     def known(self) -> Definitions:
         """Return the definitions, read anew when they are due; one query then."""
-        if self._read is not None and time.monotonic() >= self.due_at and not _is_in_event_loop():
+        if self._read is not None and time.monotonic() >= self.due_at and not is_in_event_loop():
             self.read_now()
         return self._known
 
@@ -69,14 +70,6 @@ class OwnKinds:
             kept = (shipped, known, {**added, **shipped} if added is known.metrics else {**shipped, **added})
             self._merged[id(shipped)] = kept
         return kept[2]
-
-
-def _is_in_event_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 own_kinds = OwnKinds()

@@ -1,5 +1,6 @@
-"""A cache of one process: values that never change, up to a number."""
+"""Caches of one process: values that never change, up to a number, and where others may be read anew."""
 
+import asyncio
 from typing import TypeVar
 
 K = TypeVar("K")
@@ -15,3 +16,12 @@ def remember(cache: dict[K, V], key: K, value: V, *, most: int) -> V:
         cache.clear()
     cache[key] = value
     return value
+
+
+def is_in_event_loop() -> bool:
+    """Tell whether a coroutine is calling: there nothing may wait for the database, as to read anew does."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

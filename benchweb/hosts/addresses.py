@@ -13,6 +13,8 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from benchweb.site.values import site_setting
+
 DEFAULT_CONTROL_PORT = 7410
 _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 _BROADCAST = ipaddress.IPv4Address("255.255.255.255")
@@ -190,7 +192,7 @@ def parsed_networks(text: str) -> NetworkPolicy:
 
 def network_policy() -> NetworkPolicy:
     """Return the policy of the settings; in the demo its engines on loopback are allowed too."""
-    return _policy(settings.ENGINE_NETWORKS, settings.DEMO)
+    return _policy(site_setting("ENGINE_NETWORKS"), settings.DEMO)
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.dispatch import receiver
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -14,6 +13,7 @@ from benchweb.regressions.explanations import explanation
 from benchweb.regressions.models import Alert, AlertTransition
 from benchweb.regressions.signals import alert_changed
 from benchweb.regressions.words import alert_title, unconfirmed_reason
+from benchweb.site.values import site_setting
 
 # What became of an alert whose snooze ended because it got worse; of all others, its state.
 _WORSE = "worse"
@@ -23,7 +23,7 @@ _WORSE = "worse"
 def tell(alert: Alert, transition: AlertTransition, **_kwargs: Any) -> None:
     """Write the messages about a transition; in the installation's language, whoever caused it."""
     hosts = _hosts(alert)
-    with translation.override(settings.LANGUAGE_CODE):
+    with translation.override(site_setting("DEFAULT_LANGUAGE")):
         event = Event(
             # A transition is told once, and no other is taken for it.
             id=f"alert-{alert.pk}-{transition.pk}",

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F, Q
@@ -23,6 +22,7 @@ from benchweb.sharing.anonymity import anonymised
 from benchweb.sharing.frozen import RunContent, Snapshot, snapshot
 from benchweb.sharing.frozen_views import FrozenView, hidden_names
 from benchweb.sharing.models import Share, SharePart
+from benchweb.site.values import site_setting
 
 # 192 random bits: at a thousand million guesses a second, some 10^41 years for the first hit.
 TOKEN_BYTES = 24
@@ -86,7 +86,8 @@ def view_share_create(
 
 def default_expiry() -> datetime | None:
     """Return when a link that is made now expires unless its maker says otherwise; None for never."""
-    return timezone.now() + timedelta(days=settings.SHARE_DAYS) if settings.SHARE_DAYS else None
+    days = site_setting("SHARE_DAYS")
+    return timezone.now() + timedelta(days=days) if days else None
 
 
 def _check_expiry(expires_at: datetime | None) -> None:

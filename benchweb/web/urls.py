@@ -36,6 +36,7 @@ urlpatterns = [
     path("", include("benchweb.web.audit.urls")),
     path("", include("benchweb.web.users.urls")),
     path("", include("benchweb.web.ticked.urls")),
+    path("", include("benchweb.web.site.urls")),
     path("", include("benchweb.web.search.urls")),
     path("", include("benchweb.web.help.urls")),
 ]

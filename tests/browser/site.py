@@ -171,6 +171,7 @@ def _lists() -> list[Address]:
         Address("matrix", "/matrix?with=yesterday"),
         Address("fact_changes", "/fact-changes"),
         Address("audit", "/audit"),
+        Address("site_settings", "/settings"),
         Address("shares", "/shares"),
         Address("shares", "/shares?ended=1"),
         Address("saved_views", "/views"),

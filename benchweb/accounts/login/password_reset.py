@@ -19,6 +19,7 @@ from django.utils.translation import override
 
 from benchweb.accounts.demo_account import is_shut
 from benchweb.common.celery_client import send
+from benchweb.site.values import site_setting
 
 TASK = "workers.tasks.mail_password_reset"
 _log = logging.getLogger(__name__)
@@ -29,7 +30,7 @@ def can_mail() -> bool:
 
     The address that a request names is never used: whoever sends it chooses it.
     """
-    return bool(settings.EMAIL_HOST and settings.PUBLIC_URL)
+    return bool(settings.EMAIL_HOST and site_setting("PUBLIC_URL"))
 
 
 def reset_request(*, email: str, language: str) -> bool:
@@ -49,7 +50,8 @@ def reset_mail(email: str, language: str) -> None:
 
 def mail_link(*, to: str, subject: str, text: str, path: str, ending: str) -> None:
     """Mail a text around a link to one of our pages; OSError when the server doesn't take it."""
-    body = f"{text}\n\n{urljoin(settings.PUBLIC_URL, path)}\n\n{ending}\n"
+    link = urljoin(site_setting("PUBLIC_URL"), path)
+    body = f"{text}\n\n{link}\n\n{ending}\n"
     EmailMessage(subject=subject, body=body, to=[to]).send()
 
 

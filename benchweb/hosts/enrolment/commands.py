@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urljoin, urlsplit
 
-from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
 from benchweb.common.loopback import is_loopback_name
 from benchweb.hosts.enrolment.tickets import LIFE, ticket_issue
+from benchweb.site.values import site_setting
 
 
 @dataclass(frozen=True)
@@ -49,4 +49,5 @@ def install_command(
 
 def site_address(request: HttpRequest, path: str) -> str:
     """Return a whole address: by BENCHWEB_PUBLIC_URL, else as the caller reached this site."""
-    return urljoin(settings.PUBLIC_URL, path) if settings.PUBLIC_URL else request.build_absolute_uri(path)
+    public_url = site_setting("PUBLIC_URL")
+    return urljoin(public_url, path) if public_url else request.build_absolute_uri(path)

@@ -15,10 +15,9 @@ from contextvars import ContextVar
 from functools import cache
 from typing import Any, TypeVar
 
-from django.conf import settings
-
 from benchweb.catalog.reasons import Reason
 from benchweb.hosts.addresses import NetworkPolicy, parsed_networks, reached_addresses
+from benchweb.site.values import site_setting
 
 T = TypeVar("T")
 # Deliveries wait on silent receivers; more than the workers and the pages ever send at a time.
@@ -33,7 +32,7 @@ class EgressRefused(Exception):
 
 def admits(address: str) -> bool:
     """Tell whether messages may go to this IP address: a public one, or one in BENCHWEB_NOTIFY_PRIVATE_NETWORKS."""
-    policy = _policy(settings.NOTIFY_PRIVATE_NETWORKS)
+    policy = _policy(site_setting("NOTIFY_PRIVATE_NETWORKS"))
     return policy.admits(address) and all(
         reached.is_global or any(reached in network for network in policy.added)
         for reached in reached_addresses(address)

@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urljoin
 
-from django.conf import settings
-
 from benchweb.notifications.events import Event, Severity
+from benchweb.site.values import site_setting
 
 # Of a digest: the rest is counted.
 MOST_LINES = 100
@@ -83,7 +82,8 @@ def message(identifier: str, payload: dict[str, Any]) -> Message:
 
 def absolute(url: str) -> str:
     """Return an address that can be opened from anywhere, where it is known at what address these pages are."""
-    return urljoin(settings.PUBLIC_URL, url) if settings.PUBLIC_URL else url
+    public_url = site_setting("PUBLIC_URL")
+    return urljoin(public_url, url) if public_url else url
 
 
 def one_line(text: str) -> str:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
@@ -22,6 +21,7 @@ from benchweb.notifications.delivery.sending import send
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
 from benchweb.notifications.routing import quiet_reason
 from benchweb.notifications.timing import end_of_quiet
+from benchweb.site.values import site_setting
 
 # Longer than sending takes at most, with what is written before and after.
 LEASE = timedelta(seconds=30)
@@ -117,9 +117,10 @@ def remove_old() -> int:
 
     Each goes with its attempts; a digest after all that is in it.
     """
-    if not settings.DELIVERY_DAYS:
+    days = site_setting("DELIVERY_DAYS")
+    if not days:
         return 0
-    over = Delivery.objects.filter(finished_at__lt=timezone.now() - timedelta(days=settings.DELIVERY_DAYS))
+    over = Delivery.objects.filter(finished_at__lt=timezone.now() - timedelta(days=days))
     without_parts = over.filter(~Exists(Delivery.objects.filter(digest=OuterRef("pk"))))
     oldest = list(without_parts.order_by("finished_at", "pk").values_list("pk", flat=True)[:_REMOVED_AT_ONCE])
     DeliveryAttempt.objects.filter(delivery__in=oldest).delete()

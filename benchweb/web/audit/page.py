@@ -50,6 +50,7 @@ _OBJECTS = {
     "imports_ownmetric": (gettext_noop("Metric of your own"), ""),
     "imports_ownkind": (gettext_noop("Test kind of your own"), ""),
     "sharing_share": (gettext_noop("Share"), ""),
+    "site_sitesetting": (gettext_noop("Site setting"), ""),
     "reports_report": (gettext_noop("Report"), "web:report"),
     "reports_reportrun": (gettext_noop("Run of a report"), ""),
 }

@@ -16,6 +16,7 @@ from benchweb.accounts.roles.needs import needs
 from benchweb.notifications import services
 from benchweb.notifications.errors import NotificationError
 from benchweb.notifications.models import MaintenanceWindow, Rule
+from benchweb.site.values import site_setting
 from benchweb.web.notifications.forms import RuleForm, WindowForm
 from benchweb.web.shared.archiving import archive_page
 from benchweb.web.shared.zones import zone_names
@@ -25,7 +26,8 @@ from benchweb.web.shared.zones import zone_names
 @require_http_methods(["GET", "POST"])
 def rule_new(request: HttpRequest) -> HttpResponse:
     """Create a rule."""
-    form = RuleForm(request.POST) if request.method == "POST" else RuleForm(initial={"time_zone": "UTC"})
+    start = {"time_zone": site_setting("DEFAULT_TIME_ZONE")}
+    form = RuleForm(request.POST) if request.method == "POST" else RuleForm(initial=start)
     return _form_page(request, form, _("Add a rule"), lambda: services.rule_create(form.values()))
 
 

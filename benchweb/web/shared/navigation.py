@@ -89,6 +89,7 @@ _GROUPS = [
             (gettext_noop("Shares"), "web:shares", "d"),
             (gettext_noop("Users"), "web:users", "x"),
             (gettext_noop("Audit log"), "web:audit", "j"),
+            (gettext_noop("Site settings"), "web:site_settings", "w"),
             (gettext_noop("Help"), "web:help", "i"),
         ],
     ),

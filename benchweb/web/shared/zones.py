@@ -13,6 +13,7 @@ from django.utils.translation import get_language, pgettext
 from benchweb.accounts.preferences import ZONE_COOKIE
 from benchweb.charts.history.query import FIRST_YEAR, LAST_YEAR
 from benchweb.schedules.timing.localtime import zone_keys
+from benchweb.site.values import site_setting
 
 # Of the browser.
 COOKIE = "zone"
@@ -31,9 +32,9 @@ def zone_named(name: str) -> ZoneInfo | None:
 
 
 def reader_zone(request: HttpRequest) -> ZoneInfo:
-    """Return the zone that the reader chose, else the one that their browser is in; UTC until it has told."""
+    """Return the zone that the reader chose, else that of their browser; until it has told, the installation's."""
     zones = (zone_named(unquote(request.COOKIES.get(name, ""))) for name in (ZONE_COOKIE, COOKIE))
-    return next(filter(None, zones), ZoneInfo("UTC"))
+    return next(filter(None, zones), zone_named(site_setting("DEFAULT_TIME_ZONE")) or ZoneInfo("UTC"))
 
 
 def requested_day(text: str, zone: ZoneInfo) -> datetime | None:

@@ -3,11 +3,11 @@
 from datetime import datetime, timedelta
 
 from django import forms
-from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from benchweb.site.values import site_setting
 from benchweb.web.shared.forms import PageForm
 
 _NEVER = "never"
@@ -16,13 +16,13 @@ _DAYS_OFFERED = (1, 7, 30, 365)
 
 def _choices() -> list[tuple[str, str]]:
     """Return the days that are offered, those of the setting among them."""
-    days = sorted({*_DAYS_OFFERED, *filter(None, [settings.SHARE_DAYS])})
+    days = sorted({*_DAYS_OFFERED, *filter(None, [site_setting("SHARE_DAYS")])})
     named = [(str(each), ngettext("{days} day", "{days} days", each).format(days=each)) for each in days]
     return [*named, (_NEVER, gettext("never (until revoked)"))]
 
 
 def _chosen_first() -> str:
-    return str(settings.SHARE_DAYS or _NEVER)
+    return str(site_setting("SHARE_DAYS") or _NEVER)
 
 
 class ShareForm(PageForm):

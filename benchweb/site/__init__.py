@@ -1,0 +1,1 @@
+"""What admins set for the whole installation on a page, beside its environment."""

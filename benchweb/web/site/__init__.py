@@ -1,0 +1,1 @@
+"""The settings of the installation, for admins."""

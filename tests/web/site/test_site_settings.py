@@ -1,0 +1,95 @@
+"""The settings of the installation: who may change them, what takes them up, and what the environment keeps."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from benchweb.accounts.audit.models import AuditEntry
+from benchweb.accounts.models import Grant, Role
+from benchweb.accounts.permissions import access_of
+from benchweb.hosts.addresses import network_policy
+from benchweb.sharing.services import default_expiry
+from benchweb.site.models import SiteSetting
+from benchweb.site.values import NAMES, chosen, site_setting, variable
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def free(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Take the settings out of the environment, and read them anew, as a process does that runs on."""
+    for name in NAMES:
+        monkeypatch.delenv(variable(name), raising=False)
+    chosen.read_now()
+    monkeypatch.setattr(chosen, "due_at", 0.0)
+    yield
+    SiteSetting.objects.all().delete()
+    chosen.read_now()
+
+
+@pytest.fixture
+def by_admin(ada: User, signed_in: Client) -> Client:
+    Grant.objects.create(user=ada, role=Role.ADMIN)
+    return signed_in
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_an_admin_saves_is_in_force_and_in_the_audit_log(by_admin: Client) -> None:
+    vera = User.objects.create_user("vera")
+    sent = {"share_days": "3", "default_role": "operator", "engine_networks": "10.1.0.0/16"}
+    assert by_admin.post("/settings", sent).headers["Location"] == "/settings"
+    expiry = default_expiry()
+    assert expiry is not None
+    assert timedelta(days=2, hours=23) < expiry - timezone.now() <= timedelta(days=3)
+    assert access_of(vera).everywhere == Role.OPERATOR
+    assert (network_policy().admits("10.1.2.3"), network_policy().admits("10.2.2.3")) == (True, False)
+    assert 'value="10.1.0.0/16"' in by_admin.get("/settings").content.decode()
+    by_admin.post("/settings", sent | {"share_days": ""})
+    assert site_setting("SHARE_DAYS") == 30
+    entries = AuditEntry.objects.filter(table="site_sitesetting", object_name="SHARE_DAYS").order_by("pk")
+    assert [(each.action, each.user_name, each.changes["value"]) for each in entries] == [
+        ("created", "ada", [None, 3]),
+        ("deleted", "ada", [3, None]),
+    ]
+
+
+def test_what_the_environment_sets_is_shown_and_stays(by_admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    SiteSetting.objects.create(name="SHARE_DAYS", value=3)
+    monkeypatch.setenv("BENCHWEB_SHARE_DAYS", "30")
+    assert site_setting("SHARE_DAYS") == 30
+    page = by_admin.get("/settings").content.decode()
+    assert "Set in the environment: <code>BENCHWEB_SHARE_DAYS</code>" in page
+    by_admin.post("/settings", {"share_days": "5"})
+    assert (site_setting("SHARE_DAYS"), SiteSetting.objects.get(name="SHARE_DAYS").value) == (30, 3)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("audit_days", "7", "0, or at least 30 days."),
+        ("share_days", "-1", "greater than or equal to 0"),
+        ("public_url", "bench.example.org", "Write an address such as https://bench.example.org."),
+        ("engine_networks", "10.0.0.1/8", "is not a network"),
+        ("notify_private_networks", "lab", "is not a network"),
+        ("default_time_zone", "Mars/Olympus", "There is no time zone of this name"),
+        ("default_role", "owner", "Select a valid choice"),
+    ],
+)
+def test_a_wrong_value_is_told_at_its_field_and_nothing_is_stored(
+    by_admin: Client, field: str, value: str, message: str
+) -> None:
+    answer = by_admin.post("/settings", {"delivery_days": "9", field: value})
+    assert answer.status_code == 200
+    assert message in str(answer.context["form"].errors[field])
+    assert not SiteSetting.objects.exists()
+
+
+def test_what_another_process_stores_is_followed(ada: User) -> None:
+    assert site_setting("DEFAULT_TIME_ZONE") == "UTC"
+    SiteSetting.objects.create(name="DEFAULT_TIME_ZONE", value="Asia/Shanghai")
+    chosen.due_at = 0.0
+    assert site_setting("DEFAULT_TIME_ZONE") == "Asia/Shanghai"
