@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from django.utils.translation import gettext as _
+
 from benchweb.catalog import Kind, Metric, Parameter, nested_words
 from benchweb.catalog.document import TOOL
 from benchweb.catalog.reasons import Reason, joined
@@ -84,6 +86,8 @@ def point(x: float | str, trials: Sequence[TrialRow], metric: str, href: str = "
     """Combine the repetitions at x to their median; what is missing says why. `href` is where it leads."""
     values = [trial.metrics[metric] for trial in trials if metric in trial.metrics and trial.measured]
     summarized = summary(values)
+    if summarized is None and all(trial.state in OPEN_STATES for trial in trials):
+        return ChartPoint(x, None, href=href, reason=_("not measured yet"), is_pending=True)
     reason = reason_text(missing_reason(trials, len(values)))
     if summarized is None:
         return ChartPoint(x, None, href=href, reason=reason)

@@ -25,7 +25,10 @@ class Axis:
 # Frozen it would take three times as long to make, and a chart has a thousand.
 @dataclass
 class ChartPoint:
-    """The median of `n` repetitions at x; low and high are their extremes; y None is missing, with its reason."""
+    """The median of `n` repetitions at x; low and high are their extremes; y None is missing, with its reason.
+
+    One that is pending is yet to be measured, and not missing.
+    """
 
     x: float | str
     y: float | None
@@ -35,6 +38,7 @@ class ChartPoint:
     repetitions: Sequence[float] = ()
     href: str = ""
     reason: str = ""
+    is_pending: bool = False
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,18 @@ class Measure:
     metric: Metric
 
 
+# How busy the hosts were explains results, and is none.
+_OF_HOSTS = ("_cpu_ratio", "_core_ratio", "cpu_seconds_per_gigabyte")
+HEADLINE, RESULT, OF_HOSTS = range(3)
+
+
+def importance(measure: Measure) -> int:
+    """Return whether a measure is its kind's headline, another result, or only how busy the hosts were."""
+    if measure.metric.key == measure.kind.headline:
+        return HEADLINE
+    return OF_HOSTS if measure.metric.key.endswith(_OF_HOSTS) else RESULT
+
+
 @dataclass
 class Entry:
     """A run's figure of a measure; against the baseline there are a difference and a verdict, if both have values."""
@@ -238,10 +250,12 @@ def _outcome(row: MeasureRow, column: int) -> str:
 _WORSE, _FAILED, _PERHAPS, _UNTOLD, _BETTER, _ELSEWHERE = range(6)
 
 
-def _badness(row: MeasureRow) -> tuple[int, float]:
-    """Return the place of a row by its worst entry: first the kind of its change, then the size."""
+def _badness(row: MeasureRow) -> tuple[bool, int, int, float]:
+    """Return the place of a row by its worst entry: results first, by change, headlines first, by size."""
     compared = [_entry_badness(row, entry) for entry in row.entries[1:]]
-    return min(compared, default=(_UNTOLD, 0.0))
+    change, size = min(compared, default=(_UNTOLD, 0.0))
+    rank = importance(row.measure)
+    return rank == OF_HOSTS, change, rank, size
 
 
 def _entry_badness(row: MeasureRow, entry: Entry) -> tuple[int, float]:

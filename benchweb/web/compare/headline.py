@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchweb.catalog.translation import sentence_space
-from benchweb.charts.comparison.rows import Entry, MeasureRow
+from benchweb.charts.comparison.rows import OF_HOSTS, Entry, MeasureRow, importance
 from benchweb.common.formatting import significant
 from benchweb.statistics import Verdict
 from benchweb.web.compare.words import words
@@ -50,10 +50,12 @@ def headline(rows: Sequence[MeasureRow], column: int, judged: int) -> Headline:
     )
 
 
-def _rank(changed: tuple[MeasureRow, Entry]) -> tuple[int, float]:
-    _, entry = changed
+def _rank(changed: tuple[MeasureRow, Entry]) -> tuple[bool, int, int, float]:
+    row, entry = changed
     ratio = entry.difference.ratio if entry.difference else None
-    return _ORDER.index(entry.change or "better"), -abs(ratio if ratio is not None else float("inf"))
+    rank = importance(row.measure)
+    size = abs(ratio if ratio is not None else float("inf"))
+    return rank == OF_HOSTS, _ORDER.index(entry.change or "better"), rank, -size
 
 
 def _change(row: MeasureRow, entry: Entry, judged: int) -> HeadlineChange:

@@ -24,6 +24,7 @@ def hosts_archive(request: HttpRequest) -> HttpResponse:
     return archive_several(
         request,
         Host.objects.all(),
+        noun="host",
         act=lambda host: services.archive(row=host),
         back=reverse("web:hosts"),
         undo=reverse("web:hosts_restore"),
@@ -36,7 +37,11 @@ def hosts_archive(request: HttpRequest) -> HttpResponse:
 def hosts_restore(request: HttpRequest) -> HttpResponse:
     """Undo the archiving of several hosts, with all that was archived with each."""
     return restore_several(
-        request, Host.objects.all(), act=lambda host: services.restore(row=host, whole=True), back=reverse("web:hosts")
+        request,
+        Host.objects.all(),
+        noun="host",
+        act=lambda host: services.restore(row=host, whole=True),
+        back=reverse("web:hosts"),
     )
 
 

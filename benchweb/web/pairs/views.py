@@ -202,6 +202,7 @@ def pairs_archive(request: HttpRequest) -> HttpResponse:
     return archive_several(
         request,
         _pairs(),
+        noun="pair",
         act=lambda pair: services.archive(row=pair),
         back=reverse("web:pairs"),
         undo=reverse("web:pairs_restore"),
@@ -214,7 +215,7 @@ def pairs_archive(request: HttpRequest) -> HttpResponse:
 def pairs_restore(request: HttpRequest) -> HttpResponse:
     """Undo the archiving of several pairs."""
     _demand(request, ticked(request.GET.get("rows", "").split(",")))
-    return restore_several(request, _pairs(), act=_restored, back=reverse("web:pairs"))
+    return restore_several(request, _pairs(), noun="pair", act=_restored, back=reverse("web:pairs"))
 
 
 @needs(Permission.WRITE, within=environments_of_pair)

@@ -223,6 +223,7 @@ def plans_archive(request: HttpRequest) -> HttpResponse:
     return archive_several(
         request,
         Plan.objects.all(),
+        noun="plan",
         act=lambda plan: services.plan_archive(plan=plan),
         back=reverse("web:plans"),
         undo=reverse("web:plans_restore"),
@@ -235,7 +236,9 @@ def plans_archive(request: HttpRequest) -> HttpResponse:
 def plans_restore(request: HttpRequest) -> HttpResponse:
     """Undo the archiving of several plans."""
     act = services.plan_restore
-    return restore_several(request, Plan.objects.all(), act=lambda plan: act(plan=plan), back=reverse("web:plans"))
+    return restore_several(
+        request, Plan.objects.all(), noun="plan", act=lambda plan: act(plan=plan), back=reverse("web:plans")
+    )
 
 
 @needs(Permission.WRITE)

@@ -18,10 +18,12 @@ from benchweb.runs.models import OPEN_STATES, Run
 
 # Twice what stands on a page.
 _MOST_AT_ONCE = 100
-Noun = Literal["endpoint", "pair", "run", "series", "slot"]
+Noun = Literal["endpoint", "host", "pair", "plan", "run", "series", "slot"]
 _NOUNS: dict[Noun, Callable[[int], str]] = {
     "endpoint": lambda number: ngettext("{number} endpoint", "{number} endpoints", number),
+    "host": lambda number: ngettext("{number} host", "{number} hosts", number),
     "pair": lambda number: ngettext("{number} pair", "{number} pairs", number),
+    "plan": lambda number: ngettext("{number} plan", "{number} plans", number),
     "run": lambda number: ngettext("{number} run", "{number} runs", number),
     "series": lambda number: ngettext("{number} series", "{number} series", number),
     "slot": lambda number: ngettext("{number} slot", "{number} slots", number),
@@ -50,6 +52,7 @@ def archive_several(
     request: HttpRequest,
     rows: "QuerySet[Any]",
     *,
+    noun: Noun,
     act: Callable[[Any], bool],
     back: str,
     undo: str,
@@ -64,18 +67,22 @@ def archive_several(
         messages.warning(request, _("Nothing is selected: tick some in the first column."))
         return redirect(back)
     if request.POST.get("confirmed") != "1":
-        context = {"rows": found_rows, "back": back, "losses": losses}
+        what = counted(len(found_rows), noun)
+        context = {"rows": found_rows, "back": back, "losses": losses, "what": what}
         return render(request, "shared/archive_several.html", context)
     with transaction.atomic():
         archived = [row.pk for row in found_rows if act(row)]
-    text = ngettext("{count} is archived.", "{count} are archived.", len(archived)).format(count=len(archived))
-    text = f"{text}{sentence_space()}{_('You can restore them from the archive.')}"
+    text = ngettext(
+        "Archived: {what}. You can restore it from the archive.",
+        "Archived: {what}. You can restore them from the archive.",
+        len(archived),
+    ).format(what=counted(len(archived), noun))
     done_with_undo(request, text, f"{undo}?rows={','.join(map(str, archived))}")
     return redirect(back)
 
 
 def restore_several(
-    request: HttpRequest, rows: "QuerySet[Any]", *, act: Callable[[Any], bool], back: str
+    request: HttpRequest, rows: "QuerySet[Any]", *, noun: Noun, act: Callable[[Any], bool], back: str
 ) -> HttpResponse:
     """Restore the rows that an address names, those archived last first: as they were archived together."""
     ids = ticked(request.GET.get("rows", "").split(","))
@@ -86,8 +93,7 @@ def restore_several(
         except HostsError as error:
             refused = error.message
     if count:
-        text = ngettext("{count} is restored.", "{count} are restored.", count).format(count=count)
-        messages.success(request, text)
+        messages.success(request, _("Restored: {what}.").format(what=counted(count, noun)))
     if refused:
         messages.error(request, refused)
     return redirect(back)

@@ -46,6 +46,7 @@ TEXTS = (
     gettext_noop("missing"),
     gettext_noop("no result: hover or tap for the reason"),
     gettext_noop("not measured"),
+    gettext_noop("not measured yet"),
     gettext_noop("trial {index}"),
     gettext_noop("the latest before this one"),
     gettext_noop("{low} to {high}"),

@@ -11,7 +11,7 @@ import { legend } from "./legend";
 import { picture } from "./picture";
 import { ownDrawing } from "./drawing/plugins";
 import { canLook, lookAt } from "./view/look";
-import { type Spec, hasGaps, isLook } from "./spec";
+import { type Spec, hasGaps, hasPending, isLook } from "./spec";
 import { palette } from "./theme";
 import { chosen, keep } from "./view/view_state";
 import { isDrag, keepRange, listenForZoom, rangeInUrl } from "./view/zoom";
@@ -112,7 +112,7 @@ export function card(first: Spec, firstTop: number): Card {
 
 /** What the legend is made of. */
 function shapeOf(spec: Spec): string {
-  return JSON.stringify(spec.series.map((series) => [series.id, series.label, hasGaps(series)]));
+  return JSON.stringify(spec.series.map((series) => [series.id, series.label, hasGaps(series), hasPending(series)]));
 }
 
 /** What the choice of axes depends on. */

@@ -1,8 +1,8 @@
 // The legend: real buttons that toggle a series, or show it alone (double click, or the key i).
 import { el, svg } from "./dom";
 import { heatStops } from "./heat/heat_scale";
-import { CROSS, DASHES, LEGEND_OFFSETS, MARKER_BOX, SWATCH, shape } from "./drawing/marks";
-import { type Series, type Spec, hasGaps } from "./spec";
+import { CROSS, DASHES, LEGEND_OFFSETS, MARKER_BOX, PENDING, SWATCH, shape } from "./drawing/marks";
+import { type Series, type Spec, hasGaps, hasPending } from "./spec";
 import { type Palette, faint } from "./theme";
 import { say } from "../text/words";
 import { RING_DASH } from "./drawing/levels";
@@ -26,10 +26,11 @@ export function legend(spec: Spec, hidden: Set<string>, colors: Palette, change:
     });
     return button;
   });
-  const gaps = gapKey(colors);
+  const gaps = boxKey(CROSS, gapWords(), colors);
+  const pending = boxKey(PENDING, pendingWords(), colors);
   // First: of many lines the last are scrolled to.
   const count = el("span", { class: "legend-key legend-count" }, say("{number} lines:", { number: series.length }));
-  group.append(...(series.length >= MANY ? [count] : []), gaps, ...buttons, ...changeKeys(spec, colors), ...(heat ? [heatKey(heatStops(heat, colors))] : []));
+  group.append(...(series.length >= MANY ? [count] : []), gaps, pending, ...buttons, ...changeKeys(spec, colors), ...(heat ? [heatKey(heatStops(heat, colors))] : []));
   press();
   return group;
 
@@ -48,6 +49,7 @@ export function legend(spec: Spec, hidden: Set<string>, colors: Palette, change:
   function press(): void {
     series.forEach((each, index) => buttons[index]?.setAttribute("aria-pressed", String(!hidden.has(each.id))));
     gaps.hidden = !hasShownGaps(series, hidden);
+    pending.hidden = !hasShownPending(series, hidden);
     change();
   }
 }
@@ -55,6 +57,16 @@ export function legend(spec: Spec, hidden: Set<string>, colors: Palette, change:
 /** Whether a line that is shown has a cross. */
 export function hasShownGaps(series: Series[], hidden: ReadonlySet<string>): boolean {
   return series.some((each) => !hidden.has(each.id) && hasGaps(each));
+}
+
+/** Whether a line that is shown has a ring for what is yet to be measured. */
+export function hasShownPending(series: Series[], hidden: ReadonlySet<string>): boolean {
+  return series.some((each) => !hidden.has(each.id) && hasPending(each));
+}
+
+/** What a ring on the axis means. */
+export function pendingWords(): string {
+  return say("not measured yet");
 }
 
 /** What a cross on the axis means. */
@@ -67,9 +79,9 @@ export function heatWords(): string {
   return say("Share of a trial's latencies in a cell:");
 }
 
-function gapKey(colors: Palette): HTMLElement {
-  const cross = svg("path", { d: CROSS, stroke: colors.text, "stroke-width": "1.5" });
-  return el("span", { class: "legend-key" }, svg("svg", { width: "24", height: "12", "aria-hidden": "true" }, cross), gapWords());
+function boxKey(outline: string, words: string, colors: Palette): HTMLElement {
+  const drawn = svg("path", { d: outline, fill: "none", stroke: colors.text, "stroke-width": "1.5" });
+  return el("span", { class: "legend-key" }, svg("svg", { width: "24", height: "12", "aria-hidden": "true" }, drawn), words);
 }
 
 /** What thick lines and rings mean. */

@@ -1,7 +1,7 @@
 // A chart as a picture that is understood without its page: title, what it shows, legend, and the chart below.
 import { heatStops } from "./heat/heat_scale";
-import { gapWords, hasShownGaps, heatWords } from "./legend";
-import { CROSS, DASHES, LEGEND_OFFSETS, MARKER_BOX, SWATCH, shape } from "./drawing/marks";
+import { gapWords, hasShownGaps, hasShownPending, heatWords, pendingWords } from "./legend";
+import { CROSS, DASHES, LEGEND_OFFSETS, MARKER_BOX, PENDING, SWATCH, shape } from "./drawing/marks";
 import { RING_DASH } from "./drawing/levels";
 import { leftOutWords } from "./left_out";
 import type { Heat, Series, Spec } from "./spec";
@@ -71,8 +71,9 @@ function lineWrapped(ctx: CanvasRenderingContext2D, line: Line, width: number): 
 /** The entries of the legend: the lines that are shown, and what crosses and a heat map's colours mean. */
 function entries(spec: Spec, hidden: ReadonlySet<string>, colors: Palette): Entry[] {
   const lines = spec.series.filter(({ id }) => !hidden.has(id)).map((series) => lineEntry(series, colors));
-  const gaps = hasShownGaps(spec.series, hidden) ? [{ swatch: MARKER_BOX, words: gapWords(), paint: cross(colors) }] : [];
-  return [...lines, ...gaps, ...changeEntries(spec, colors), ...(spec.heat ? heatEntries(spec.heat, colors) : [])];
+  const gaps = hasShownGaps(spec.series, hidden) ? [{ swatch: MARKER_BOX, words: gapWords(), paint: outlined(CROSS, colors) }] : [];
+  const pending = hasShownPending(spec.series, hidden) ? [{ swatch: MARKER_BOX, words: pendingWords(), paint: outlined(PENDING, colors) }] : [];
+  return [...lines, ...gaps, ...pending, ...changeEntries(spec, colors), ...(spec.heat ? heatEntries(spec.heat, colors) : [])];
 }
 
 function lineEntry({ color, dash, label, marker, is_hollow: isHollow }: Series, colors: Palette): Entry {
@@ -92,11 +93,11 @@ function lineEntry({ color, dash, label, marker, is_hollow: isHollow }: Series, 
   return { swatch: SWATCH, words: label, paint };
 }
 
-function cross(colors: Palette): Entry["paint"] {
+function outlined(outline: string, colors: Palette): Entry["paint"] {
   return (ctx) => {
     ctx.strokeStyle = colors.text;
     ctx.lineWidth = 1.5;
-    ctx.stroke(new Path2D(CROSS));
+    ctx.stroke(new Path2D(outline));
   };
 }
 

@@ -20,6 +20,8 @@ export interface SpecPoint {
   repetitions: number[];
   href: string;
   reason: string;
+  /** Yet to be measured, and not missing. */
+  is_pending?: boolean;
 }
 
 /** What is shaded around a line: its borders, point by point. */
@@ -174,7 +176,12 @@ export function largest(spec: Spec): number {
 
 /** Whether a line has places without a value: each is a cross on the axis. */
 export function hasGaps({ points }: Series): boolean {
-  return points.some(({ y }) => y === null);
+  return points.some(({ y, is_pending: isPending }) => y === null && !isPending);
+}
+
+/** Whether a line has places that are yet to be measured: each is a ring on the axis. */
+export function hasPending({ points }: Series): boolean {
+  return points.some(({ is_pending: isPending }) => isPending);
 }
 
 /** The largest share of a heat map: its strongest colour. */

@@ -47,6 +47,26 @@ def test_worse_comes_first_by_size_then_what_cannot_be_told_and_better_last() ->
     assert [size for size, _ in measures(in_plan)] == [64, 128, 256, 512]
 
 
+def test_headlines_come_first_among_equals_and_how_busy_hosts_were_below_all_results() -> None:
+    def run(rate: float, packets: float, cpu: float) -> list[TrialRow]:
+        values = zip(around(rate), around(packets), around(cpu), strict=True)
+        names = ("throughput_bps", "packets_per_second", "source_cpu_ratio")
+        return [trial(metrics=dict(zip(names, each, strict=True))) for each in values]
+
+    found = compare_runs([run(1e9, 1e5, 0.2), run(0.95e9, 0.8e5, 0.6)])
+    assert [(row.measure.metric.key, row.entries[1].change) for row in found.rows] == [
+        ("throughput_bps", "worse"),
+        ("packets_per_second", "worse"),
+        ("source_cpu_ratio", "worse"),
+    ]
+    slower = compare_runs([run(1e9, 1e5, 0.2), run(1e9, 0.8e5, 0.6)])
+    assert [row.measure.metric.key for row in slower.rows] == [
+        "packets_per_second",
+        "throughput_bps",
+        "source_cpu_ratio",
+    ]
+
+
 def test_less_is_better_where_the_catalog_says_so_and_nothing_where_it_says_neither() -> None:
     latency = [with_metric("latency_p99_seconds", around(value), "tcp_rr") for value in (1e-4, 1.2e-4)]
     assert [row.entries[1].change for row in compare_runs(latency).rows] == ["worse"]

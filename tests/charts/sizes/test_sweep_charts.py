@@ -112,7 +112,15 @@ def test_a_metric_that_no_trial_measured_is_left_out() -> None:
 def test_while_a_run_is_open_what_is_to_come_is_shown_as_pending() -> None:
     chart = charts(*stream(64, 1.0), trial(message_size_bytes=1024), is_open=True)
     assert list(chart) == ["tcp_stream-throughput", "tcp_stream-packet_rate", "tcp_stream-cpu"]
-    assert [point.reason for point in chart["tcp_stream-throughput"].series[0].points] == ["", "pending"]
+    points = chart["tcp_stream-throughput"].series[0].points
+    assert [(point.reason, point.is_pending) for point in points] == [("", False), ("not measured yet", True)]
+
+
+def test_a_size_of_which_one_repetition_failed_is_missing_and_not_yet_to_come() -> None:
+    lost = trial(message_size_bytes=1024, state="failed", reason="peer lost")
+    chart = charts(*stream(64, 1.0), lost, trial(message_size_bytes=1024), is_open=True)
+    point = chart["tcp_stream-throughput"].series[0].points[1]
+    assert (point.reason, point.is_pending) == ("1 of 2 failed: peer lost", False)
 
 
 def test_a_run_that_measured_nothing_has_no_charts_in_the_end() -> None:

@@ -33,6 +33,16 @@ def measured(rate: float, *, plan: Plan | None = None, pair: Pair | None = None,
     return run
 
 
+def test_a_run_under_way_has_no_figure_yet_and_one_that_failed_has_none(signed_in: Client) -> None:
+    make_run()
+    page = signed_in.get("/runs").content.decode()
+    assert 'title="not measured yet"' in page
+    Run.objects.update(state=State.FAILED)
+    page = signed_in.get("/runs").content.decode()
+    assert 'title="no result"' in page
+    assert 'title="not measured yet"' not in page
+
+
 def shown(answer: Response) -> list[int]:
     return [row.run.pk for row in answer.context["rows"]]
 
@@ -142,15 +152,17 @@ def test_nothing_ticked_says_so_and_leads_nowhere_else(signed_in: Client) -> Non
 def test_several_plans_are_archived_together_once_it_is_confirmed(signed_in: Client) -> None:
     plans = [make_plan(name="one"), make_plan(name="two"), make_plan(name="three")]
     sent = {"rows": [plans[0].pk, plans[1].pk]}
-    assert "Archive 2 items?" in signed_in.post("/plans/archive", sent).content.decode()
+    assert "Archive 2 plans?" in signed_in.post("/plans/archive", sent).content.decode()
     assert Plan.objects.filter(archived_at=None).count() == 3
-    signed_in.post("/plans/archive", sent | {"confirmed": "1"})
+    page = signed_in.post("/plans/archive", sent | {"confirmed": "1"}, follow=True).content.decode()
+    assert "Archived: 2 plans. You can restore them from the archive." in page
     assert list(Plan.objects.filter(archived_at=None)) == [plans[2]]
 
 
 def test_several_pairs_and_hosts_are_archived_together(signed_in: Client) -> None:
     pair = make_pair()
-    signed_in.post("/pairs/archive", {"rows": [pair.pk], "confirmed": "1"})
+    page = signed_in.post("/pairs/archive", {"rows": [pair.pk], "confirmed": "1"}, follow=True).content.decode()
+    assert "Archived: 1 pair. You can restore it from the archive." in page
     pair.refresh_from_db()
     assert pair.archived_at is not None
     signed_in.post("/hosts/archive", {"rows": [pair.source.host_id], "confirmed": "1"})

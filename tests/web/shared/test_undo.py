@@ -97,7 +97,7 @@ def test_several_hosts_come_back_with_the_pairs_between_them(signed_in: Client) 
     hosts = [pair.source.host_id, pair.sink.host_id]
     gone = archived_together(signed_in, "hosts", hosts)
     assert is_archived(pair)
-    assert undo(signed_in, gone) == "2 are archived. You can restore them from the archive."
+    assert undo(signed_in, gone) == "Archived: 2 hosts. You can restore them from the archive."
     assert Host.objects.filter(pk__in=hosts, archived_at=None).count() == len(hosts)
     assert Endpoint.objects.filter(host__in=hosts, archived_at=None).count() == len(hosts)
     assert not is_archived(pair)

@@ -1,4 +1,4 @@
-// Where a value is missing: crosses on the axis, for a gap in the line alone is easily overlooked.
+// Where there is no value: crosses or rings on the axis, for a gap in the line alone is easily overlooked.
 import type { Chart } from "chart.js";
 
 import type { Drawn } from "../config";
@@ -11,17 +11,20 @@ const MANY_CROSSES = 4;
 type EachPoint = (chart: Chart, draw: (dataset: Drawn, x: number, index: number) => void) => void;
 
 /**
- * A cross on the axis where a value is missing: a gap in the line alone is easily overlooked. On the axis itself, for
+ * A ring on the axis where a value is yet to be measured, and a cross where one is missing: a gap in the line alone is easily overlooked. On the axis itself, for
  * above it it would be a value near zero; those of a few lines at one place stand one above the other.
  */
 export function drawMissing(chart: Chart, eachPoint: EachPoint, colors: Palette): void {
   const ground = chart.scales["y"]?.bottom ?? chart.chartArea.bottom;
   const lines = new Set<Drawn>();
   const missing: { x: number; of: Drawn }[] = [];
+  const pending: { x: number; of: Drawn }[] = [];
   eachPoint(chart, (of, x, index) => {
+    const point = of.data[index]?.source;
     lines.add(of);
-    if (of.data[index]?.source.y === null) missing.push({ x, of });
+    if (point?.y === null) (point.is_pending ? pending : missing).push({ x, of });
   });
+  for (const { x } of crossPlaces(pending, CROSS_PIXELS)) drawRing(chart.ctx, x, ground, colors);
   for (const { x, of } of crossPlaces(missing, CROSS_PIXELS)) {
     // Where no line has a value, or many have none, it is no line's own.
     const isNobodys = lines.size > 1 && (of.length === lines.size || of.length >= MANY_CROSSES);
@@ -39,6 +42,18 @@ export function crossPlaces<Line>(missing: { x: number; of: Line }[], room: numb
     else if (!last.of.includes(of)) last.of.push(of);
   }
   return places;
+}
+
+function drawRing(ctx: CanvasRenderingContext2D, x: number, y: number, colors: Palette): void {
+  ctx.save();
+  ctx.beginPath();
+  ctx.arc(x, y, 3, 0, 2 * Math.PI);
+  ctx.fillStyle = colors.ground;
+  ctx.fill();
+  ctx.lineWidth = 1.5;
+  ctx.strokeStyle = colors.soft;
+  ctx.stroke();
+  ctx.restore();
 }
 
 function drawCross(ctx: CanvasRenderingContext2D, x: number, y: number, color: string, rim: string): void {

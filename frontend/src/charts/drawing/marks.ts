@@ -22,6 +22,8 @@ export function shape(kind: Marker): string {
 
 /** A cross in the same box. */
 export const CROSS = "M9 3L15 9M15 3L9 9";
+/** A ring in the same box. */
+export const PENDING = "M15 6a3 3 0 1 1-6 0a3 3 0 1 1 6 0";
 
 // From here on two markers are two.
 const MARKER_WIDTH = 9;
