@@ -33,7 +33,7 @@ class Rig:
         """`kept` is a folder whose database is used again and left there."""
         self._is_kept = keep_in is not None
         self.folder = keep_in or Path(tempfile.mkdtemp(prefix="bw-rig-"))
-        self.folder.mkdir(exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         self.database_url = postgres.url(self.folder)
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         with socket.socket() as probe:
