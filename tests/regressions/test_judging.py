@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from benchweb.hosts.services import pair_create
 from benchweb.regressions import transitions
@@ -192,6 +193,19 @@ def test_pairs_without_a_common_host_are_alerts_of_their_own() -> None:
     quiet(pairs)
     judged(pairs, [0.8] * 6, first=20)
     assert {alert.pair for alert in Alert.objects.all()} == set(pairs)
+
+
+def test_what_the_night_measured_is_not_read_again_for_each_part_of_an_alert() -> None:
+    """One query of both took minutes where PostgreSQL had no statistics of the tables yet."""
+    pairs = [make_pair(), make_pair()]
+    quiet(pairs, 13)
+    judged(pairs, [0.8] * 4, first=13)
+    judged(pairs[0], [0.8], first=17)
+    latest = run_of(pairs[1], 17, 0.8)
+    with CaptureQueriesContext(connection) as captured:
+        assert judge_run(latest.pk)
+    [of_others] = [query["sql"] for query in captured if '"p" AS "p" FROM "regressions_alertseries"' in query["sql"]]
+    assert "results_runfigure" not in of_others
 
 
 def test_a_run_is_judged_once() -> None:

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
 
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from benchweb.regressions.absence.runs import judge_receipt
@@ -72,19 +71,24 @@ def _lasting(run: Run, watched: Sequence[History], known: Mapping[int, Sequence[
     findings = worsened(watched, known)
     if not findings:
         return []
-    beside = _of_night(run).exclude(pk__in=[history.series_id for history in watched])
+    beside = _series_of_night(run) - {history.series_id for history in watched}
     parts = AlertSeries.objects.filter(series__in=beside, threshold=None, recovered_run=None).exclude(p=None)
     # Of each series the newest.
     others = dict(parts.order_by("pk").values_list("series_id", "p"))
     p_values = [p for p in others.values() if p is not None]
-    return beyond_chance(findings, others=p_values, series=len(watched) + beside.count())
+    return beyond_chance(findings, others=p_values, series=len(watched) + len(beside))
 
 
-def _of_night(run: Run) -> "QuerySet[Series, Series]":
-    """Return the judged series that runs of the same night gave a figure to."""
+def _series_of_night(run: Run) -> set[int]:
+    """Return the judged series that runs of the same night gave a figure to.
+
+    Two queries, and what they find goes by value into the next one: nested in it, they were run once for each part of
+    an alert where PostgreSQL had no statistics of the tables yet.
+    """
     ends = datetime.combine(night_of(run.finished_at or timezone.now()), time(12), UTC)
     runs = Run.objects.filter(finished_at__gte=ends - timedelta(days=1), finished_at__lt=ends, has_figures=True)
-    return Series.objects.filter(watched_series(), pk__in=RunFigure.objects.filter(run__in=runs).values("series"))
+    figures = RunFigure.objects.filter(run__in=list(runs.values_list("pk", flat=True)))
+    return set(Series.objects.filter(watched_series(), pk__in=figures.values("series")).values_list("pk", flat=True))
 
 
 def _new_of(lasting: Sequence[Finding], known: Mapping[int, Sequence[AlertSeries]]) -> list[Finding]:
