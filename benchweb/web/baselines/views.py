@@ -30,7 +30,7 @@ _COLUMNS = [
     Column(gettext_noop("Pair")),
     Column(gettext_noop("Plan")),
     Column(gettext_noop("Pinned"), "pinned_at"),
-    Column(gettext_noop("Action")),
+    Column(gettext_noop("Action"), numeric=True),
 ]
 
 

@@ -276,6 +276,8 @@ def apart_words(baseline: Run, run: Run) -> str:
 
 
 def summary_words(counts: Mapping[str, int]) -> str:
-    """Say how many measures came out how, the worst first."""
+    """Say how many measures came out how, the worst first; nothing where there is none."""
     phrases = [str(text) % {"count": counts[outcome]} for outcome, text in _OUTCOMES.items() if counts.get(outcome)]
+    if not phrases:
+        return ""
     return pgettext("between parts of a sentence", ", ").join(phrases) + pgettext("end of a sentence", ".")

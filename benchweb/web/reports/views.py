@@ -36,7 +36,7 @@ COLUMNS = [
     Column(gettext_noop("Runs"), numeric=True),
     Column(gettext_noop("Author")),
     Column(gettext_noop("Changed"), "updated_at"),
-    Column(gettext_noop("Action")),
+    Column(gettext_noop("Action"), numeric=True),
 ]
 # Of the latest runs beside the form.
 _RUNS_OFFERED = 15

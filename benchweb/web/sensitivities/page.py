@@ -19,7 +19,7 @@ COLUMNS = [
     Column(gettext_noop("Applies to"), "id"),
     Column(gettext_noop("Smallest change"), "floor_ratio", numeric=True),
     Column(gettext_noop("Noise multiple"), "noise_times", numeric=True),
-    Column(gettext_noop("Action")),
+    Column(gettext_noop("Action"), numeric=True),
 ]
 SCOPES = ("environment", "plan")
 _SEARCHED = ("plan__name", "environment__name", "kind", "metric")

@@ -21,7 +21,7 @@ COLUMNS = [
     Column(gettext_noop("Runs")),
     Column(gettext_noop("Severity")),
     Column(gettext_noop("Alert")),
-    Column(gettext_noop("Action")),
+    Column(gettext_noop("Action"), numeric=True),
 ]
 SCOPES = ("environment", "pair", "plan")
 

@@ -335,3 +335,10 @@ def test_where_the_interval_leaves_out_zero_it_says_that_the_ranks_do_not_tell(s
     runs = [finished({64: low, 1024: low}), finished({64: high, 1024: high})]
     told = cells(page_of(signed_in, f"runs={runs[0].pk},{runs[1].pk}"), 0)[1]
     assert re.search(r"\(\+\S+ to \+\S+ %\) .* no significant change by the rank-sum test", told), told
+
+
+def test_runs_of_which_no_facts_are_known_are_not_said_to_have_the_same(signed_in: Client) -> None:
+    runs = [make_run(), make_run()]
+    text = text_of(page_of(signed_in, f"runs={runs[0].pk},{runs[1].pk}"))
+    assert f"No facts are known for run {runs[1].pk}." in text
+    assert "All reported host facts are the same" not in text

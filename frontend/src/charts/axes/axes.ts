@@ -191,11 +191,17 @@ export function fixedTicks(spec: Spec, low: number, high: number): number[] | nu
     return spec.x.categories.map((_, index) => index).filter((index) => index >= low && index <= high);
   }
   if (spec.x.scale === "time") return timeTicks(low, high);
-  if (spec.x.scale !== "log2") return null;
   const given = spec.x.ticks.filter((tick) => tick >= low && tick <= high);
+  // What was measured, such as one and two cores, where each has room: between them is nothing.
+  if (spec.x.scale === "linear") return given.length === spec.x.ticks.length && haveRoom(given, high - low) ? given : null;
+  if (spec.x.scale !== "log2") return null;
   // Of a part of the sizes that was zoomed to, one may be left: it says too little of the axis. An only size says all.
   const isOnly = given.length === 1 && spec.x.ticks.length === 1;
   return given.length > 1 || isOnly ? thinned(given) : powersOfTwo(low, high);
+}
+
+function haveRoom(ticks: number[], range: number): boolean {
+  return ticks.length > 0 && ticks.every((tick, index) => index === 0 || tick - (ticks[index - 1] ?? tick) >= range / MOST_TICKS);
 }
 
 function powersOfTwo(low: number, high: number): number[] {
