@@ -1,4 +1,4 @@
-"""What users have: roles, teams, API tokens, saved views, preferences, sessions; the users themselves are Django's."""
+"""What users have: roles, teams, invitations, tokens, saved views, preferences, sessions; users are Django's own."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -109,6 +109,33 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
+
+
+class Invitation(models.Model):
+    """A link that is good once: by it somebody makes their account, or sets the password of one that stands.
+
+    Kept as its SHA-256 only. Who makes an account gets `role` everywhere and joins the teams.
+    """
+
+    digest = models.CharField(max_length=64, unique=True)
+    # Without one, who has the link chooses a name.
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="+")
+    email = models.EmailField(blank=True)
+    role = models.CharField(max_length=8, choices=Role.choices, blank=True)
+    team_ids = ArrayField(models.BigIntegerField(), default=list)
+    # Good only while this one is an admin.
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+    used_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"invitation {self.pk}"
 
 
 class ListColumns(models.Model):

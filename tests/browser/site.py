@@ -9,6 +9,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 from hdrh.histogram import HdrHistogram
 
+from benchweb.accounts.login.invitations import invitation_create, invitation_path
 from benchweb.accounts.roles.grants import member_add, role_set, team_create
 from benchweb.accounts.saved_views import view_save
 from benchweb.accounts.services import token_create
@@ -47,7 +48,7 @@ NIGHTS = 4
 RR = [{"kind": "tcp_rr", "params": {"request_size_bytes": 1}}]
 STREAM = [{"kind": "udp_stream", "params": {"message_size_bytes": 64}}]
 # Pages for whoever is not logged in.
-OF_STRANGERS = {"login", "password_forgotten", "new_password", "shared", "shared_embed"}
+OF_STRANGERS = {"login", "password_forgotten", "new_password", "invitation", "shared", "shared_embed"}
 # Views that answer with a part of a page, a file, or nothing but a redirection.
 NO_PAGES = {
     *(
@@ -285,12 +286,17 @@ def _users(user: User, pair: Pair) -> list[Address]:
     member_add(team=team, user=other)
     role_set(role="operator", team=team, environment_id=pair.environment_id)
     role_set(role="viewer", user=other)
+    _, token = invitation_create(by=user, lasts=DAY, email="otto@example.org", role="editor", team_ids=[team.pk])
     return [
         Address("users", "/users"),
         Address("users", "/users?inactive=1"),
         Address("user", f"/users/{user.pk}"),
         Address("user", f"/users/{other.pk}"),
         Address("user_deactivate", f"/users/{other.pk}/deactivate"),
+        Address("invitations", "/invitations"),
+        Address("invitation_new", "/invitations/new"),
+        Address("invitation", invitation_path(token)),
+        Address("invitation", "/login/invitation/used", 404),
         Address("teams", "/teams"),
         Address("team_new", "/teams/new"),
         Address("team", f"/teams/{team.pk}"),

@@ -1,6 +1,6 @@
-"""Grant roles to users and teams, make teams, shut accounts: what admins do; one admin always stays."""
+"""Add users, grant roles to them and to teams, make teams, shut accounts: what admins do; one admin always stays."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -8,6 +8,8 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
+from benchweb.accounts.demo_account import USERNAME
+from benchweb.accounts.login.users import is_possible_name
 from benchweb.accounts.models import Grant, Membership, Role, Team, UserSession
 from benchweb.accounts.permissions import Permission, users_who_may
 from benchweb.common.names import name_fault, name_key, stored_name
@@ -20,6 +22,32 @@ class RoleError(ValueError):
         super().__init__(message)
         self.field = field
         self.message = message
+
+
+def user_add(*, name: str, email: str = "", role: str = "", team_ids: Sequence[int] = ()) -> User:
+    """Make an account without a password, with a role and in teams; raise RoleError for a name that can't be had."""
+    if fault := user_name_fault(name):
+        raise RoleError("name", fault)
+    with transaction.atomic():
+        try:
+            with transaction.atomic():
+                user = User.objects.create_user(name, email)
+        except IntegrityError as error:
+            raise RoleError("name", _("There is a user of this name already.")) from error
+        if role:
+            role_set(role=role, user=user)
+        for team in Team.objects.filter(pk__in=team_ids):
+            member_add(team=team, user=user)
+    return user
+
+
+def user_name_fault(name: str) -> str:
+    """Say why a new account can't have a name; "" when it can."""
+    if not is_possible_name(name):
+        return _("At most 150 letters, digits and @ . + - _ make a name.")
+    if name.lower() == USERNAME or User.objects.filter(username__iexact=name).exists():
+        return _("There is a user of this name already.")
+    return ""
 
 
 def role_set(

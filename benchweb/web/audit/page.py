@@ -25,6 +25,7 @@ _OBJECTS = {
     "accounts_team": (gettext_noop("Team"), "web:team"),
     "accounts_membership": (gettext_noop("Member of a team"), ""),
     "accounts_grant": (gettext_noop("Role"), ""),
+    "accounts_invitation": (gettext_noop("Invitation"), ""),
     "mfa_authenticator": (gettext_noop("Second factor"), ""),
     "socialaccount_socialaccount": (gettext_noop("Identity at a provider"), ""),
     "accounts_apitoken": (gettext_noop("API token"), ""),

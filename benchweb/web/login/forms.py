@@ -4,9 +4,11 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.forms import SetPasswordForm
+from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy as _
 
-from benchweb.web.shared.forms import PageForm
+from benchweb.accounts.roles.grants import user_name_fault
+from benchweb.web.shared.forms import PageForm, text_field
 
 
 class MailAddressForm(PageForm):
@@ -26,3 +28,28 @@ class NewPasswordForm(SetPasswordForm):  # type: ignore[type-arg]
         super().__init__(*args, **({"label_suffix": ""} | kwargs))
         for field in self.fields.values():
             field.widget.attrs.setdefault("class", "form-control")
+
+
+class WelcomeForm(NewPasswordForm):
+    """The password of an account, and a name where there is none yet."""
+
+    name = text_field(_("User name"), required=True, max_length=150, autofocus="autofocus", autocapitalize="none")
+    field_order = ["name"]
+
+    def __init__(self, user: User | None, *args: Any, **kwargs: Any) -> None:
+        # Passwords are compared with what is known of the account.
+        super().__init__(user or User(), *args, **kwargs)
+        self.fields["name"].widget.attrs["autocomplete"] = "username"
+        if user is not None:
+            del self.fields["name"]
+
+    def clean_name(self) -> str:
+        """Refuse a name that can't be had."""
+        name: str = self.cleaned_data["name"].strip()
+        if fault := user_name_fault(name):
+            raise forms.ValidationError(fault)
+        return name
+
+    def refuse(self, field: str, message: str) -> None:
+        """Show a refusal at its field, or above the form."""
+        self.add_error(field if field in self.fields else None, message)

@@ -1,11 +1,11 @@
-"""Addresses: log in and out, a forgotten password."""
+"""Addresses: log in and out, a forgotten password, an invitation."""
 
 from django.urls import path
 
 from benchweb.accounts.roles.needs import open_to_all
-from benchweb.web.login import provider_views, reset_views, session_views
+from benchweb.web.login import invitation_views, provider_views, reset_views, session_views
 
-_for_strangers = open_to_all("who is not logged in yet logs in here, or proves by a mailed link who they are")
+_for_strangers = open_to_all("who is not logged in yet logs in here, or proves by a link who they are")
 _new_password = _for_strangers(reset_views.NewPassword.as_view())
 
 urlpatterns = [
@@ -13,5 +13,6 @@ urlpatterns = [
     path("logout", open_to_all("it only ends the own session")(session_views.Logout.as_view()), name="logout"),
     path("login/provider", _for_strangers(provider_views.provider_login), name="provider_login"),
     path("login/forgotten", _for_strangers(reset_views.password_forgotten), name="password_forgotten"),
+    path("login/invitation/<str:token>", _for_strangers(invitation_views.invitation), name="invitation"),
     path("login/new-password/<str:uidb64>/<str:token>", _new_password, name="new_password"),
 ]

@@ -3,7 +3,7 @@
 import logging
 import re
 
-_LINK = re.compile(r"(/s/|/login/new-password/[^/\s]+/)[^/\s?]+")
+_LINK = re.compile(r"(/s/|/login/invitation/|/login/new-password/[^/\s]+/)[^/\s?]+")
 
 
 class WithoutLinks(logging.Filter):

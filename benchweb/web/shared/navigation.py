@@ -100,7 +100,7 @@ _BESIDE = {
     "web:alerts": ["/morning", "/thresholds", "/sensitivities", "/baselines"],
     "web:hosts": ["/endpoints"],
     "web:plans": ["/launch"],
-    "web:users": ["/teams"],
+    "web:users": ["/teams", "/invitations"],
     "web:runs": ["/campaigns", "/imports"],
 }
 

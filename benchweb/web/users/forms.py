@@ -1,14 +1,20 @@
 """The forms of users and teams."""
 
+from datetime import timedelta
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth.models import User
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from benchweb.accounts.login.password_reset import can_mail
 from benchweb.accounts.models import Role, Team
 from benchweb.hosts.models import Environment
 from benchweb.web.shared.forms import PageForm, text_field
+
+_DAYS = (1, 7, 30)
 
 
 class RoleForm(PageForm):
@@ -50,3 +56,47 @@ class MemberForm(PageForm):
         if user is None:
             raise forms.ValidationError(_("No active user has this name."))
         return user
+
+
+def _lifetimes() -> list[tuple[str, str]]:
+    return [(str(each), ngettext("{days} day", "{days} days", each).format(days=each)) for each in _DAYS]
+
+
+class InvitationForm(PageForm):
+    """Who is invited, and what they get."""
+
+    email = forms.EmailField(
+        label=_("Mail address"),
+        required=False,
+        max_length=254,
+        widget=forms.EmailInput(attrs={"autocomplete": "off"}),
+    )
+    role = forms.ChoiceField(label=_("Role"), choices=Role.choices, initial=lambda: settings.DEFAULT_ROLE)
+    teams = forms.ModelMultipleChoiceField(
+        label=_("Teams"),
+        required=False,
+        queryset=Team.objects.all(),
+        widget=forms.CheckboxSelectMultiple,
+    )
+    lasts = forms.ChoiceField(label=_("The link expires after"), choices=_lifetimes, initial="7")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        mailed = gettext("The link is mailed there. If empty, the next page shows it.")
+        self.fields["email"].help_text = (
+            mailed if can_mail() else gettext("This site sends no mail: the next page shows the link.")
+        )
+        if not Team.objects.exists():
+            del self.fields["teams"]
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Return what an account or an invitation is made of."""
+        values = self.cleaned_data
+        ids = [team.pk for team in values.get("teams", ())]
+        return {"email": values["email"], "role": values["role"], "team_ids": ids}
+
+    @property
+    def lifetime(self) -> timedelta:
+        """Return how long the link is good."""
+        return timedelta(days=int(self.cleaned_data["lasts"]))

@@ -1,8 +1,8 @@
-"""Addresses: users, teams and their roles."""
+"""Addresses: users, invitations, teams and their roles."""
 
 from django.urls import path
 
-from benchweb.web.users import team_views, views
+from benchweb.web.users import invitation_views, team_views, views
 
 urlpatterns = [
     path("users", views.user_list, name="users"),
@@ -12,6 +12,9 @@ urlpatterns = [
     path("users/<int:user_id>/deactivate", views.user_deactivate, name="user_deactivate"),
     path("users/<int:user_id>/activate", views.user_activate, name="user_activate"),
     path("roles/<int:grant_id>/take", views.role_take, name="role_take"),
+    path("invitations", invitation_views.invitation_list, name="invitations"),
+    path("invitations/new", invitation_views.invitation_new, name="invitation_new"),
+    path("invitations/<int:invitation_id>/end", invitation_views.invitation_end, name="invitation_end"),
     path("teams", team_views.team_list, name="teams"),
     path("teams/new", team_views.team_new, name="team_new"),
     path("teams/<int:team_id>", team_views.team_page, name="team"),

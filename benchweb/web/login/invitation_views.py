@@ -1,0 +1,39 @@
+"""What an invitation's link leads to: a name and a password are chosen, and one is logged in."""
+
+from http import HTTPStatus
+from typing import cast
+
+from allauth.account.utils import perform_login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from benchweb.accounts.hashing import HashingBusyError
+from benchweb.accounts.login.invitations import invitation_accept, invitation_of_token
+from benchweb.accounts.roles.grants import RoleError
+from benchweb.web.login.forms import WelcomeForm
+from benchweb.web.login.session_views import busy
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """Show the form of an invitation; on POST make the account or set its password, and log in."""
+    found = invitation_of_token(token)
+    if found is None:
+        return render(request, "login/invitation.html", {"bare": True}, status=HTTPStatus.NOT_FOUND)
+    form = WelcomeForm(found.user, request.POST or None)
+    status = HTTPStatus.OK
+    if form.is_valid():
+        values = form.cleaned_data
+        try:
+            user = invitation_accept(invitation=found, name=values.get("name", ""), password=values["new_password1"])
+            return cast(HttpResponse, perform_login(request, user, redirect_url=reverse("web:overview")))
+        except RoleError as error:
+            form.refuse(error.field, error.message)
+        except HashingBusyError:
+            form.refuse("", busy())
+            status = HTTPStatus.SERVICE_UNAVAILABLE
+    return render(request, "login/invitation.html", {"bare": True, "invitation": found, "form": form}, status=status)
