@@ -69,7 +69,7 @@ def trial_rows_of_runs(run_ids: Sequence[int]) -> dict[int, list[TrialRow]]:
     rows_of_runs: dict[int, list[TrialRow]] = {run_id: [] for run_id in run_ids}
     rows: list[dict[str, Any]] = fetch(dict, _TRIALS, {"runs": list(run_ids)})
     for columns in rows:
-        rows_of_runs[columns.pop("run_id")].append(_trial_row(**columns))
+        rows_of_runs[columns.pop("run_id")].append(trial_row(**columns))
     return rows_of_runs
 
 
@@ -78,14 +78,14 @@ def trial_parts(run_id: int, size: int = TRIALS_AT_ONCE) -> Iterator[list[TrialR
     rows = Trial.objects.filter(run=run_id).order_by("index").values(*_COLUMNS, **_OF_RESULT)
     after = 0
     while True:
-        part = [_trial_row(**columns) for columns in rows.filter(index__gt=after)[:size]]
+        part = [trial_row(**columns) for columns in rows.filter(index__gt=after)[:size]]
         yield part
         if len(part) < size:
             return
         after = part[-1].index
 
 
-def _trial_row(*, metrics: Any, flags: Any, limits: Any, has_result: int | None, **columns: Any) -> TrialRow:
+def trial_row(*, metrics: Any, flags: Any, limits: Any, has_result: int | None, **columns: Any) -> TrialRow:
     """Return the row of a trial's columns; those of its result, and its id as `has_result`, are None without one."""
     figures: dict[str, Any] = {"metrics": metrics or {}, "flags": flags or [], "limits": limits or []}
     return TrialRow(**columns, **figures, has_result=has_result is not None)

@@ -9,13 +9,14 @@ from django.utils import timezone
 from benchweb.api.paging import MAXIMUM_LIMIT
 from benchweb.api.resources.inventory import availability
 from benchweb.api.resources.planning import schedules
+from benchweb.api.resources.planning.together import MAXIMUM_TRIALS
 from benchweb.api.resources.series import MAXIMUM_POINTS
 from benchweb.api.urls import api as the_api
 from benchweb.hosts.models import AvailabilitySpan
 from benchweb.runs.services import launch
 from benchweb.schedules.models import Slot
 from tests.api.conftest import ApiClient
-from tests.factories import make_channel, make_endpoint, make_pair, make_plan, make_schedule
+from tests.factories import make_channel, make_endpoint, make_pair, make_plan, make_run, make_schedule
 
 pytestmark = pytest.mark.django_db
 
@@ -57,6 +58,8 @@ BOUNDED = {
     "ScheduleItem.pairs": "at most 40,000 are taken",
     "ScheduleDetail.next_slots": "ten",
     "SlotItem.runs": "the first 1,000",
+    "TogetherItem.sources": "at most 32 are launched together",
+    "SinkCountedItem.interfaces": "those of one host that carry the test",
     "ChannelItem.to": "at most 50 are taken",
     "DeliveryItem.log": "the newest 20",
     "AlertDetail.series": "the first 500, and how many there are",
@@ -80,6 +83,8 @@ BOUNDED = {
 }
 # A bare array, paged by a Link header.
 POINTS = "/api/v1/series/{series_id}/points"
+# Lists whose rows are larger or smaller than most.
+MOST = {POINTS: MAXIMUM_POINTS, "/api/v1/campaigns/{campaign_id}/together": MAXIMUM_TRIALS}
 SCHEMA = the_api.get_openapi_schema()
 COMPONENTS = SCHEMA["components"]["schemas"]
 
@@ -138,11 +143,15 @@ def test_every_array_of_an_answer_is_a_page_or_has_a_bound() -> None:
 
 @pytest.mark.parametrize("path", [*PAGED, POINTS])
 def test_a_list_takes_a_limit_up_to_its_bound_and_refuses_more_in_words(api: ApiClient, path: str) -> None:
-    most = MAXIMUM_POINTS if path == POINTS else MAXIMUM_LIMIT
+    most = MOST.get(path, MAXIMUM_LIMIT)
     (limit,) = [each for each in SCHEMA["paths"][path]["get"]["parameters"] if each["name"] == "limit"]
     assert (limit["schema"]["minimum"], limit["schema"]["maximum"]) == (1, most)
     address = path.removeprefix("/api/v1").replace("{schedule_id}", str(make_schedule().pk))
-    address = address.replace("{channel_id}", str(make_channel().pk)).replace("{plan_id}", str(make_plan().pk))
+    address = (
+        address.replace("{campaign_id}", str(make_run().campaign_id))
+        .replace("{channel_id}", str(make_channel().pk))
+        .replace("{plan_id}", str(make_plan().pk))
+    )
     for wrong in (0, -1, most + 1, 10**30, "all", ""):
         answer = api.get(f"{address.replace('{series_id}', '1')}?limit={wrong}")
         assert answer.status_code == 422
@@ -156,7 +165,7 @@ def test_a_list_takes_a_limit_up_to_its_bound_and_refuses_more_in_words(api: Api
 
 
 def test_there_are_lists_to_be_tried() -> None:
-    assert len(PAGED) == 24
+    assert len(PAGED) == 25
 
 
 def test_an_availability_of_too_many_stretches_is_refused_with_what_to_do(

@@ -26,6 +26,7 @@ class LaunchForm:
         return [
             (Campaign.Arrangement.RUNS, _("each pair's run whole, then the next")),
             (Campaign.Arrangement.ROUNDS, _("in rounds: each pair once, then all again")),
+            (Campaign.Arrangement.TOGETHER, _("together: several sources to one sink at once")),
         ]
 
 

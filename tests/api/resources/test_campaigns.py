@@ -12,6 +12,7 @@ from benchweb.hosts.models import Pair
 from benchweb.runs.models import Campaign, Run, State
 from benchweb.runs.selectors import campaign_state
 from tests.api.conftest import ApiClient, Refused
+from tests.charts.together.scene import incast, measured
 from tests.factories import make_endpoint, make_pair, make_plan, make_run
 
 pytestmark = pytest.mark.django_db
@@ -138,3 +139,34 @@ def test_a_campaign_that_is_not_there_is_404(api: ApiClient, refused: Refused) -
 )
 def test_a_campaigns_state_follows_from_its_runs(states: list[str], state: str) -> None:
     assert campaign_state(states) == state
+
+
+def test_sources_together_are_launched_and_told_as_one_result(api: ApiClient, refused: Refused) -> None:
+    sink, plan = make_endpoint(), make_plan()
+    pairs = [make_pair(sink=sink).pk for _ in range(3)]
+    chosen = {"plan": plan.pk, "arrangement": "together"}
+    answer = api.post("/campaigns", chosen | {"pairs": pairs})
+    assert (answer.status_code, answer.json()["arrangement"]) == (201, "together")
+    elsewhere = api.post("/campaigns", chosen | {"pairs": [pairs[0], make_pair().pk]})
+    assert "have one sink" in refused(elsewhere, 422, "pairs")
+    campaign = incast([4e9, 2e9, 2e9], repetitions=2)
+    measured(campaign, [4e9, 2e9, 2e9], late=0.01)
+    measured(campaign, [4e9, None, 2e9], index=2)
+    first = api.get(f"/campaigns/{campaign.pk}/together?limit=1").json()
+    (whole,) = first["items"]
+    assert (whole["total"], whole["metric"], whole["window_held"]) == (pytest.approx(8e9), "throughput_bps", True)
+    assert whole["fairness"] == pytest.approx(8**2 / (3 * (16 + 4 + 4)))
+    assert whole["sum_per_counted"] == pytest.approx(1)
+    assert whole["sink_counted"]["payload_bps"] == pytest.approx(8e9)
+    assert [each["share_ratio"] for each in whole["sources"]] == pytest.approx([0.5, 0.25, 0.25])
+    (partial,) = api.get(f"/campaigns/{campaign.pk}/together?limit=1&cursor={first['next']}").json()["items"]
+    assert (partial["total"], partial["sum"]) == (None, pytest.approx(6e9))
+    assert partial["sources"][1] | {"run": 0} == {
+        "run": 0,
+        "state": "failed",
+        "value": None,
+        "share_ratio": None,
+        "reason": "its engine is gone",
+    }
+    other = api.post("/campaigns", {"plan": plan.pk, "pairs": pairs}).json()
+    assert api.get(f"/campaigns/{other['id']}/together").json() == {"items": [], "next": None}

@@ -11,6 +11,7 @@ from ninja import Query, Router, Status
 from benchweb.api.authentication import READ, RUN, caller
 from benchweb.api.paging import Page, PageQuery, page_of
 from benchweb.api.problems import invalid
+from benchweb.api.resources.planning import together
 from benchweb.api.resources.planning.targets import TargetBody, target_of
 from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Identifier, Item
@@ -27,8 +28,8 @@ router = Router(tags=["campaigns"])
 class CampaignBody(TargetBody):
     plan: Identifier
     confirm_runs: Identifier | None = None
-    # In `rounds` each pair has its first repetition before any has its second.
-    arrangement: Literal["runs", "rounds"] = "runs"
+    # In `rounds` each pair has its first repetition before any has its second; `together` all start each trial at once.
+    arrangement: Literal["runs", "rounds", "together"] = "runs"
 
 
 class CampaignQuery(PageQuery):
@@ -80,6 +81,14 @@ def campaign_create(request: HttpRequest, body: CampaignBody) -> Status[Campaign
 def campaign_detail(request: HttpRequest, campaign_id: Identifier) -> CampaignItem:
     """Show a campaign; its state follows from its runs', which `GET /runs?campaign=` lists."""
     return _item(campaign_id)
+
+
+@router.get("/campaigns/{campaign_id}/together", response=Page[together.TogetherItem], auth=READ)
+def campaign_together(
+    request: HttpRequest, campaign_id: Identifier, query: Query[together.TogetherQuery]
+) -> Page[together.TogetherItem]:
+    """List what the sources of a campaign `together` gave, trial by trial; empty for one of another arrangement."""
+    return together.page_of_campaign(request, query, row_or_404(_campaigns(), campaign_id))
 
 
 @router.post("/campaigns/{campaign_id}/cancel", response={202: CampaignItem}, auth=RUN.within(environments_of_campaign))

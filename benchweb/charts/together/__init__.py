@@ -1,0 +1,1 @@
+"""Runs that started together, as one result with its parts."""
