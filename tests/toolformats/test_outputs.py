@@ -85,6 +85,29 @@ def test_iperf3_in_both_directions() -> None:
     assert len(reading.intervals) == 12
 
 
+def test_iperf3_s_own_default_is_taken_where_no_size_of_a_write_is_printed() -> None:
+    row = "[  5]   0.00-10.00  sec  17.3 GBytes  14.9 Gbits/sec  170             sender\n"
+    head = "[ ID] Interval           Transfer     Bitrate         Retr\n"
+    connecting = "Connecting to host 192.0.2.9, port 5201\n"
+    silent = one_of(f"{connecting}- - - - -\n{head}{row}")
+    assert silent.parameters["message_size_bytes"] == 131072
+    assert silent.remarks == ["The size of a write isn't printed: iperf3's default of 128 KiB is taken."]
+    starting = "Starting Test: protocol: TCP, 1 streams, 4096 byte blocks, omitting 0 seconds, 10 second test\n"
+    told = one_of(f"{connecting}{starting}- - - - -\n{head}{row}")
+    assert (told.parameters["message_size_bytes"], told.remarks) == (4096, [])
+
+
+def test_iperf3_s_datagrams_have_a_size_only_where_it_is_printed() -> None:
+    row = "[  5]   0.00-10.00  sec  1.25 MBytes  1.05 Mbits/sec  0.006 ms  0/906 (0%)  receiver\n"
+    head = "[ ID] Interval           Transfer     Bitrate         Jitter    Lost/Total Datagrams\n"
+    connecting = "Connecting to host 192.0.2.9, port 5201\n"
+    silent = one_of(f"{connecting}- - - - -\n{head}{row}")
+    assert "message_size_bytes" not in silent.parameters
+    assert silent.remarks == ["The size of datagrams isn't printed: it isn't known."]
+    told = one_of(f"{connecting}Setting UDP block size to 1448\n- - - - -\n{head}{row}")
+    assert (told.parameters["message_size_bytes"], told.remarks) == (1448, [])
+
+
 def test_iperf3_json_of_datagrams_and_of_errors() -> None:
     reading = one("iperf3_udp.json")
     assert (reading.kind, reading.parameters["flows"], reading.value("total_packets")) == ("udp_stream", 2, 78)

@@ -2,6 +2,8 @@
 
 MESSAGES = {
     "tool_report_table": "Read from a report's table, not from the tool's own output.",
+    "tool_datagram_size_unknown": "The size of datagrams isn't printed: it isn't known.",
+    "tool_default_of_iperf3": "The size of a write isn't printed: iperf3's default of 128 KiB is taken.",
     "tool_unknown_sender": "Sender of {amount}: this end doesn't know it; left out.",
     "tool_unknown_receiver": "Receiver of {amount}: this end doesn't know it; left out.",
     "tool_unknown_total": "The total of {amount}: this end doesn't know it; left out.",

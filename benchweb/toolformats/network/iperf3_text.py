@@ -40,6 +40,9 @@ _SKIPPED = re.compile(
     r"|Linux |System info|\[\s*\d+\] Sent \d+"
     r"|snd_tcp_congestion|rcv_tcp_congestion|warning|WARNING|Reverse mode|UDP MSS|Setting UDP|\s+\S+-)"
 )
+_DATAGRAM_SIZE = re.compile(r"^(?:Setting )?UDP block size (?:to )?(?P<bytes>\d+)")
+# What a client writes at once without -l (DEFAULT_TCP_BLKSIZE); a datagram's default depends on version and path.
+_TCP_BLOCK_BYTES = 128 * 1024
 # Blank lines that may stand within one test.
 _MOST_BLANKS = 3
 
@@ -155,6 +158,8 @@ def _take_setting(line: str, reading: Reading, block: _Block) -> bool:
         reading.error = error["what"]
     elif line.startswith("Reverse mode"):
         block.is_reverse = True
+    elif size := _DATAGRAM_SIZE.match(line):
+        reading.parameters["message_size_bytes"] = int(size["bytes"])
     else:
         return bool(_SKIPPED.match(line))
     return True
@@ -240,6 +245,18 @@ def _finish(reading: Reading, block: _Block) -> None:
     for row, side in block.summary:
         is_whole = row["id"] == "SUM" or not has_sum
         _summary_figures(reading, block, row, side, part="" if is_whole else row["id"])
+    _block_size(reading, block)
+
+
+def _block_size(reading: Reading, block: _Block) -> None:
+    """Note iperf3's own default where the text, without -V, prints no size of a write; of datagrams it isn't known."""
+    if "message_size_bytes" in reading.parameters or not block.summary:
+        return
+    if block.is_udp:
+        reading.remarks.append("The size of datagrams isn't printed: it isn't known.")
+    else:
+        reading.parameters["message_size_bytes"] = _TCP_BLOCK_BYTES
+        reading.remarks.append("The size of a write isn't printed: iperf3's default of 128 KiB is taken.")
 
 
 def _summary_figures(reading: Reading, block: _Block, row: re.Match[str], side: str, *, part: str) -> None:
