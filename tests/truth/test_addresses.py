@@ -67,5 +67,6 @@ def test_lost_datagrams_are_told_in_the_intervals_in_which_they_were_lost() -> N
     assert all(each["metrics"]["jitter_seconds"] > 0 for each in intervals)
     for end, packets in (("source", "tx_packets"), ("sink", "rx_packets")):
         window = next(each for each in result["hosts"][end]["interfaces"] if each["carries_test"])
-        counted = sum(each["interfaces"][end][packets] for each in intervals)
+        # On a busy machine the last may be an interval of one end alone.
+        counted = sum(each["interfaces"].get(end, {packets: 0})[packets] for each in intervals)
         assert abs(counted - window[packets]) <= 0.02 * window[packets] + 20

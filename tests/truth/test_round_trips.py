@@ -85,13 +85,19 @@ def test_a_server_that_is_cut_off_for_a_while_is_an_outage() -> None:
     assert 1.7 < outage["until_seconds"] - outage["from_seconds"] < 4.5
 
 
+# A window that begins late has too high a rate each time; a sink that got no CPU for a while has it once.
+_MOST_BPS, _TRIES = 2.5 * 2_000_000, 3
+
+
 @pytest.mark.parametrize("every", [8, 11])
 def test_a_window_begins_with_the_first_data_when_the_word_of_the_start_is_lost(every: int) -> None:
     """Every so many packets one is lost, the start's among them; its repetition comes 250 ms later."""
     params = {"message_size_bytes": 1000, "rate_bps": 2_000_000, "duration_seconds": 0.5}
     params["report_interval_seconds"] = 0.1
-    with wired(both="delay=50ms", forward=f"loss=1/{every}", is_control_apart=True) as (between, _):
-        tried = attempt(between, "udp_stream", params)
-    assert tried.code == 0, tried.stderr
-    rates = [interval["metrics"]["throughput_bps"] for interval in tried.result["intervals"]]
-    assert max(rates) < 2.5 * 2_000_000, rates
+    highest = []
+    while not highest or (min(highest) >= _MOST_BPS and len(highest) < _TRIES):
+        with wired(both="delay=50ms", forward=f"loss=1/{every}", is_control_apart=True) as (between, _):
+            tried = attempt(between, "udp_stream", params)
+        assert tried.code == 0, tried.stderr
+        highest.append(max(interval["metrics"]["throughput_bps"] for interval in tried.result["intervals"]))
+    assert min(highest) < _MOST_BPS, highest
