@@ -2,6 +2,7 @@
 
 import gc
 import os
+import threading
 
 from django.conf import settings
 from django.core.asgi import get_asgi_application
@@ -14,6 +15,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchweb.settings")
 _django = get_asgi_application()
 
 # What reads the settings when it is imported comes after them.
+from benchweb.accounts.login import first_admin  # noqa: E402
 from benchweb.asgi_bounds import Bounded  # noqa: E402
 from benchweb.checks import settings_are_usable  # noqa: E402
 
@@ -35,6 +37,9 @@ def _load_all() -> None:
 
 application = Bounded(_django, requests_at_once=settings.REQUESTS_AT_ONCE, views_at_once=settings.DATABASE_POOL)
 _load_all()
+if not settings.DEMO:
+    # In a thread: the server's own runs an event loop already, where the database can't be asked.
+    threading.Thread(target=first_admin.announce, name="first-admin", daemon=True).start()
 
 # What was loaded stays: nothing of it need be searched for garbage while a page is made.
 gc.collect()

@@ -148,7 +148,7 @@ def test_users_of_before_roles_become_admins(vera: User) -> None:
 
 @pytest.mark.parametrize("default", ["viewer", "operator"])
 def test_who_may_is_found_without_reading_who_may_not(
-    vera: User, settings: Settings, django_assert_num_queries: DjangoAssertNumQueries, default: str
+    vera: User, settings: Settings, django_assert_max_num_queries: DjangoAssertNumQueries, default: str
 ) -> None:
     settings.DEFAULT_ROLE = default
     users = {name: User.objects.create_user(name) for name in ("demoted", "gone", "lab", "member", "own", "reader")}
@@ -169,7 +169,8 @@ def test_who_may_is_found_without_reading_who_may_not(
         expected = [user.username for user in User.objects.order_by("username") if access_of(user).may(permission)]
         post_init.connect(note, sender=User)
         try:
-            with django_assert_num_queries(1):
+            # The second reads the site's settings, every few seconds.
+            with django_assert_max_num_queries(2):
                 assert [user.username for user in users_who_may(permission)] == expected
         finally:
             post_init.disconnect(note, sender=User)

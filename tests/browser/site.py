@@ -48,7 +48,7 @@ NIGHTS = 4
 RR = [{"kind": "tcp_rr", "params": {"request_size_bytes": 1}}]
 STREAM = [{"kind": "udp_stream", "params": {"message_size_bytes": 64}}]
 # Pages for whoever is not logged in.
-OF_STRANGERS = {"login", "password_forgotten", "new_password", "invitation", "shared", "shared_embed"}
+OF_STRANGERS = {"login", "password_forgotten", "new_password", "first_admin", "invitation", "shared", "shared_embed"}
 # Views that answer with a part of a page, a file, or nothing but a redirection.
 NO_PAGES = {
     *(
@@ -111,6 +111,7 @@ NO_PAGES = {
     *("shared_csv", "shared_json", "shared_badge"),
     *(f"{row}_restore" for row in ("host", "endpoint", "environment", "pair", "plan", "schedule")),
     *(f"{row}_restore" for row in ("channel", "rule", "window", "threshold", "sensitivity", "baseline")),
+    *("user_link", "invitation_end"),
     *("user_role", "user_team", "user_activate", "role_take", "team_role", "team_member_add", "team_member_remove"),
     "run_baseline",
     "report_markdown",
@@ -349,6 +350,7 @@ def _shares(run: Run) -> list[Address]:
         Address("shared", dead, 410),
         Address("shared", "/s/no-such-link", 404),
         Address("login", "/login"),
+        Address("first_admin", "/first-admin", 404),
         Address("password_forgotten", "/login/forgotten"),
         Address("new_password", "/login/new-password/MQ/used"),
     ]

@@ -128,7 +128,8 @@ def _status(status: int) -> str:
 
 LOG_BYTES = 4 * 1024 * 1024
 TAIL_LINES = 12
-_ERROR = re.compile(rb"\b(ERROR|CRITICAL|FATAL|PANIC)\b|^Traceback |panicked at")
+# Errors, and how a new installation gets its first admin.
+_TOLD = re.compile(rb"\b(ERROR|CRITICAL|FATAL|PANIC)\b|^Traceback |panicked at|There is no admin yet")
 # A statement that PostgreSQL refuses is its client's to report.
 _SERVER_FAULT = re.compile(rb"\b(FATAL|PANIC)\b")
 
@@ -139,11 +140,11 @@ class ChildLog:
     def __init__(self, folder: Path, name: str) -> None:
         self._path = folder / f"{name}.log"
         self._file = self._path.open("ab")
-        self._pattern = _SERVER_FAULT if name == "postgres" else _ERROR
+        self._pattern = _SERVER_FAULT if name == "postgres" else _TOLD
         self._rest = b""
 
     def write(self, data: bytes) -> list[str]:
-        """Append output; return its whole lines that speak of an error."""
+        """Append output; return its whole lines that a person should see."""
         if self._file.tell() > LOG_BYTES:
             self._rotate()
         self._file.write(data)

@@ -7,6 +7,7 @@ from django.contrib.auth.forms import SetPasswordForm
 from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy as _
 
+from benchweb.accounts.login.first_admin import is_code
 from benchweb.accounts.roles.grants import user_name_fault
 from benchweb.web.shared.forms import PageForm, text_field
 
@@ -53,3 +54,21 @@ class WelcomeForm(NewPasswordForm):
     def refuse(self, field: str, message: str) -> None:
         """Show a refusal at its field, or above the form."""
         self.add_error(field if field in self.fields else None, message)
+
+
+class FirstAdminForm(WelcomeForm):
+    """A name and a password, and the code of the server's log."""
+
+    code = text_field(_("Code"), required=True, max_length=100, autofocus="autofocus", autocapitalize="none")
+    field_order = ["code", "name"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(None, *args, **kwargs)
+        self.fields["name"].widget.attrs.pop("autofocus")
+
+    def clean_code(self) -> str:
+        """Refuse a wrong code."""
+        text: str = self.cleaned_data["code"]
+        if not is_code(text):
+            raise forms.ValidationError(_("This code is wrong."))
+        return text

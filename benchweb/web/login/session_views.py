@@ -8,12 +8,14 @@ from django.conf import settings
 from django.contrib.auth import views
 from django.contrib.auth.forms import AuthenticationForm
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils.translation import gettext, ngettext
 
 from benchweb.accounts import throttle
 from benchweb.accounts.addresses import client_address
 from benchweb.accounts.hashing import HashingBusyError
 from benchweb.accounts.login.directory import DirectoryUnavailable
+from benchweb.accounts.login.first_admin import is_only_way_in
 from benchweb.accounts.login.password_reset import can_mail
 
 _BUSY_SECONDS = 2
@@ -21,7 +23,7 @@ _DIRECTORY_SECONDS = 60
 
 
 class Login(views.LoginView):
-    """The log-in page; someone already logged in goes on to where they wanted."""
+    """The log-in page; someone already logged in goes on to where they wanted, and on a new site to the first admin."""
 
     template_name = "login/login.html"
     redirect_authenticated_user = True
@@ -30,6 +32,8 @@ class Login(views.LoginView):
         """Show the form; a partial update whose session has ended reloads its page, which then leads here whole."""
         if request.headers.get("HX-Request"):
             return HttpResponse(headers={"HX-Refresh": "true"})
+        if is_only_way_in():
+            return redirect("web:first_admin")
         return super().get(request, *args, **kwargs)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

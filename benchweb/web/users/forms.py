@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
@@ -12,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from benchweb.accounts.login.password_reset import can_mail
 from benchweb.accounts.models import Role, Team
 from benchweb.hosts.models import Environment
+from benchweb.site.values import site_setting
 from benchweb.web.shared.forms import PageForm, text_field
 
 _DAYS = (1, 7, 30)
@@ -71,7 +71,7 @@ class InvitationForm(PageForm):
         max_length=254,
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )
-    role = forms.ChoiceField(label=_("Role"), choices=Role.choices, initial=lambda: settings.DEFAULT_ROLE)
+    role = forms.ChoiceField(label=_("Role"), choices=Role.choices, initial=lambda: site_setting("DEFAULT_ROLE"))
     teams = forms.ModelMultipleChoiceField(
         label=_("Teams"),
         required=False,

@@ -88,7 +88,9 @@ def is_let_in(password: str) -> bool:
     return Client().post("/login", {"username": "ada", "password": password}).status_code == 302
 
 
-def test_the_log_in_page_offers_a_link_only_where_mail_can_be_sent(mail_server: MailServer, settings: Settings) -> None:
+def test_the_log_in_page_offers_a_link_only_where_mail_can_be_sent(
+    ada: User, mail_server: MailServer, settings: Settings
+) -> None:
     assert "/login/forgotten" in Client().get("/login").content.decode()
     settings.PUBLIC_URL = ""
     assert "/login/forgotten" not in Client().get("/login").content.decode()

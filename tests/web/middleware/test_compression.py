@@ -3,6 +3,7 @@
 import gzip
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
 from tests.charts.history_rows import NIGHT, past_run
@@ -27,7 +28,7 @@ def test_who_does_not_take_gzip_gets_none(signed_in: Client, accepted: str) -> N
     assert "Content-Encoding" not in signed_in.get("/tokens", headers={"Accept-Encoding": accepted})
 
 
-def test_the_length_tells_nothing_about_a_page_whose_content_is_guessed_at(db: None) -> None:
+def test_the_length_tells_nothing_about_a_page_whose_content_is_guessed_at(ada: User) -> None:
     lengths = {len(Client().get("/login", headers=GZIP).content) for _ in range(12)}
     assert len(lengths) > 1
 

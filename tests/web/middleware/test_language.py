@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
 from benchweb.common import po_files
@@ -12,7 +13,7 @@ from tests.factories import make_plan
 CHINESE = {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.5"}
 
 
-def test_without_a_choice_a_page_speaks_the_browsers_language() -> None:
+def test_without_a_choice_a_page_speaks_the_browsers_language(ada: User) -> None:
     chinese = Client().get("/login", headers=CHINESE)
     assert chinese["Content-Language"] == "zh-hans"
     assert '<html lang="zh-hans">' in chinese.content.decode()
