@@ -294,6 +294,7 @@ def _users(user: User, pair: Pair) -> list[Address]:
         Address("user", f"/users/{user.pk}"),
         Address("user", f"/users/{other.pk}"),
         Address("user_deactivate", f"/users/{other.pk}/deactivate"),
+        Address("user_new", "/users/new"),
         Address("invitations", "/invitations"),
         Address("invitation_new", "/invitations/new"),
         Address("invitation", invitation_path(token)),

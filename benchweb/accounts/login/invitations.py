@@ -64,9 +64,7 @@ def invitation_mail(*, invitation: Invitation, token: str) -> bool:
         mail_link(
             to=invitation.email,
             subject=_("Your account on benchweb"),
-            text=_("{admin} invites you to benchweb. Set your password on this page:").format(
-                admin=invitation.created_by.get_username()
-            ),
+            text=_text(invitation),
             path=invitation_path(token),
             ending=_("The link works once, until {until}.").format(until=until),
         )
@@ -110,6 +108,14 @@ def invitation_accept(*, invitation: Invitation, name: str, password: str) -> Us
 def invitation_revoke(*, invitation_id: int) -> bool:
     """Make a link void; False when it is already."""
     return bool(_unused().filter(pk=invitation_id).update(revoked_at=Now()))
+
+
+def _text(invitation: Invitation) -> str:
+    admin = invitation.created_by.get_username()
+    if invitation.user is None:
+        return _("{admin} invites you to benchweb. Choose a name and a password on this page:").format(admin=admin)
+    text = _("{admin} asks you to set the password of your account {name} on this page:")
+    return text.format(admin=admin, name=invitation.user.get_username())
 
 
 def _unused() -> "QuerySet[Invitation, Invitation]":

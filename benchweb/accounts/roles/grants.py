@@ -96,7 +96,7 @@ def member_remove(*, team: Team, user: User) -> bool:
         return bool(Membership.objects.filter(team=team, user=user).delete()[0])
 
 
-def user_deactivate(*, user: User, by: User) -> None:
+def user_deactivate(*, user: User, by: User | None) -> None:
     """Shut an account: its sessions end, and its tokens are refused from the next call on; its rows stay."""
     if user == by:
         raise RoleError("", _("You can't deactivate your own account: ask another admin."))

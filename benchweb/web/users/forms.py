@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from benchweb.accounts.login.password_reset import can_mail
 from benchweb.accounts.models import Role, Team
+from benchweb.accounts.roles.grants import user_name_fault
 from benchweb.hosts.models import Environment
 from benchweb.site.values import site_setting
 from benchweb.web.shared.forms import PageForm, text_field
@@ -100,3 +101,17 @@ class InvitationForm(PageForm):
     def lifetime(self) -> timedelta:
         """Return how long the link is good."""
         return timedelta(days=int(self.cleaned_data["lasts"]))
+
+
+class UserForm(InvitationForm):
+    """A user whom an admin adds; the link sets their password."""
+
+    name = text_field(_("User name"), required=True, max_length=150)
+    field_order = ["name"]
+
+    def clean_name(self) -> str:
+        """Refuse a name that can't be had."""
+        name: str = self.cleaned_data["name"].strip()
+        if fault := user_name_fault(name):
+            raise forms.ValidationError(fault)
+        return name

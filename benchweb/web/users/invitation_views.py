@@ -1,12 +1,13 @@
-"""Invitations: list, new, revoke; and the page that shows a link this once."""
+"""Links that an admin hands out, each shown this once: for who makes an account, and for the password of one."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import cast
 
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -21,11 +22,14 @@ from benchweb.accounts.login.invitations import (
 )
 from benchweb.accounts.models import Invitation, Team
 from benchweb.accounts.permissions import Permission
+from benchweb.accounts.roles.grants import RoleError, user_add
 from benchweb.accounts.roles.needs import needs
 from benchweb.hosts.enrolment.commands import site_address
-from benchweb.web.users.forms import InvitationForm
+from benchweb.web.users.forms import InvitationForm, UserForm
 
 _MOST_SHOWN = 500
+# For somebody who is told of it now.
+_PASSWORD_LINK = timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,37 @@ def invitation_new(request: HttpRequest) -> HttpResponse:
         return link_page(request, invitation, token, title=_("Invitation"), back=reverse("web:invitations"))
     context = {"form": form, "back": reverse("web:invitations")}
     return render(request, "users/invitation_new.html", context)
+
+
+@needs(Permission.ADMIN)
+@never_cache
+@require_http_methods(["GET", "POST"])
+def user_new(request: HttpRequest) -> HttpResponse:
+    """Add a user, who sets their password by a link."""
+    form = UserForm(request.POST) if request.method == "POST" else UserForm()
+    if request.method == "POST" and form.is_valid():
+        try:
+            user = user_add(name=form.cleaned_data["name"], **form.values)
+        except RoleError as error:
+            form.refuse(error.field, error.message)
+        else:
+            return _password_link(request, user, form.lifetime)
+    return render(request, "users/user_new.html", {"form": form, "back": reverse("web:users")})
+
+
+@needs(Permission.ADMIN)
+@never_cache
+@require_POST
+def user_link(request: HttpRequest, user_id: int) -> HttpResponse:
+    """Make a link by which a user sets another password."""
+    return _password_link(request, get_object_or_404(User, pk=user_id, is_active=True), _PASSWORD_LINK)
+
+
+def _password_link(request: HttpRequest, user: User, lasts: timedelta) -> HttpResponse:
+    admin = cast(User, request.user)
+    invitation, token = invitation_create(by=admin, lasts=lasts, email=user.email, user=user)
+    title = _("Password link for {name}").format(name=user.get_username())
+    return link_page(request, invitation, token, title=title, back=reverse("web:user", args=[user.pk]))
 
 
 @needs(Permission.ADMIN)

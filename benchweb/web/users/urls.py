@@ -6,9 +6,11 @@ from benchweb.web.users import invitation_views, team_views, views
 
 urlpatterns = [
     path("users", views.user_list, name="users"),
+    path("users/new", invitation_views.user_new, name="user_new"),
     path("users/<int:user_id>", views.user_page, name="user"),
     path("users/<int:user_id>/roles", views.user_role, name="user_role"),
     path("users/<int:user_id>/teams", views.user_team, name="user_team"),
+    path("users/<int:user_id>/link", invitation_views.user_link, name="user_link"),
     path("users/<int:user_id>/deactivate", views.user_deactivate, name="user_deactivate"),
     path("users/<int:user_id>/activate", views.user_activate, name="user_activate"),
     path("roles/<int:grant_id>/take", views.role_take, name="role_take"),

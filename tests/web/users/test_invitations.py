@@ -166,6 +166,35 @@ def test_a_mailed_link_is_not_shown_and_one_that_no_server_takes_is(by_admin: Cl
     assert "could not be mailed to nobody@example.org" in page and "https://bench.example.org/login/invitation/" in page
 
 
+def test_an_admin_adds_a_user_who_sets_the_password_by_the_link(by_admin: Client) -> None:
+    team = team_create(name="night shift")
+    words = {"name": "grace", "role": "operator", "teams": [team.pk], "lasts": "7"}
+    assert "User name is required." in by_admin.post("/users/new", words | {"name": ""}).content.decode()
+    page = by_admin.post("/users/new", words)
+    grace = User.objects.get(username="grace")
+    assert "Password link for grace" in page.content.decode()
+    assert (access_of(grace), list(grace.teams.all()), grace.has_usable_password()) == (
+        Access(Role.OPERATOR),
+        [team],
+        False,
+    )
+    guest = Client()
+    assert guest.post(page.context["link"], CHOSEN | {"name": "eve"}).status_code == 302
+    assert User.objects.get(username="grace").check_password(PASSWORD)
+    assert not User.objects.filter(username="eve").exists()
+    assert "There is a user of this name already." in by_admin.post("/users/new", words).content.decode()
+
+
+def test_an_admin_makes_a_link_for_another_password(by_admin: Client) -> None:
+    vera = User.objects.create_user("vera")
+    link = by_admin.post(f"/users/{vera.pk}/link").context["link"]
+    assert Client().post(link, CHOSEN).status_code == 302
+    vera.refresh_from_db()
+    assert vera.check_password(PASSWORD)
+    User.objects.filter(pk=vera.pk).update(is_active=False)
+    assert by_admin.post(f"/users/{vera.pk}/link").status_code == 404
+
+
 def test_a_link_is_kept_out_of_the_log(path: str) -> None:
     record = logging.LogRecord("django.request", logging.ERROR, "", 1, "Internal Server Error: %s", (path,), None)
     WithoutLinks().filter(record)
