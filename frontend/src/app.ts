@@ -3,6 +3,7 @@ import htmx from "htmx.org";
 
 import { startActions } from "./shell/actions";
 import { startDrops } from "./shell/drops";
+import { startEntering } from "./shell/entering";
 import { startCopying } from "./tables/copied_tables";
 import { showEdges, startEdges } from "./tables/edges";
 import { startKeys } from "./shell/keys";
@@ -31,6 +32,7 @@ keepZone();
 startKeys();
 startActions();
 startDrops();
+startEntering();
 startCopying();
 keepScrolled();
 startSearch();

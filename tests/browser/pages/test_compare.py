@@ -36,6 +36,10 @@ def test_runs_are_ticked_compared_turned_and_removed_by_keyboard_alone(page: Pag
     log_in(page)
     page.goto("/runs")
     first, second = runs
+    page.get_by_label(f"Select run {second}").check()
+    page.get_by_label("Label", exact=True).fill("slow")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("row").filter(has_text="slow")).to_have_count(1)
     tab_to(page, f"Select run {second}")
     page.keyboard.press("Space")
     tab_to(page, f"Select run {first}")
