@@ -94,7 +94,7 @@ def test_a_window_begins_with_the_first_data_when_the_word_of_the_start_is_lost(
     """Every so many packets one is lost, the start's among them; its repetition comes 250 ms later."""
     params = {"message_size_bytes": 1000, "rate_bps": 2_000_000, "duration_seconds": 0.5}
     params["report_interval_seconds"] = 0.1
-    highest = []
+    highest: list[float] = []
     while not highest or (min(highest) >= _MOST_BPS and len(highest) < _TRIES):
         with wired(both="delay=50ms", forward=f"loss=1/{every}", is_control_apart=True) as (between, _):
             tried = attempt(between, "udp_stream", params)
