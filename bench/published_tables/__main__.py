@@ -4,7 +4,7 @@
 and Chromium; about ten minutes. Three machines with three network modes each are
 network namespaces of this one, joined by bridges; a dashboard of its own runs beside them, and all is gone afterwards.
 The figures are this machine's; the shape is the reports': a sweep over message sizes, 3 × 3 modes in and across zones,
-packet rates, loss and latency.
+packet rates, loss and latency; and a report of each of the five templates, as WebP.
 """
 
 import argparse

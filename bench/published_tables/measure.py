@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
-from bench.published_tables import plans
+from bench.published_tables import plans, reports
 from bench.published_tables.scene import ENGINE_PORT, MODES
 from bench.rig.api import Api
 
@@ -35,8 +35,13 @@ def main() -> None:
     for _ in range(requested["rounds"]):
         campaign = api.call("POST", "/campaigns", {"plan": plan, "pairs": [*same.values(), *cross.values()]})["id"]
         _wait(api, f"/campaigns/{campaign}")
+    host = _host_run(api, plans.host(seconds), endpoints["machine-a", "host"])
+    far = [_run(api, plans.wide_area(seconds) | {"name": f"wide area, {mode}"}, cross[mode, mode]) for mode in MODES]
+    of_modes = sorted(each["id"] for each in api.call("GET", f"/runs?campaign={campaign}")["items"])
+    chosen = {"sizes": [sizes], "methods": [methods], "modes": of_modes, "baseline": [host, baseline], "wan": far}
+    made = reports.reports_made(api, chosen, seconds=seconds)
     runs = {"message-sizes": sizes, "server-baseline": baseline, "test-methods": methods}
-    _pictures(requested["url"], Path(requested["out"]), runs, zones)
+    _pictures(requested["url"], Path(requested["out"]), runs, zones, made)
 
 
 def _wait_for_idle(api: Api) -> None:
@@ -82,6 +87,13 @@ def _run(api: Api, body: dict[str, Any], pair: int) -> int:
     return run
 
 
+def _host_run(api: Api, body: dict[str, Any], endpoint: int) -> int:
+    plan = api.call("POST", "/plans", body)["id"]
+    run = int(api.call("POST", "/runs", {"plan": plan, "endpoint": endpoint})["id"])
+    _wait(api, f"/runs/{run}")
+    return run
+
+
 def _wait(api: Api, path: str) -> None:
     deadline = time.monotonic() + RUN_LIMIT_SECONDS
     while (state := api.call("GET", path)["state"]) in OPEN:
@@ -91,7 +103,7 @@ def _wait(api: Api, path: str) -> None:
     print(f"{path}: {state}", flush=True)
 
 
-def _pictures(url: str, out: Path, runs: dict[str, int], zones: dict[str, int]) -> None:
+def _pictures(url: str, out: Path, runs: dict[str, int], zones: dict[str, int], made: dict[str, int]) -> None:
     out.mkdir(parents=True, exist_ok=True)
     both = f"by=mode&environment={zones['same zone']}&beside={zones['cross zone']}"
     with sync_playwright() as playwright:
@@ -115,6 +127,7 @@ def _pictures(url: str, out: Path, runs: dict[str, int], zones: dict[str, int]) 
         page.goto(f"{url}/runs/{runs['message-sizes']}")
         page.wait_for_timeout(SETTLE_MILLISECONDS)
         page.locator(".charts").screenshot(path=out / "published-message-sizes.png")
+        reports.pictures_taken(page, url, made, out)
         browser.close()
 
 

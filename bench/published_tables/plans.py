@@ -59,6 +59,39 @@ def server_baseline(seconds: float) -> dict[str, Any]:
     )
 
 
+def host(seconds: float) -> dict[str, Any]:
+    """A server's memory and disk, as mbw, STREAM and fio measure them, with small arrays and a small file."""
+    disk = {"block_size_bytes": 4096, "depth": 32, "file_size_bytes": 64 << 20, "duration_seconds": seconds}
+    kernels = ["memcpy", "dumb", "mcblock", "copy", "scale", "add", "triad"]
+    return plan(
+        "memory and disk",
+        [
+            *(
+                {
+                    "kind": "memory_bandwidth",
+                    "params": {"kernel": kernel, "cores": 1, "array_bytes": 32 << 20, "passes": 5},
+                }
+                for kernel in kernels
+            ),
+            *(
+                {"kind": "disk_io", "params": {**disk, "pattern": pattern}}
+                for pattern in ("randwrite", "randread", "write", "read")
+            ),
+        ],
+    )
+
+
+def wide_area(seconds: float) -> dict[str, Any]:
+    """A path's five indicators: pings, and a stream."""
+    return plan(
+        "wide area",
+        [
+            {"kind": "ping", "params": {"count": 20, "probe_interval_seconds": 0.05}},
+            {"kind": "tcp_stream", "params": {"message_size_bytes": 16384, "duration_seconds": seconds}},
+        ],
+    )
+
+
 def methods(seconds: float) -> dict[str, Any]:
     """iperf3's throughput, jitter and loss; netperf beside sar; wrk."""
     return plan(

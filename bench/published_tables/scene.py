@@ -65,6 +65,8 @@ def scene() -> Iterator[Scene]:
                 _joined(lab, space, f"e{number}{index}", zone, mode, address)
                 serve = [str(ENGINE), "serve", "--listen", f"{address}:{ENGINE_PORT}"]
                 serve += ["--state-dir", str(folder / f"{machine}-{mode}"), "--token-file", str(folder / "token")]
+                # Of the machine that all of them are, whatever its files stand on.
+                serve += ["--disk-dir", f"{folder},size=1G,any-filesystem"]
                 quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
                 stack.enter_context(process(space.words(*serve), **quiet))
                 wait_for_port(space, ENGINE_PORT)
