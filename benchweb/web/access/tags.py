@@ -1,6 +1,9 @@
-"""Template tag around what leads to a page of a row: it is left out for who may not do that."""
+"""Template tags for what leads to a page of a row: it is left out for who may not do that."""
+
+from typing import Any
 
 from django import template
+from django.db.models import Model
 from django.template.base import FilterExpression, NodeList, Parser, Token
 from django.template.context import Context
 
@@ -35,3 +38,9 @@ def permitted(parser: Parser, token: Token) -> template.Node:
 def leads(can: Can, address: str) -> bool:
     """Tell whether the reader may open an address of the dashboard: `can|leads:url`."""
     return can.leads(address)
+
+
+@register.inclusion_tag("shared/partials/change_log.html", takes_context=True)
+def change_log(context: Context, row: Model) -> dict[str, Any]:
+    """Lead to what the audit log has of a row."""
+    return {"may": context["can"].open("audit"), "table": row._meta.db_table, "id": row.pk}

@@ -22,11 +22,12 @@ from pytest_django import Settings
 from benchweb.accounts.audit import retention
 from benchweb.accounts.audit.actors import Actor, acting
 from benchweb.accounts.audit.models import AuditEntry
+from benchweb.accounts.models import Grant, Role
 from benchweb.accounts.services import token_create
 from benchweb.common.connection_actor import forget_actor
 from benchweb.hosts.models import Endpoint, Host
 from benchweb.sharing.services import share_create
-from tests.factories import make_endpoint, make_run, make_user
+from tests.factories import make_endpoint, make_pair, make_run, make_schedule, make_user
 
 PASSWORD = "correct horse battery"  # pragma: allowlist secret
 # What people don't define: results, what a probe sees, what one sees of one's own pages, and the log itself.
@@ -200,3 +201,21 @@ def test_the_log_as_json_lines_and_by_rest(api_token: str, client: Client) -> No
     address = f"/api/v1/audit?table=hosts_host&object_id={host.pk}"
     (item,) = client.get(address, HTTP_AUTHORIZATION=f"Bearer {api_token}").json()["items"]
     assert item == line | {"at": item["at"]}
+
+
+def test_the_page_of_an_object_leads_admins_alone_to_what_became_of_it(signed_in: Client) -> None:
+    pair, schedule = make_pair(), make_schedule()
+    host, plan = pair.source.host, schedule.plan
+    rows = {"hosts": host, "pairs": pair, "plans": plan, "schedules": schedule, "environments": pair.environment}
+    signed_in.post(f"/hosts/{host.pk}/edit", {"name": "renamed", "description": "", "labels": "", "uplink": ""})
+    editor, edith = Client(), User.objects.create_user("edith")
+    Grant.objects.create(user=edith, role=Role.EDITOR)
+    editor.force_login(edith)
+    for name, row in rows.items():
+        log = f"/audit?table={row._meta.db_table}&amp;object={row.pk}"
+        assert f'href="{log}"' in signed_in.get(f"/{name}/{row.pk}").content.decode(), name
+        assert "/audit" not in editor.get(f"/{name}/{row.pk}").content.decode(), name
+    answer = signed_in.get(f"/audit?table=hosts_host&object={host.pk}")
+    assert "Only Host renamed." in answer.content.decode()
+    assert {row.entry.object_id for row in answer.context["rows"]} == {host.pk}
+    assert "One object only." in signed_in.get("/audit?table=hosts_host&object=999999").content.decode()
