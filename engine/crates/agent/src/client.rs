@@ -120,7 +120,8 @@ impl Client {
         pinned: Option<&str>,
     ) -> Result<Self, ClientError> {
         let verifier = Arc::new(Verifier::new(pinned));
-        let opened = open(peer, Arc::clone(&verifier)).await;
+        let name = server_name(peer, pinned);
+        let opened = open(peer, name, Arc::clone(&verifier)).await;
         let found = verifier.found();
         match (opened, pinned) {
             (Ok((requests, round_trip)), _) => {
@@ -210,14 +211,22 @@ impl Client {
 /// A connection that is ready for calls, and how long its first round trip took.
 async fn open(
     peer: SocketAddr,
+    name: ServerName<'static>,
     verifier: Arc<Verifier>,
 ) -> anyhow::Result<(SendRequest<Full<Bytes>>, Duration)> {
     let begin = Instant::now();
     let stream = within(CONNECT_LIMIT, async { Ok(TcpStream::connect(peer).await?) }).await?;
     let round_trip = begin.elapsed();
     let limit = patience(HANDSHAKE_LIMIT, round_trip);
-    let requests = within(limit, secure(peer, stream, verifier)).await?;
+    let requests = within(limit, secure(name, stream, verifier)).await?;
     Ok((requests, round_trip))
+}
+
+/// Names the pinned certificate: an engine may have an announced one beside it.
+fn server_name(peer: SocketAddr, pinned: Option<&str>) -> ServerName<'static> {
+    let name = pinned.and_then(proto::certificate_name);
+    let name = name.and_then(|name| ServerName::try_from(name).ok());
+    name.unwrap_or_else(|| ServerName::from(peer.ip()))
 }
 
 async fn within<T>(
@@ -229,7 +238,7 @@ async fn within<T>(
 }
 
 async fn secure(
-    peer: SocketAddr,
+    name: ServerName<'static>,
     stream: TcpStream,
     verifier: Arc<Verifier>,
 ) -> anyhow::Result<SendRequest<Full<Bytes>>> {
@@ -239,7 +248,6 @@ async fn secure(
         .with_custom_certificate_verifier(verifier)
         .with_no_client_auth();
     stream.set_nodelay(true)?;
-    let name = ServerName::from(peer.ip());
     let stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await?;
     let (requests, connection) = handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);

@@ -2,6 +2,7 @@
 
 mod bounded;
 mod catalog;
+mod certificate_name;
 mod cookie;
 mod disk_place;
 mod http_url;
@@ -19,6 +20,7 @@ pub use catalog::{
     Catalog, CatalogError, Kind, Metric, Parameter, ParameterError, ParameterSchema, Params,
     ValueType,
 };
+pub use certificate_name::certificate_name;
 pub use cookie::{Cookie, CookieError, hex};
 pub use disk_place::DiskPlace;
 pub use http_url::{HttpUrl, UrlPrefix};

@@ -11,8 +11,10 @@ use tokio::runtime::Handle;
 use crate::serve::admission::access::Allowed;
 use crate::serve::admission::limits::Limits;
 use crate::serve::admission::memory::MemoryShare;
+use crate::serve::admission::successors::Successors;
 use crate::serve::admission::tokens::{Holder, Tokens};
 use crate::serve::admission::urls::AllowedUrls;
+use crate::serve::control::identity::Identities;
 use crate::serve::control::waiting_room::WaitingRoom;
 use crate::serve::data::data_ports::DataPorts;
 use crate::serve::data::path_checks::PathChecks;
@@ -27,8 +29,9 @@ const CANCEL_GRACE: Duration = Duration::from_millis(400);
 /// A serving engine.
 pub struct Engine {
     pub tokens: Tokens,
-    /// That of its certificate, which its proofs are bound to.
-    pub fingerprint: String,
+    /// What took the place of tokens in the file.
+    pub successors: Successors,
+    pub identities: Identities,
     pub allowed: Allowed,
     pub allowed_urls: AllowedUrls,
     /// Where disks may be measured.

@@ -1,6 +1,7 @@
 //! `serve`: the engine as a service.
 
 mod admission;
+mod announcement;
 mod control;
 mod data;
 mod engine;
@@ -14,7 +15,6 @@ pub use control::identity::fingerprint;
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::Write as _;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ use anyhow::{Context as _, Result};
 use proto::FailureCode;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Resource, getrlimit};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -34,9 +34,10 @@ use crate::cli::ServeOptions;
 use admission::access::Allowed;
 use admission::limits::Limits;
 use admission::memory::MemoryShare;
+use admission::successors::Successors;
 use admission::tokens::{Tokens, read_tokens};
 use admission::urls::AllowedUrls;
-use control::identity::Identity;
+use control::identity::Identities;
 use control::waiting_room::WaitingRoom;
 use data::data_ports::DataPorts;
 use data::path_checks::PathChecks;
@@ -60,27 +61,28 @@ const HALF_OPEN: usize = 4_096;
 pub fn main(options: &ServeOptions) -> Result<()> {
     let tokens = read_tokens(&options.token_file)?;
     let _lock = claim_state_folder(options)?;
-    let identity = Identity::open(&options.state_dir)?;
+    let identities = Identities::open(&options.state_dir)?;
+    let successors = Successors::open(&options.state_dir)?;
     check_disk_places(options)?;
     let runtime = Runtime::new()?;
     runtime.block_on(async {
         let control = listen(options).await?;
-        let (engine, finished_at) = open_engine(options, tokens, identity.fingerprint())?;
-        let announcement = json!({
+        let (engine, finished_at) = open_engine(options, tokens, successors, identities)?;
+        let announced = json!({
             "event": "listening",
             "control": control.local_addr()?.to_string(),
             "data_port": engine.data.port,
-            "fingerprint": engine.fingerprint,
+            "fingerprint": engine.identities.current().fingerprint,
         });
         sampler::start(&engine)?;
         data::tcp_acceptor::start(&engine)?;
         data::udp_acceptor::start(&engine)?;
         tokio::spawn(sessions::watchdog::watch(Arc::clone(&engine), finished_at));
-        let service = control::http::serve(Arc::clone(&engine), control, identity.acceptor()?);
+        let service = control::http::serve(Arc::clone(&engine), control);
         tokio::spawn(service);
         tokio::spawn(reload_tokens(Arc::clone(&engine), options.token_file.clone(), hang_ups()?));
         let stop = stop_signal()?;
-        announce(options, &announcement);
+        announcement::announce(&options.state_dir, &announced);
         stop.await;
         stop_sessions(&engine).await;
         Ok(())
@@ -134,7 +136,8 @@ async fn listen(options: &ServeOptions) -> Result<TcpListener> {
 fn open_engine(
     options: &ServeOptions,
     tokens: Tokens,
-    fingerprint: String,
+    successors: Successors,
+    identities: Identities,
 ) -> Result<(Arc<Engine>, HashMap<String, Instant>)> {
     let store = Store::open(&options.state_dir).context("can't open the state folder")?;
     let (sessions, finished_at) = restore(&store)?;
@@ -145,7 +148,8 @@ fn open_engine(
     let addresses = data::data_ports::addresses(options.data_listen, options.listen.ip());
     let engine = Engine {
         tokens,
-        fingerprint,
+        successors,
+        identities,
         allowed: Allowed(options.allow.clone()),
         allowed_urls: AllowedUrls(options.allow_url.clone()),
         disk_places: options.disk_dir.clone(),
@@ -196,24 +200,6 @@ fn restore(store: &Store) -> Result<(Sessions, HashMap<String, Instant>)> {
         sessions.add(Arc::new(session));
     }
     Ok((sessions, finished_at))
-}
-
-/// Tells where the engine listens: for whoever started it on standard output, for others in the state folder.
-fn announce(options: &ServeOptions, announcement: &Value) {
-    let line = format!("{announcement}\n");
-    let path = options.state_dir.join("listening.json");
-    let temporary = path.with_extension("new");
-    let written = fs::write(&temporary, &line).and_then(|()| fs::rename(&temporary, &path));
-    if let Err(error) = written {
-        // Controllers don't read it. That of an earlier start would mislead whoever does.
-        note!("{} can't be written ({error}); going on without it", path.display());
-        for stale in [path, temporary] {
-            let _ = fs::remove_file(stale);
-        }
-    }
-    let mut output = std::io::stdout().lock();
-    // Whoever started us may have closed its end; the file tells the same.
-    let _ = output.write_all(line.as_bytes()).and_then(|()| output.flush());
 }
 
 fn stop_signal() -> Result<impl Future<Output = ()>> {

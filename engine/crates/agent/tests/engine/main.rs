@@ -10,6 +10,7 @@ mod hostile;
 mod limits;
 mod path_checks;
 mod proof;
+mod renewal;
 mod run;
 mod sessions;
 mod sweep;

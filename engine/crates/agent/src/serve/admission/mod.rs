@@ -4,5 +4,6 @@ pub mod access;
 pub mod demand;
 pub mod limits;
 pub mod memory;
+pub mod successors;
 pub mod tokens;
 pub mod urls;

@@ -14,7 +14,7 @@ use tokio::sync::Semaphore;
 use crate::serve::admission::limits::Limits;
 
 /// Every request is compared with every token.
-const TOKENS_AT_MOST: usize = 64;
+pub const TOKENS_AT_MOST: usize = 64;
 /// A controller needs a few connections; one that opens more must not take those of others.
 const CONNECTIONS_PER_TOKEN: usize = 256;
 const FILE_LIMIT_BYTES: usize = 256 * 1024;
@@ -25,7 +25,7 @@ const OTHERS_MAY_READ: u32 = 0o004;
 /// One token: who may use this engine, and for how much.
 pub struct Holder {
     /// SHA-256 of the token, so that comparing takes the same time for every wrong one; also the key of its proofs.
-    digest: TokenKey,
+    pub digest: TokenKey,
     /// Names the token on disk without telling it.
     pub owner: String,
     pub limits: Limits,
@@ -76,24 +76,20 @@ impl Tokens {
         }
     }
 
-    /// Whose token an `Authorization` header's value carries.
-    pub fn holder(&self, authorization: &[u8]) -> Option<Arc<Holder>> {
-        let (scheme, token) = authorization.split_at_checked("Bearer ".len())?;
-        let digest: [u8; 32] = Sha256::digest(token.trim_ascii()).into();
+    /// Whose token of the file has this key.
+    pub fn holder(&self, key: &TokenKey) -> Option<Arc<Holder>> {
         let mut found = None;
         for holder in &self.all() {
-            if bool::from(holder.digest.ct_eq(&digest)) {
+            if bool::from(holder.digest.ct_eq(key)) {
                 found = Some(Arc::clone(holder));
             }
         }
-        found.filter(|_| scheme.eq_ignore_ascii_case(b"Bearer "))
+        found
     }
 
-    /// The proofs of all tokens for a controller's nonce, in the order of the file.
-    pub fn proofs(&self, nonce: &str, fingerprint: &str) -> Vec<String> {
-        let holders = self.all();
-        let proofs = holders.iter().map(|it| proto::token_proof(&it.digest, nonce, fingerprint));
-        proofs.collect()
+    /// The keys of all tokens, in the order of the file.
+    pub fn keys(&self) -> Vec<TokenKey> {
+        self.all().iter().map(|holder| holder.digest).collect()
     }
 
     /// Whether a session made by `owner` is `holder`'s. A lone token owns all, so that a changed one still finds the
@@ -116,9 +112,15 @@ impl Tokens {
     }
 }
 
-fn parse_line(text: &str) -> Result<Holder, String> {
-    let mut words = text.split_whitespace();
-    let token = words.next().unwrap_or_default();
+/// The key of the token that an `Authorization` header's value carries.
+pub fn bearer_key(authorization: &[u8]) -> Option<TokenKey> {
+    let (scheme, token) = authorization.split_at_checked("Bearer ".len())?;
+    let key = Sha256::digest(token.trim_ascii()).into();
+    scheme.eq_ignore_ascii_case(b"Bearer ").then_some(key)
+}
+
+/// Refuses a token that is shorter than any that is made, or that no header can carry.
+pub fn check_token(token: &str) -> Result<(), String> {
     if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err("the token has other than plain ASCII characters".to_owned());
     }
@@ -128,6 +130,13 @@ fn parse_line(text: &str) -> Result<Holder, String> {
             token.len()
         ));
     }
+    Ok(())
+}
+
+fn parse_line(text: &str) -> Result<Holder, String> {
+    let mut words = text.split_whitespace();
+    let token = words.next().unwrap_or_default();
+    check_token(token)?;
     Ok(Holder::new(token, Limits::parse(words)?))
 }
 
@@ -187,6 +196,10 @@ mod tests {
     const FIRST: &str = "first-of-thirty-two-characters-0";
     const SECOND: &str = "second-of-thirty-two-characters-";
 
+    fn holder(tokens: &Tokens, authorization: &[u8]) -> Option<Arc<Holder>> {
+        tokens.holder(&bearer_key(authorization)?)
+    }
+
     fn bearer(token: &str) -> Vec<u8> {
         format!("Bearer {token}").into_bytes()
     }
@@ -194,13 +207,13 @@ mod tests {
     #[test]
     fn only_the_whole_token_after_bearer_counts() {
         let tokens = Tokens::parse(&format!("{FIRST}\n")).unwrap();
-        assert!(tokens.holder(&bearer(FIRST)).is_some());
-        assert!(tokens.holder(format!("bearer {FIRST}").as_bytes()).is_some());
+        assert!(holder(&tokens, &bearer(FIRST)).is_some());
+        assert!(holder(&tokens, format!("bearer {FIRST}").as_bytes()).is_some());
         let (shorter, longer) = (&FIRST[1..], format!("{FIRST}s"));
         let others =
             [format!("Basic {FIRST}").into_bytes(), FIRST.into(), "".into(), "Bearer ".into()];
         for wrong in [bearer(shorter), bearer(&longer)].iter().chain(&others) {
-            assert!(tokens.holder(wrong).is_none(), "{wrong:?}");
+            assert!(holder(&tokens, wrong).is_none(), "{wrong:?}");
         }
     }
 
@@ -210,11 +223,11 @@ mod tests {
             "# dashboards\n{FIRST} sessions=4 kinds=tcp_rr,tcp_crr\n\n  {SECOND}  rate=1e9\n"
         );
         let tokens = Tokens::parse(&text).unwrap();
-        let first = tokens.holder(&bearer(FIRST)).unwrap();
-        let second = tokens.holder(&bearer(SECOND)).unwrap();
+        let first = holder(&tokens, &bearer(FIRST)).unwrap();
+        let second = holder(&tokens, &bearer(SECOND)).unwrap();
         assert_eq!((first.limits.sessions, second.limits.sessions), (Some(4), None));
         assert_eq!(second.limits.rate_bps, Some(1e9));
-        assert!(tokens.holder(b"Bearer dashboards").is_none());
+        assert!(holder(&tokens, b"Bearer dashboards").is_none());
         assert!(tokens.may_see(&first, &first.owner));
         assert!(!tokens.may_see(&first, &second.owner));
     }
@@ -222,22 +235,23 @@ mod tests {
     #[test]
     fn a_lone_token_sees_the_sessions_of_its_predecessor() {
         let (old, new) = (Tokens::parse(FIRST).unwrap(), Tokens::parse(SECOND).unwrap());
-        let before = old.holder(&bearer(FIRST)).unwrap();
-        assert!(new.may_see(&new.holder(&bearer(SECOND)).unwrap(), &before.owner));
+        let before = holder(&old, &bearer(FIRST)).unwrap();
+        assert!(new.may_see(&holder(&new, &bearer(SECOND)).unwrap(), &before.owner));
     }
 
     #[test]
     fn replaced_tokens_keep_the_connections_of_those_that_stay() {
         let tokens = Tokens::parse(FIRST).unwrap();
-        let _held = tokens.holder(&bearer(FIRST)).unwrap().connections.clone().try_acquire_owned();
+        let _held =
+            holder(&tokens, &bearer(FIRST)).unwrap().connections.clone().try_acquire_owned();
         tokens.replace(&Tokens::parse(&format!("{FIRST} flows=7\n{SECOND}")).unwrap());
         let (first, second) =
-            (tokens.holder(&bearer(FIRST)).unwrap(), tokens.holder(&bearer(SECOND)).unwrap());
+            (holder(&tokens, &bearer(FIRST)).unwrap(), holder(&tokens, &bearer(SECOND)).unwrap());
         assert_eq!(first.limits.flows, Some(7));
         assert_eq!(first.connections.available_permits(), CONNECTIONS_PER_TOKEN - 1);
         assert_eq!(second.connections.available_permits(), CONNECTIONS_PER_TOKEN);
         tokens.replace(&Tokens::parse(SECOND).unwrap());
-        assert!(tokens.holder(&bearer(FIRST)).is_none());
+        assert!(holder(&tokens, &bearer(FIRST)).is_none());
     }
 
     #[test]

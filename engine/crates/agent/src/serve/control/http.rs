@@ -15,10 +15,13 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use rustix::net::sockopt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::OwnedSemaphorePermit;
-use tokio_rustls::TlsAcceptor;
+use tokio_rustls::LazyConfigAcceptor;
+use tokio_rustls::rustls::server::Acceptor;
+use tokio_rustls::server::TlsStream;
 
 use crate::serve::admission::tokens::Holder;
 use crate::serve::control::answer::{Body, Refusal};
+use crate::serve::control::identity::Identity;
 use crate::serve::control::routes;
 use crate::serve::control::waiting_room::Seat;
 use crate::serve::data::far::patience;
@@ -40,10 +43,10 @@ const HEADERS_AT_MOST: usize = 64;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
 /// Serves for ever.
-pub async fn serve(engine: Arc<Engine>, listener: TcpListener, tls: TlsAcceptor) -> Infallible {
+pub async fn serve(engine: Arc<Engine>, listener: TcpListener) -> Infallible {
     loop {
         if let Ok((stream, peer)) = listener.accept().await {
-            admit(&engine, stream, peer, &tls);
+            admit(&engine, stream, peer);
         } else {
             // Mostly without free descriptors: one who waits gives up his, and the next try waits, so as not to spin.
             engine.strangers.make_room();
@@ -52,12 +55,12 @@ pub async fn serve(engine: Arc<Engine>, listener: TcpListener, tls: TlsAcceptor)
     }
 }
 
-fn admit(engine: &Arc<Engine>, stream: TcpStream, peer: SocketAddr, tls: &TlsAcceptor) {
-    let (engine, tls) = (Arc::clone(engine), tls.clone());
+fn admit(engine: &Arc<Engine>, stream: TcpStream, peer: SocketAddr) {
+    let engine = Arc::clone(engine);
     Arc::clone(&engine.strangers).enter(peer.ip(), |seat| {
         let task = tokio::spawn(async move {
             // A connection that breaks concerns its controller, who sees it; nothing is to be done here.
-            let _ = connection(engine, stream, tls, Guest::stranger(seat)).await;
+            let _ = connection(engine, stream, Guest::stranger(seat)).await;
         });
         task.abort_handle()
     });
@@ -92,24 +95,23 @@ impl Guest {
     }
 }
 
-async fn connection(
-    engine: Arc<Engine>,
-    stream: TcpStream,
-    tls: TlsAcceptor,
-    guest: Guest,
-) -> Result<()> {
+async fn connection(engine: Arc<Engine>, stream: TcpStream, guest: Guest) -> Result<()> {
     let is_allowed = engine.allowed.admits(stream.peer_addr()?.ip());
     stream.set_nodelay(true)?;
     sockopt::set_tcp_user_timeout(&stream, UNACKNOWLEDGED_LIMIT_MILLISECONDS)?;
     let limit = patience(HANDSHAKE_LIMIT, stream.as_fd());
     let unauthorised_limit = patience(UNAUTHORISED_LIMIT, stream.as_fd());
-    let stream = tokio::time::timeout(limit, tls.accept(stream)).await??;
-    let guest = &guest;
+    let secured = tokio::time::timeout(limit, secure(&engine, stream)).await?;
+    let (stream, identity) = secured?;
+    let (guest, identity) = (&guest, &identity);
     let service = service_fn(|request| {
         let engine = Arc::clone(&engine);
         async move {
-            let response =
-                if is_allowed { answer(engine, request, guest).await } else { not_allowed() };
+            let response = if is_allowed {
+                answer(engine, request, guest, identity).await
+            } else {
+                not_allowed()
+            };
             Ok::<_, Infallible>(response)
         }
     });
@@ -129,9 +131,25 @@ async fn connection(
     Ok(())
 }
 
-async fn answer(engine: Arc<Engine>, request: Request<Incoming>, guest: &Guest) -> Response<Body> {
+/// Shakes hands with the certificate that the controller names.
+async fn secure(
+    engine: &Engine,
+    stream: TcpStream,
+) -> Result<(TlsStream<TcpStream>, Arc<Identity>)> {
+    let begun = LazyConfigAcceptor::new(Acceptor::default(), stream).await?;
+    let identity = engine.identities.named(begun.client_hello().server_name());
+    let stream = begun.into_stream(Arc::clone(&identity.config)).await?;
+    Ok((stream, identity))
+}
+
+async fn answer(
+    engine: Arc<Engine>,
+    request: Request<Incoming>,
+    guest: &Guest,
+    identity: &Identity,
+) -> Response<Body> {
     if routes::asks_for_proof(&request) {
-        return routes::proof(&engine, request).await;
+        return routes::proof(&engine, request, &identity.fingerprint).await;
     }
     let Some(holder) = routes::holder(&engine, &request) else {
         return unauthorised();
@@ -139,6 +157,7 @@ async fn answer(engine: Arc<Engine>, request: Request<Incoming>, guest: &Guest) 
     if !guest.show(&holder) {
         return too_many_connections();
     }
+    engine.identities.use_for_all(identity);
     routes::answer(engine, holder, request).await
 }
 

@@ -5,5 +5,6 @@ pub mod creation;
 pub mod event_stream;
 pub mod http;
 pub mod identity;
+pub mod renewal;
 pub mod routes;
 pub mod waiting_room;

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::task::JoinError;
 
-use crate::serve::admission::tokens::Holder;
+use crate::serve::admission::tokens::{Holder, bearer_key};
 use crate::serve::control::answer::{Body, Refusal, document};
 use crate::serve::control::creation::wait_until_prepared;
 use crate::serve::control::event_stream;
@@ -50,6 +50,13 @@ async fn route(engine: &Arc<Engine>, holder: &Holder, request: Request<Incoming>
         (&Method::POST, ["v1", "path-checks"]) => {
             let body = read(request, BODY_LIMIT_BYTES).await?;
             Ok(document(StatusCode::OK, &engine.check_path(&body).await?))
+        }
+        (&Method::POST, ["v1", "token"]) => {
+            let body = read(request, BODY_LIMIT_BYTES).await?;
+            Ok(document(StatusCode::OK, &engine.take_token(holder, &body)?))
+        }
+        (&Method::POST, ["v1", "certificate"]) => {
+            Ok(document(StatusCode::OK, &engine.announce_certificate(holder)?))
         }
         (&Method::PUT, ["v1", "sessions", id]) => create(engine, holder, id, request).await,
         (&Method::GET, ["v1", "sessions", id]) => {
@@ -89,26 +96,32 @@ struct ProofRequest {
 
 /// Proves that this engine knows its tokens, so that a controller sends its own to no other. One proof a connection:
 /// whoever floods pays for a handshake each time.
-pub async fn proof(engine: &Engine, request: Request<Incoming>) -> Response<Body> {
-    let mut response = proofs(engine, request).await.unwrap_or_else(Into::into);
+pub async fn proof(
+    engine: &Engine,
+    request: Request<Incoming>,
+    fingerprint: &str,
+) -> Response<Body> {
+    let mut response = proofs(engine, request, fingerprint).await.unwrap_or_else(Into::into);
     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     response
 }
 
-async fn proofs(engine: &Engine, request: Request<Incoming>) -> Answer {
+async fn proofs(engine: &Engine, request: Request<Incoming>, fingerprint: &str) -> Answer {
     let body = read(request, PROOF_LIMIT_BYTES).await?;
     let asked: ProofRequest =
         proto::parse_json(&body).map_err(|error| malformed(error.to_string()))?;
     if !proto::is_nonce(&asked.nonce) {
         return Err(Refusal::invalid("nonce", "nonce must be 64 lower-case hex digits"));
     }
-    let proofs = engine.tokens.proofs(&asked.nonce, &engine.fingerprint);
+    let keys = engine.valid_keys();
+    let proofs = keys.iter().map(|key| proto::token_proof(key, &asked.nonce, fingerprint));
+    let proofs: Vec<String> = proofs.collect();
     Ok(document(StatusCode::OK, &json!({"proofs": proofs})))
 }
 
 /// Whose token a request carries.
 pub fn holder(engine: &Engine, request: &Request<Incoming>) -> Option<Arc<Holder>> {
-    engine.tokens.holder(request.headers().get(AUTHORIZATION)?.as_bytes())
+    engine.holder_of(&bearer_key(request.headers().get(AUTHORIZATION)?.as_bytes())?)
 }
 
 fn about(engine: &Engine, holder: &Holder) -> Response<Body> {
