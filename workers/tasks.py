@@ -1,12 +1,16 @@
 """Celery tasks: thin, carrying ids (or what somebody typed); none of them waits on the network."""
 
+from typing import Any
+
 from celery import shared_task
 
 from benchweb.accounts.login import password_reset
+from benchweb.hosts.enrolment import rotation
 from benchweb.regressions.judging import judgements
 from workers import notifying, ticking
 from workers.background import in_background
 from workers.checks import check, path_check, probe
+from workers.engines import rotating
 from workers.runner import runner
 
 
@@ -21,6 +25,12 @@ def execute_runs(run_ids: list[int]) -> None:
 def check_endpoint(endpoint_id: int) -> None:
     """Check an endpoint's engine."""
     in_background(check.check, endpoint_id)
+
+
+@shared_task(name=rotation.ROTATE_TASK)
+def rotate_endpoint(endpoint_id: int, what: str, actor: dict[str, Any] | None) -> None:
+    """Replace the token or certificate of an endpoint's engine."""
+    in_background(rotating.rotate, endpoint_id, what, actor)
 
 
 @shared_task(name="workers.tasks.probe_endpoints")

@@ -110,6 +110,10 @@ class Endpoint(models.Model):
         # Of a synthetic host: there is no engine to ask.
         NEVER_CHECKED = "never_asked", _("never asked")
 
+    class Rotation(models.TextChoices):
+        TOKEN = "token", _("token")
+        CERTIFICATE = "certificate", _("certificate")
+
     host = models.ForeignKey(Host, on_delete=models.PROTECT, related_name="endpoints")
     name = models.CharField(max_length=100, blank=True)
     control_address = models.CharField(max_length=255, help_text="HOST:PORT of the engine's control API")
@@ -142,6 +146,13 @@ class Endpoint(models.Model):
     unreachable_since = models.DateTimeField(null=True)
     # When the tick asks for its next probe; spread over the minute by the endpoint's id.
     probe_due_at = models.DateTimeField(null=True)
+    # What was to be replaced last (who asked for it stands in the audit log); the reason is why it was not.
+    rotation = models.CharField(max_length=20, choices=Rotation.choices, blank=True, default="", db_default="")
+    rotation_requested_at = models.DateTimeField(null=True)
+    rotation_ended_at = models.DateTimeField(null=True)
+    rotation_reason = models.TextField(blank=True, default="", db_default="")
+    rotation_reason_data = models.JSONField(null=True)
+    rotation_why = ReasonOf("rotation_reason")
 
     class Meta:
         ordering = ["host__name", "id"]

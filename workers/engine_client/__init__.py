@@ -1,6 +1,7 @@
 """Talk to an engine: bytes to typed messages, with a time-out on every call. No ORM."""
 
 from workers.engine_client.certificates import PresentedCertificate, presented_certificate
+from workers.engine_client.channel import Trust
 from workers.engine_client.client import EngineClient
 from workers.engine_client.errors import (
     EngineDown,
@@ -25,5 +26,6 @@ __all__ = [
     "HostLoad",
     "PresentedCertificate",
     "SessionSpec",
+    "Trust",
     "presented_certificate",
 ]

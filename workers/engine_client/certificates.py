@@ -11,6 +11,7 @@ from cryptography import x509
 
 from benchweb.catalog.reasons import Reason
 from workers.engine_client import dialing
+from workers.engine_client.channel import certificate_name
 from workers.engine_client.errors import EngineDown, EngineError, EngineGarbage, EngineRefused
 from workers.engine_client.faults import engine_name, unreachable, unreachable_text
 
@@ -45,7 +46,7 @@ def presented_certificate(
             raise fault or unreachable(engine_name(name, host, port, _only(left)), error) from error
         who = engine_name(name, host, port, address)
         try:
-            certificate = _certificate(who, connection)
+            certificate = _certificate(who, connection, fingerprint)
             digest = hashlib.sha256(certificate).hexdigest()
             presented = PresentedCertificate(f"sha256:{digest}", address, _is_engines(certificate))
             if fingerprint in ("", presented.fingerprint):
@@ -62,13 +63,14 @@ def other_certificate(who: str) -> EngineRefused:
     return EngineRefused(Reason("engine_other_certificate", engine=who), code="fingerprint")
 
 
-def _certificate(who: str, connection: socket.socket) -> bytes:
+def _certificate(who: str, connection: socket.socket, fingerprint: str) -> bytes:
+    named = certificate_name(fingerprint) if fingerprint else None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     # Self-signed by design: the fingerprint is what gets checked, by whoever asks.
     context.verify_mode = ssl.CERT_NONE
     try:
-        with connection, context.wrap_socket(connection) as wrapped:
+        with connection, context.wrap_socket(connection, server_hostname=named) as wrapped:
             return wrapped.getpeercert(binary_form=True) or b""
     except ssl.SSLError as error:
         raise EngineGarbage(Reason("engine_speaks_no_tls", engine=who)) from error

@@ -1,10 +1,7 @@
 """One engine's control API over kept-alive TLS connections, its certificate pinned."""
 
 import json
-import re
-import ssl
 from collections.abc import Callable, Iterator
-from functools import cache
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any
@@ -13,13 +10,13 @@ from urllib.parse import urlencode
 import urllib3
 from urllib3.exceptions import HTTPError, MaxRetryError, NewConnectionError, ProtocolError, SSLError
 from urllib3.exceptions import TimeoutError as Timeout
-from urllib3.util.ssl_ import create_urllib3_context
 
 from benchweb.catalog.engine_reasons import engine_reason
 from benchweb.catalog.reasons import Reason, reason_of_error
 from benchweb.common.storable import TooDeepError, storable, storable_text
 from workers.engine_client.certificates import CONNECT_SECONDS, other_certificate
-from workers.engine_client.deadlines import AnswerSocket, EnginePool, deadline_of
+from workers.engine_client.channel import Channel, Trust
+from workers.engine_client.deadlines import deadline_of
 from workers.engine_client.errors import EngineDown, EngineGarbage, EngineRefused, EngineUnreachable
 from workers.engine_client.faults import cause, engine_called, engine_name, unreachable, unusable
 from workers.engine_client.messages import About, Event, HostLoad, PathLook, PathOpened, SessionSpec
@@ -38,9 +35,7 @@ MEBIBYTE = 1024 * 1024
 MAXIMUM_LINE_BYTES = 16 * MEBIBYTE
 # A look at a path that carries nothing takes as long as its time-outs.
 PATH_SECONDS = 45.0
-_KEPT_CONNECTIONS = 8
 _MAXIMUM_BODY_BYTES = 4 * MEBIBYTE
-_FINGERPRINT = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 class EngineClient:
@@ -55,35 +50,28 @@ class EngineClient:
         token: str,
         fingerprint: str,
         address: str = "",
-        read_token: Callable[[], str | None] | None = None,
+        read_trust: Callable[[], Trust | None] | None = None,
     ) -> None:
         """`name` is for messages; the token, if any, is shown only to the certificate of `fingerprint` ("sha256:…").
 
         All connections go to `address`, an IP address of `host`: a name that moves leads no call to another engine.
-        When the engine refuses the token, `read_token` is asked once for the one that is stored by now.
+        When the engine refuses the token or shows another certificate, `read_trust` is asked once for what is stored
+        by now: a token is sent to the certificate that it is stored with.
         """
         self.name = engine_name(name, host, port, address)
         # The same within a sentence.
         self.called = engine_called(name, host, port, address)
         self.address = address or host
         self.port = port
+        trust = Trust(token, fingerprint)
         # Without one urllib3 would check nothing, and the token would go to whoever answers.
-        if _FINGERPRINT.fullmatch(fingerprint) is None:
+        if not trust.is_pinned:
             raise EngineRefused(Reason("engine_not_pinned", engine=self.name), code="fingerprint")
         try:
-            self._pool = EnginePool(
-                self.address,
-                port,
-                maxsize=_KEPT_CONNECTIONS,
-                assert_fingerprint=fingerprint.removeprefix("sha256:"),
-                ssl_context=_context(),
-                retries=False,
-            )
+            self._channels = [Channel(trust, self.address, port)]
         except ValueError as error:
             raise unusable(self.name, error) from error
-        self._fingerprint = fingerprint
-        self._headers = _headers(token)
-        self._read_token = read_token
+        self._read_trust = read_trust
 
     def __enter__(self) -> "EngineClient":
         return self
@@ -95,7 +83,8 @@ class EngineClient:
 
     def close(self) -> None:
         """Close every connection."""
-        self._pool.close()
+        for channel in self._channels:
+            channel.pool.close()
 
     def proves(self, token: str) -> bool:
         """Ask for a proof that the engine knows a token, without sending it; raise EngineRefused where it can't."""
@@ -105,7 +94,8 @@ class EngineClient:
         if status in (HTTPStatus.NOT_FOUND, HTTPStatus.UNAUTHORIZED):
             raise EngineRefused(Reason("engine_unproven", engine=self.name), code="unproven")
         try:
-            return is_proven(self._document(status, data), token=token, nonce=nonce, fingerprint=self._fingerprint)
+            document, fingerprint = self._document(status, data), self._channels[-1].trust.fingerprint
+            return is_proven(document, token=token, nonce=nonce, fingerprint=fingerprint)
         except ValueError as error:
             raise self._garbage(reason_of_error(error)) from error
 
@@ -133,6 +123,18 @@ class EngineClient:
         """Have a source's engine look at its path to a sink that was asked to answer."""
         body = {"role": "source", "cookie": cookie, "peer": peer} | ({"bind": bind} if bind else {})
         return PathLook.parsed(self._json("POST", "/v1/path-checks", body=body, seconds=PATH_SECONDS))
+
+    def take_token(self, token: str) -> None:
+        """Have the engine accept another token beside this client's, which ends when the other is used."""
+        self._json("POST", "/v1/token", body={"token": token})
+
+    def announce_certificate(self) -> str:
+        """Have the engine make its next certificate; return its fingerprint: it is shown to whoever pinned it."""
+        document = self._json("POST", "/v1/certificate")
+        fingerprint = document.get("fingerprint") if isinstance(document, dict) else None
+        if not isinstance(fingerprint, str) or not Trust("", fingerprint).is_pinned:
+            raise self._garbage(Reason("answer_fingerprint_unreadable"))
+        return fingerprint
 
     def create(self, session: str, spec: SessionSpec) -> dict[str, Any]:
         """Create a session; repeating it with the same spec is harmless."""
@@ -245,31 +247,36 @@ class EngineClient:
         return data
 
     def _request(self, method: str, path: str, *, seconds: float, body: Any = None) -> urllib3.BaseHTTPResponse:
-        headers = self._headers
-        response = self._sent(method, path, headers, seconds=seconds, body=body)
-        if response.status == HTTPStatus.UNAUTHORIZED and self._has_another_token(headers):
+        channel = self._channels[-1]
+        try:
+            response = self._sent(method, path, channel, seconds=seconds, body=body)
+        except EngineRefused as error:
+            # Another certificate: nothing was sent to it.
+            if error.code != "fingerprint" or not self._is_renewed(channel):
+                raise
+            return self._sent(method, path, self._channels[-1], seconds=seconds, body=body)
+        if response.status == HTTPStatus.UNAUTHORIZED and self._is_renewed(channel):
             # Read to its end, so that the connection can be used again.
             response.drain_conn()
             response.release_conn()
-            response = self._sent(method, path, self._headers, seconds=seconds, body=body)
+            response = self._sent(method, path, self._channels[-1], seconds=seconds, body=body)
         return response
 
-    def _has_another_token(self, refused: dict[str, str]) -> bool:
-        """Read the stored token again, and tell whether it is another than the one refused."""
-        token = self._read_token() if self._read_token is not None else None
-        if token is not None:
-            self._headers = _headers(token)
-        return self._headers != refused
+    def _is_renewed(self, refused: Channel) -> bool:
+        """Read what is stored again, and tell whether it is another trust than the one refused."""
+        stored = self._read_trust() if self._read_trust is not None else None
+        if stored is not None and stored.is_pinned and stored != self._channels[-1].trust:
+            # What goes on under the former trust, in another thread, goes on.
+            self._channels.append(refused.renewed(stored))
+        return self._channels[-1].trust != refused.trust
 
-    def _sent(
-        self, method: str, path: str, headers: dict[str, str], *, seconds: float, body: Any
-    ) -> urllib3.BaseHTTPResponse:
+    def _sent(self, method: str, path: str, channel: Channel, *, seconds: float, body: Any) -> urllib3.BaseHTTPResponse:
         try:
-            return self._pool.request(
+            return channel.pool.request(
                 method,
                 path,
                 body=None if body is None else json.dumps(body),
-                headers=headers,
+                headers=channel.headers,
                 timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=seconds),
                 preload_content=False,
                 redirect=False,
@@ -307,18 +314,3 @@ class EngineClient:
 
     def _garbage(self, what: str) -> EngineGarbage:
         return EngineGarbage(Reason("engine_garbage", engine=self.name, what=what))
-
-
-def _headers(token: str) -> dict[str, str]:
-    authorization = {"Authorization": f"Bearer {token}"} if token else {}
-    return {**authorization, "Content-Type": "application/json"}
-
-
-@cache
-def _context() -> ssl.SSLContext:
-    """Return the process's TLS context: with one for each connection, most of the time would go into reading CAs."""
-    context = create_urllib3_context(ssl_minimum_version=ssl.TLSVersion.TLSv1_3, cert_reqs=ssl.CERT_NONE)
-    # The certificate is self-signed by design, and checked by its fingerprint.
-    context.check_hostname = False
-    context.sslsocket_class = AnswerSocket
-    return context

@@ -14,7 +14,7 @@ from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import SecretUnreadable, decrypted
 from benchweb.hosts.services import endpoint_pin_first
-from workers.engine_client import EngineClient, EngineRefused, PresentedCertificate, presented_certificate
+from workers.engine_client import EngineClient, EngineRefused, PresentedCertificate, Trust, presented_certificate
 from workers.engines.discretion import Contact, require_engine
 from workers.engines.resolution import addresses_of, control_address
 
@@ -113,18 +113,17 @@ def _client(endpoint: Endpoint, address: str) -> EngineClient:
         token=decrypted(endpoint.token_encrypted),
         fingerprint=endpoint.fingerprint,
         address=address,
-        read_token=lambda: _stored_token(endpoint),
+        read_trust=lambda: _stored_trust(endpoint),
     )
 
 
-def _stored_token(endpoint: Endpoint) -> str | None:
-    """Read the token that is stored by now for the same address and certificate; None when there is none to be had."""
-    same = Endpoint.objects.filter(
-        pk=endpoint.pk, control_address=endpoint.control_address, fingerprint=endpoint.fingerprint
-    )
+def _stored_trust(endpoint: Endpoint) -> Trust | None:
+    """Read what is stored by now for the same address; None when there is none to be had."""
+    same = Endpoint.objects.filter(pk=endpoint.pk, control_address=endpoint.control_address)
     try:
-        stored = same.values_list("token_encrypted", flat=True).first()
-        return None if stored is None else decrypted(stored)
+        # Of one row: the token goes to the certificate that it is stored with.
+        stored = same.values_list("token_encrypted", "fingerprint").first()
+        return None if stored is None else Trust(decrypted(stored[0]), stored[1])
     except (DatabaseError, SecretUnreadable) as error:
         _log.warning("The token of %s can't be read again: %s", endpoint, error)
         return None

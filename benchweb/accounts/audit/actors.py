@@ -45,6 +45,11 @@ def actor_of(request: HttpRequest, user: "User | None", *, token_id: int | None 
     return Actor(via, user.pk if user else None, name, token_id, client_address(request))
 
 
+def present_actor() -> Actor | None:
+    """Return who acts now, for what a worker does later on in their name."""
+    return _actor.get()
+
+
 @contextmanager
 def acting(actor: Actor | None) -> Iterator[None]:
     """Let what is changed meanwhile be the actor's, or that of whom `act_as` names later on."""

@@ -39,6 +39,9 @@ MESSAGES = {
     "engine_certificate_unknown": "{engine} shows a certificate that is not an engine's.",
     "engine_speaks_no_tls": "{engine} doesn't speak TLS as an engine does. Is that the engine's port?",
     "engine_tls_failed": "{engine} doesn't speak TLS as an engine does ({error}).",
+    "engine_too_old_to_rotate": (
+        "{engine} can't replace its token or certificate from here: update it. Nothing was changed."
+    ),
     "engine_garbage": "{engine} doesn't answer as an engine does: {what}. Is that the engine's port?",
     "engine_broke_off": "{engine} broke off its answer ({error}).",
     "engine_silent": "{engine} fell silent in the middle of a trial ({error}).",
@@ -84,6 +87,7 @@ MESSAGES = {
     "answer_session_without_state": "its answer to a new session has no state",
     "answer_session_no_object": "its answer about a session is no object",
     "answer_proofs_unreadable": "its proofs can't be read",
+    "answer_fingerprint_unreadable": "its answer has no fingerprint of a new certificate",
     "answer_event_without_id": "an event has no id",
     "answer_event_unknown": "an event is of unknown type {type}",
     "answer_about_unreadable": "its description of itself can't be read ({error})",

@@ -27,5 +27,7 @@ MESSAGES = {
         "Packets over {mtu_bytes:,} bytes from {begin} to {end} vanish without a word: let ICMP through, or set the "
         "MTU of both interfaces to {mtu_bytes:,}."
     ),
+    "rotation_overtaken": "{endpoint} was changed meanwhile, so that nothing was replaced.",
+    "rotation_broke_off": "The replacement broke off: {name}: {error}. What was valid before still is.",
     "secret_key_changed": "The engine's token can't be read: the secret key has changed. Enter the token again.",
 }

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import catalog
 from benchweb.hosts.enrolment.commands import InstallCommand
+from benchweb.hosts.enrolment.rotation import PATIENCE as ROTATION_PATIENCE
 from benchweb.hosts.facts.links import reported_link_bps
 from benchweb.hosts.models import Endpoint, Facts
 from benchweb.hosts.secrets import SecretUnreadable, decrypted
@@ -42,7 +44,31 @@ class EndpointPanel:
     def is_polling(self) -> bool:
         """Poll while a check is under way, and while an engine hasn't answered yet."""
         silent = self.endpoint.status in (Endpoint.Status.UNKNOWN, Endpoint.Status.UNREACHABLE)
-        return self.is_checking or (silent and not self.is_overdue)
+        return self.is_checking or self.is_rotating or (silent and not self.is_overdue)
+
+    @property
+    def is_rotating(self) -> bool:
+        """Return whether a worker is replacing the engine's token or certificate."""
+        begun = self.endpoint.rotation_requested_at
+        is_open = begun is not None and self.endpoint.rotation_ended_at is None
+        return is_open and begun is not None and timezone.now() - begun < ROTATION_PATIENCE
+
+    @property
+    def rotation_text(self) -> str:
+        """Say what became of the latest replacement."""
+        is_token = self.endpoint.rotation == Endpoint.Rotation.TOKEN
+        if self.is_rotating:
+            return _("Replacing the token…") if is_token else _("Replacing the certificate…")
+        if self.endpoint.rotation_ended_at is None:
+            return _("No worker has reported within a minute. Make sure that a worker is running, then try again.")
+        if self.endpoint.rotation_reason:
+            return _("Token not replaced") if is_token else _("Certificate not replaced")
+        return _("Token replaced") if is_token else _("Certificate replaced")
+
+    @property
+    def may_rotate(self) -> bool:
+        """Return whether there is a token and a certificate to replace, on a channel that is trusted."""
+        return bool(self.endpoint.token_encrypted and self.endpoint.fingerprint) and not self.fingerprint_changed
 
     @property
     def facts_text(self) -> str:

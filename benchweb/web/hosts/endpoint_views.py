@@ -1,7 +1,7 @@
-"""Endpoints of a host: add, edit, archive, check, pin a new fingerprint."""
+"""Endpoints of a host: add, edit, archive, check, pin a new fingerprint, replace token and certificate."""
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from benchweb.accounts.permissions import Permission, access_of
 from benchweb.accounts.roles.needs import needs
 from benchweb.hosts import selectors, services
+from benchweb.hosts.enrolment.rotation import rotation_request
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Host, Pair
 from benchweb.runs.models import Run
@@ -115,13 +116,33 @@ def endpoint_watch(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     endpoint = get_object_or_404(Endpoint.objects.select_related("host"), pk=endpoint_id)
     panel = _panel(request, endpoint, AwaitedCheck.posted(request))
     may_check = access_of(request.user).may(Permission.RUN)
-    if panel.is_polling and not panel.is_checking and may_check:
+    if panel.is_polling and not panel.is_checking and not panel.is_rotating and may_check:
         awaited = AwaitedCheck.begun(endpoint.checked_at)
         services.endpoint_check(endpoint=endpoint)
         panel = _panel(request, endpoint, awaited)
     # The panel's body is sent anew only when it says something else: not while somebody copies a line from it.
     changed = endpoint.status != request.POST.get("shown") or (not panel.is_polling and not panel.is_overdue)
     return _watch_page(request, panel, with_body=changed)
+
+
+@needs(Permission.WRITE)
+@require_POST
+def endpoint_rotate(request: HttpRequest, endpoint_id: int) -> HttpResponse:
+    """Ask a worker to replace the engine's token or certificate; the panel shows what came of it."""
+    endpoint = get_object_or_404(Endpoint.objects.select_related("host"), pk=endpoint_id)
+    what, is_partial = request.POST.get("what", ""), bool(request.headers.get("HX-Request"))
+    if what not in Endpoint.Rotation.values:
+        return HttpResponseBadRequest()
+    awaited = AwaitedCheck.begun(endpoint.checked_at)
+    try:
+        rotation_request(endpoint=endpoint, what=Endpoint.Rotation(what))
+    except HostsError as error:
+        messages.error(request, error.message)
+        return HttpResponse(headers={"HX-Refresh": "true"}) if is_partial else redirect("web:host", endpoint.host_id)
+    if not is_partial:
+        return redirect("web:host", endpoint.host_id)
+    endpoint.refresh_from_db()
+    return _watch_page(request, _panel(request, endpoint, awaited), with_body=True)
 
 
 @needs(Permission.WRITE)

@@ -21,5 +21,6 @@ urlpatterns = [
     path("endpoints/<int:endpoint_id>/restore", endpoint_views.endpoint_restore, name="endpoint_restore"),
     path("endpoints/<int:endpoint_id>/check", endpoint_views.endpoint_check, name="endpoint_check"),
     path("endpoints/<int:endpoint_id>/watch", endpoint_views.endpoint_watch, name="endpoint_watch"),
+    path("endpoints/<int:endpoint_id>/rotate", endpoint_views.endpoint_rotate, name="endpoint_rotate"),
     path("endpoints/<int:endpoint_id>/pin", endpoint_views.endpoint_pin, name="endpoint_pin"),
 ]

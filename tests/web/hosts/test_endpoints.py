@@ -7,6 +7,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from benchweb.catalog.reasons import Reason
+from benchweb.hosts.enrolment.rotation import rotation_end
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.secrets import decrypted
 from benchweb.hosts.services import (
@@ -283,3 +285,29 @@ def test_a_certificate_of_another_host_is_refused_with_a_box_to_insist(signed_in
     page = " ".join(signed_in.get(f"/hosts/{host.pk}").content.decode().split())
     assert "One machine with:" in page
     assert "run one after another" in page
+
+
+def test_the_token_or_certificate_is_replaced_by_a_worker_and_the_panel_says_so(
+    signed_in: Client, checks: list[int]
+) -> None:
+    endpoint = make_endpoint(token="t" * 32)
+    assert "Replace token" not in signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
+    answered(endpoint)
+    assert "Replace token" in signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
+    path = f"/endpoints/{endpoint.pk}/rotate"
+    assert signed_in.post(path, {"what": "password"}).status_code == 400
+    partial = signed_in.post(path, {"what": "token"}, headers={"HX-Request": "true"}).content.decode()
+    assert "Replacing the token…" in partial and 'hx-trigger="every 2s"' in partial
+    again = signed_in.post(path, {"what": "certificate"}, headers={"HX-Request": "true"})
+    assert again.headers["HX-Refresh"] == "true"
+    text = signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
+    assert f"The token or certificate of {endpoint} is being replaced already." in text
+    asked = len(checks)
+    signed_in.post(f"/endpoints/{endpoint.pk}/watch")
+    # While a worker replaces it, a panel that looks again asks for no check.
+    assert len(checks) == asked
+    rotation_end(endpoint_id=endpoint.pk, reason=Reason("rotation_overtaken", endpoint=str(endpoint)))
+    text = signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()
+    assert "Token not replaced" in text and "was changed meanwhile" in text
+    rotation_end(endpoint_id=endpoint.pk)
+    assert "Token replaced" in signed_in.get(f"/hosts/{endpoint.host_id}").content.decode()

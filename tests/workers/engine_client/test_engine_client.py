@@ -24,6 +24,7 @@ from workers.engine_client import (
     EngineRefused,
     EngineUnreachable,
     SessionSpec,
+    Trust,
     client,
     presented_certificate,
 )
@@ -49,13 +50,18 @@ def client_of(
     engine: BrokenEngine, fingerprint: str = "", read_token: Callable[[], str | None] | None = None
 ) -> EngineClient:
     host, _, port = engine.address.partition(":")
+
+    def read_trust() -> Trust | None:
+        token = read_token() if read_token else None
+        return None if token is None else Trust(token, engine.fingerprint)
+
     return EngineClient(
         name="host b",
         host=host,
         port=int(port),
         token="t",
         fingerprint=fingerprint or engine.fingerprint,
-        read_token=read_token,
+        read_trust=read_trust,
     )
 
 
@@ -163,7 +169,7 @@ def test_a_refused_token_is_read_again_once_and_the_new_one_is_kept(engine: Call
     assert [event.type for event in caller.events("s")] == ["result"]
     assert (len(read), made.bearers, len(made.requests)) == (1, ["t", "new"], 3)
     # The refused answer was read to its end: one connection served all.
-    assert caller._pool.num_connections == 1
+    assert caller._channels[0].pool.num_connections == 1
 
 
 @pytest.mark.parametrize("stored", ["t", None])
@@ -203,7 +209,7 @@ def test_events_end_with_the_final_one_and_the_connection_is_used_again(engine: 
     caller = client_of(made)
     assert [event.type for event in caller.events("s")] == ["state", "result"]
     assert [event.type for event in caller.events("s", after=1)] == ["state", "result"]
-    assert caller._pool.num_connections == 1
+    assert caller._channels[0].pool.num_connections == 1
 
 
 @pytest.mark.parametrize(

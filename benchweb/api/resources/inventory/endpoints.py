@@ -13,6 +13,7 @@ from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Body, Identifier, Item, Name, given
 from benchweb.catalog.reasons import reason_items
 from benchweb.hosts import services
+from benchweb.hosts.enrolment.rotation import rotation_request
 from benchweb.hosts.models import Endpoint, Host
 
 router = Router(tags=["endpoints"])
@@ -75,6 +76,13 @@ class EndpointItem(Item):
     catalog_version: int | None
     clock_offset_seconds: float | None
     round_trip_seconds: float | None
+    # What was to be replaced last; the reason is why it was not.
+    rotation: str
+    rotation_requested_at: datetime | None
+    rotation_ended_at: datetime | None
+    rotation_reason: str
+    rotation_reason_code: str | None
+    rotation_reason_params: dict[str, Any] | None
     created_at: datetime
     archived_at: datetime | None
 
@@ -145,6 +153,30 @@ def endpoint_check(request: HttpRequest, endpoint_id: Identifier) -> Status[Acce
     return Status(202, Accepted(id=endpoint.pk, status=endpoint.status))
 
 
+@router.post("/endpoints/{endpoint_id}/rotate-token", response={202: Accepted}, auth=WRITE)
+def endpoint_rotate_token(request: HttpRequest, endpoint_id: Identifier) -> Status[Accepted]:
+    """Have the engine take a new token; both are valid until the new one is used, so runs lose nothing.
+
+    `rotation_ended_at` is set when it is done, `rotation_reason` when it could not be.
+    """
+    return _rotate(endpoint_id, Endpoint.Rotation.TOKEN)
+
+
+@router.post("/endpoints/{endpoint_id}/rotate-certificate", response={202: Accepted}, auth=WRITE)
+def endpoint_rotate_certificate(request: HttpRequest, endpoint_id: Identifier) -> Status[Accepted]:
+    """Have the engine make a new certificate, and pin it; runs that pinned the old one lose nothing.
+
+    `rotation_ended_at` is set when it is done, `rotation_reason` when it could not be.
+    """
+    return _rotate(endpoint_id, Endpoint.Rotation.CERTIFICATE)
+
+
+def _rotate(endpoint_id: int, what: Endpoint.Rotation) -> Status[Accepted]:
+    endpoint = row_or_404(_endpoints(), endpoint_id)
+    rotation_request(endpoint=endpoint, what=what)
+    return Status(202, Accepted(id=endpoint.pk, status=endpoint.status))
+
+
 def _endpoints() -> "QuerySet[Endpoint, Endpoint]":
     return Endpoint.objects.select_related("host")
 
@@ -171,6 +203,10 @@ def _item(endpoint: Endpoint) -> EndpointItem:
         catalog_version=endpoint.catalog_version,
         clock_offset_seconds=endpoint.clock_offset_seconds,
         round_trip_seconds=endpoint.round_trip_seconds,
+        rotation=endpoint.rotation,
+        rotation_requested_at=endpoint.rotation_requested_at,
+        rotation_ended_at=endpoint.rotation_ended_at,
+        **reason_items("rotation_reason", endpoint.rotation_why),
         created_at=endpoint.created_at,
         archived_at=endpoint.archived_at,
     )
