@@ -19,6 +19,8 @@ _GRANTS = "grants_held"
 # Where what a token allows lies on its user: what limit_access adds.
 _LIMIT = "token_limit"
 _ORDER = tuple(Role)
+# How the names of service accounts begin. Names of people have no space, so none is ever taken for one.
+SERVICE_PREFIX = "service "
 
 
 class Permission(StrEnum):
@@ -153,10 +155,15 @@ def hand_grants(row: object, *, to: User) -> None:
     setattr(to, _GRANTS, getattr(row, _GRANTS))
 
 
+def is_service(user: User) -> bool:
+    """Tell whether nobody logs in as this user: scripts call the API as it."""
+    return user.get_username().startswith(SERVICE_PREFIX)
+
+
 def users_who_may(permission: Permission) -> list[User]:
-    """Return the active users who have a permission everywhere, by name; only those who can have it are read."""
+    """Return the active people who have a permission everywhere, by name; only those who can have it are read."""
     roles = [role for role in Role if _allows(role, permission)]
-    users = User.objects.filter(is_active=True)
+    users = User.objects.filter(is_active=True).exclude(username__startswith=SERVICE_PREFIX)
     if site_setting("DEFAULT_ROLE") not in roles:
         users = users.filter(Q(is_superuser=True) | Exists(_held_by("pk").filter(environment=None, role__in=roles)))
     return [user for user in with_grants(users).order_by("username") if access_of(user).may(permission)]
@@ -186,7 +193,12 @@ def _access(user: User, grants: list[dict[str, Any]]) -> Access:
 
 
 def default_role(user: User) -> Role:
-    """Return the role that a user has who was given none; who was made at the console is the first admin."""
+    """Return the role that a user has who was given none; who was made at the console is the first admin.
+
+    A service account is a viewer, whatever new users are: what it may do beyond that is what it was given.
+    """
+    if is_service(user):
+        return Role.VIEWER
     return Role.ADMIN if user.is_superuser else Role(site_setting("DEFAULT_ROLE"))
 
 

@@ -301,6 +301,7 @@ def _users(user: User, pair: Pair) -> list[Address]:
         Address("users", "/users?inactive=1"),
         Address("user", f"/users/{user.pk}"),
         Address("user", f"/users/{other.pk}"),
+        Address("services", "/users/services"),
         Address("user_deactivate", f"/users/{other.pk}/deactivate"),
         Address("user_new", "/users/new"),
         Address("invitations", "/invitations"),

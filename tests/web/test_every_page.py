@@ -41,7 +41,16 @@ WITHOUT_ARGUMENT += ["launch", "tokens", "schedules", "schedule_new", "timeline"
 WITHOUT_ARGUMENT += ["compare", "compare_sets", "alerts", "morning", "notifications", "rule_new", "window_new"]
 WITHOUT_ARGUMENT += ["thresholds", "threshold_new", "sensitivities", "sensitivity_new", "baselines", "quick_test"]
 WITHOUT_ARGUMENT += ["reports", "report_new", "fact_changes", "audit", "shares"]
-WITHOUT_ARGUMENT += ["users", "user_new", "invitations", "invitation_new", "teams", "team_new", "site_settings"]
+WITHOUT_ARGUMENT += [
+    "users",
+    "services",
+    "user_new",
+    "invitations",
+    "invitation_new",
+    "teams",
+    "team_new",
+    "site_settings",
+]
 WITHOUT_ARGUMENT += ["account", "password", "mail_address", "help", "help_api", "glossary"]
 OF_A_ROW = ["host", "host_availability", "host_edit", "host_archive", "endpoint_new"]
 OF_A_ROW += ["environment", "environment_edit", "environment_archive", "pair", "pair_edit", "pair_archive"]

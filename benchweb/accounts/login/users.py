@@ -10,7 +10,7 @@ from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 
 from benchweb.accounts.demo_account import is_shut
-from benchweb.accounts.permissions import with_grants
+from benchweb.accounts.permissions import is_service, with_grants
 
 _LONGEST_NAME = 150
 _log = logging.getLogger(__name__)
@@ -53,8 +53,8 @@ def _of_name(name: str) -> User | None:
 
 
 def may_log_in(user: User) -> bool:
-    """Tell whether an account is active, and not the demo's while the demo is off."""
-    return user.is_active and not is_shut(user)
+    """Tell whether an account is active and a person's, and not the demo's while the demo is off."""
+    return user.is_active and not is_service(user) and not is_shut(user)
 
 
 def mail_address_apply(*, user: User, email: str) -> None:

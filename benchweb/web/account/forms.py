@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 from ipaddress import ip_network
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.conf import settings
@@ -20,6 +20,7 @@ from benchweb.web.shared.zones import zone_named, zone_names
 
 _MOST_NETWORKS = 50
 _DAYS = (7, 30, 90, 365)
+_ALL_OF_ITS = _("All that the account may")
 
 
 def _lifetimes() -> list[tuple[str, str]]:
@@ -83,6 +84,19 @@ class TokenForm(PageForm):
             networks=values["networks"],
             environment_ids=[environment.pk for environment in values["environments"]],
         )
+
+
+class ServiceTokenForm(TokenForm):
+    """A token of a service account, made by an admin."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        scope = cast(forms.ChoiceField, self.fields["scope"])
+        scope.choices = [
+            (value, _ALL_OF_ITS if value == ApiToken.Scope.ADMIN else label) for value, label in ApiToken.Scope.choices
+        ]
+        self.fields["scope"].help_text = _("Never more than the account may.")
+        self.fields["environments"].help_text = _("None ticked: wherever the account may.")
 
 
 class PreferencesForm(PageForm):

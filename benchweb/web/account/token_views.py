@@ -13,31 +13,38 @@ from django.views.decorators.http import require_http_methods
 
 from benchweb.accounts import services
 from benchweb.accounts.models import ApiToken
-from benchweb.accounts.permissions import Permission, access_of
+from benchweb.accounts.permissions import Permission, Refused, access_of, is_service
 from benchweb.accounts.roles.needs import needs
-from benchweb.web.account.forms import TokenForm
+from benchweb.accounts.roles.service_accounts import service_accounts
+from benchweb.web.account.forms import ServiceTokenForm, TokenForm
+
+_LONGEST_NUMBER = 10
 
 
 @needs(Permission.READ)
 @never_cache
 @require_http_methods(["GET", "POST"])
 def token_list(request: HttpRequest) -> HttpResponse:
-    """List the reader's own tokens; on POST make one and show its secret, this once."""
+    """List the reader's own tokens, or a service account's; on POST make one and show its secret, this once."""
     user = cast(User, request.user)
-    form = TokenForm(request.POST) if request.method == "POST" else TokenForm()
+    owner = _owner(request, user)
+    kind = TokenForm if owner == user else ServiceTokenForm
+    form = kind(request.POST) if request.method == "POST" else kind()
     secret = ""
     if request.method == "POST" and form.is_valid():
-        _token, secret = services.token_create(user=user, name=form.cleaned_data["name"], limits=form.limits)
-        form = TokenForm()
+        _token, secret = services.token_create(user=owner, name=form.cleaned_data["name"], limits=form.limits)
+        form = kind()
     context = {
+        "owner": owner,
+        "is_service": owner != user,
         "form": form,
         "secret": secret,
         "example": f'curl -H "Authorization: Bearer {secret}" {request.build_absolute_uri("/api/v1/runs")}',
-        "tokens": ApiToken.objects.filter(user=user, revoked_at=None),
+        "tokens": ApiToken.objects.filter(user=owner, revoked_at=None),
         "others": ApiToken.objects.filter(revoked_at=None).exclude(user=user).select_related("user")
-        if access_of(user).may(Permission.ADMIN)
+        if owner == user and access_of(user).may(Permission.ADMIN)
         else (),
-        "revoked": ApiToken.objects.filter(user=user).exclude(revoked_at=None),
+        "revoked": ApiToken.objects.filter(user=owner).exclude(revoked_at=None),
     }
     return render(request, "account/tokens.html", context)
 
@@ -52,7 +59,22 @@ def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
         tokens = tokens.filter(user=user)
     token = get_object_or_404(tokens, pk=token_id)
     if request.method == "GET":
-        return render(request, "account/token_revoke.html", {"token": token, "back": reverse("web:tokens")})
+        return render(request, "account/token_revoke.html", {"token": token, "back": _tokens_url(token.user)})
     services.token_revoke(user=token.user, token_id=token.pk)
     messages.success(request, _("The token is revoked. Calls with it are refused from now on."))
-    return redirect("web:tokens")
+    return redirect(_tokens_url(token.user))
+
+
+def _tokens_url(owner: User) -> str:
+    return reverse("web:tokens") + (f"?service={owner.pk}" if is_service(owner) else "")
+
+
+def _owner(request: HttpRequest, reader: User) -> User:
+    """Return whose tokens the page is about: the reader's, or as an admin those of a service account."""
+    number = request.GET.get("service", "")
+    if not number:
+        return reader
+    if not access_of(reader).may(Permission.ADMIN):
+        raise Refused(Permission.ADMIN)
+    is_number = number.isascii() and number.isdigit() and len(number) < _LONGEST_NUMBER
+    return get_object_or_404(service_accounts().filter(is_active=True), pk=number if is_number else None)

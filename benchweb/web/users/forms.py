@@ -33,6 +33,14 @@ class RoleForm(PageForm):
         field.queryset = Environment.objects.filter(archived_at=None)
 
 
+class ServiceForm(RoleForm):
+    """A service account: its name and its role."""
+
+    name = text_field(_("Name"), required=True, max_length=142, placeholder=_("nightly-export"))
+
+    field_order = ("name", "role", "environment")
+
+
 class TeamForm(PageForm):
     """A team's name."""
 

@@ -24,6 +24,7 @@ from benchweb.accounts.models import Invitation, Team
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.grants import RoleError, user_add
 from benchweb.accounts.roles.needs import needs
+from benchweb.accounts.roles.service_accounts import people
 from benchweb.hosts.enrolment.commands import site_address
 from benchweb.web.users.forms import InvitationForm, UserForm
 
@@ -86,7 +87,7 @@ def user_new(request: HttpRequest) -> HttpResponse:
 @require_POST
 def user_link(request: HttpRequest, user_id: int) -> HttpResponse:
     """Make a link by which a user sets another password."""
-    return _password_link(request, get_object_or_404(User, pk=user_id, is_active=True), _PASSWORD_LINK)
+    return _password_link(request, get_object_or_404(people(), pk=user_id, is_active=True), _PASSWORD_LINK)
 
 
 def _password_link(request: HttpRequest, user: User, lasts: timedelta) -> HttpResponse:

@@ -2,11 +2,12 @@
 
 from django.urls import path
 
-from benchweb.web.users import invitation_views, team_views, views
+from benchweb.web.users import invitation_views, service_views, team_views, views
 
 urlpatterns = [
     path("users", views.user_list, name="users"),
     path("users/new", invitation_views.user_new, name="user_new"),
+    path("users/services", service_views.service_list, name="services"),
     path("users/<int:user_id>", views.user_page, name="user"),
     path("users/<int:user_id>/roles", views.user_role, name="user_role"),
     path("users/<int:user_id>/teams", views.user_team, name="user_team"),

@@ -14,10 +14,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from benchweb.accounts import sessions
 from benchweb.accounts.models import ApiToken, Grant, Team
-from benchweb.accounts.permissions import Permission, access_of, with_grants
+from benchweb.accounts.permissions import Permission, access_of, is_service, with_grants
 from benchweb.accounts.roles import grants
 from benchweb.accounts.roles.grants import RoleError
 from benchweb.accounts.roles.needs import needs
+from benchweb.accounts.roles.service_accounts import people
 from benchweb.common.names import searched
 from benchweb.web.shared.lists import Column, list_page, listing
 from benchweb.web.users.forms import RoleForm, TeamChoice
@@ -37,7 +38,7 @@ COLUMNS = [
 def user_list(request: HttpRequest) -> HttpResponse:
     """List users with their roles and teams; `inactive=1` those whose account is deactivated."""
     is_inactive = request.GET.get("inactive") == "1"
-    users = with_grants(User.objects.filter(is_active=not is_inactive)).prefetch_related("teams")
+    users = with_grants(people().filter(is_active=not is_inactive)).prefetch_related("teams")
     if text := searched(request.GET.get("q", "")):
         users = users.filter(Q(username__icontains=text) | Q(email__icontains=text) | Q(teams__name__icontains=text))
     page = listing(request, users.distinct(), columns=COLUMNS, sort="username", filters=["q", "inactive"])
@@ -135,6 +136,7 @@ def _page(request: HttpRequest, user: User, form: RoleForm) -> HttpResponse:
     context = {
         # `user` is the reader.
         "subject": user,
+        "is_service": is_service(user),
         "role": access.everywhere.label if access.everywhere else "",
         "grants": own,
         "default": default_words(user, own),
