@@ -22,6 +22,8 @@ use crate::serve::sessions::session::Session;
 /// A proof's request is a nonce.
 const PROOF_LIMIT_BYTES: usize = 1024;
 const BODY_LIMIT_BYTES: usize = 256 * 1024;
+/// So much of a body that is too long is read and thrown away before it is refused.
+const DISCARD_LIMIT_BYTES: usize = 1024 * 1024;
 const BODY_TIME_LIMIT: Duration = Duration::from_secs(5);
 
 type Answer = Result<Response<Body>, Refusal>;
@@ -233,15 +235,29 @@ fn parameter<'a>(query: &'a str, name: &str) -> Option<&'a str> {
 }
 
 async fn read(request: Request<Incoming>, limit_bytes: usize) -> Result<Bytes, Refusal> {
-    let limited = Limited::new(request.into_body(), limit_bytes).collect();
+    let mut body = request.into_body();
+    let limited = Limited::new(&mut body, limit_bytes).collect();
     match tokio::time::timeout(BODY_TIME_LIMIT, limited).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
+            let _ = tokio::time::timeout(BODY_TIME_LIMIT, discard(&mut body)).await;
             let message = format!("the body is longer than {limit_bytes} bytes");
             Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message))
         }
         Ok(Err(error)) => Err(malformed(format!("the body can't be read: {error}"))),
         Err(_) => Err(malformed("the body took over 5 s; the connection is closed".to_owned())),
+    }
+}
+
+/// Reads on for a while, for who is still sending when the connection closes may never see why.
+async fn discard(body: &mut Incoming) {
+    let mut left = DISCARD_LIMIT_BYTES;
+    while let Some(Ok(frame)) = body.frame().await {
+        let length = frame.data_ref().map_or(0, Bytes::len);
+        match left.checked_sub(length) {
+            Some(rest) => left = rest,
+            None => return,
+        }
     }
 }
 
