@@ -124,6 +124,13 @@ def factor_succeeded(user: str) -> None:
     _with_cache(lambda cache: cache.delete(_key(f"factor:{_counted(user)}")))
 
 
+def begin_share(share_id: int, address: str) -> int:
+    """Count a password of a share link; return for how many seconds further ones are refused, 0 for not yet."""
+    of_address = _count(f"share:{share_id}:{address_group(address)}")
+    is_refused = of_address > PAIR_ATTEMPTS or _count(f"share:{share_id}") > USER_ATTEMPTS
+    return seconds_left() if is_refused else 0
+
+
 def mail_refused(address: str) -> int:
     """Count a link asked for by mail; return for how many seconds this address gets no more, 0 for not yet."""
     return seconds_left() if _count(f"mail:{address_group(address)}") > ASKED_MAILS else 0

@@ -25,6 +25,8 @@ class Share(models.Model):
     # Look-ups go by the digest alone; the token is kept encrypted, for copying the link again.
     digest = models.CharField(max_length=64, unique=True)
     token_encrypted = models.BinaryField()
+    # Hashed as users' are; without one the link alone opens it.
+    password = models.CharField(max_length=128, blank=True, default="", db_default="")
     opened = models.PositiveIntegerField(default=0)
     last_opened_at = models.DateTimeField(null=True)
     # What is shown, in each language as FrozenRun or FrozenView writes it; empty once revoked, and of a live one.

@@ -7,13 +7,17 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.contrib.auth.hashers import check_password, make_password
 from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from benchweb.accounts.hashing import HashingBusyError
 from benchweb.charts.run.export import stored_content
 from benchweb.hosts.secrets import encrypted
 from benchweb.results.selectors import facts_of_runs, trial_rows
@@ -38,14 +42,17 @@ class ShareError(Exception):
 
 
 def share_create(
-    *, run: Run, user: User | None, expires_at: datetime | None = None, anonymise: bool = False
+    *, run: Run, user: User | None, expires_at: datetime | None = None, anonymise: bool = False, password: str = ""
 ) -> tuple[Share, str]:
     """Freeze a run and make a link to it; return the share and its token. `run` has all that names it selected."""
+    hashed = _hashed(password)
     _check_expiry(expires_at)
     frozen = run_frozen(run=run, anonymise=anonymise)
     token = secrets.token_urlsafe(TOKEN_BYTES)
     with transaction.atomic():
-        share = _stored(frozen, run=run, created_by=user, expires_at=expires_at, anonymise=anonymise, token=token)
+        share = _stored(
+            frozen, run=run, created_by=user, expires_at=expires_at, anonymise=anonymise, password=hashed, token=token
+        )
     return share, token
 
 
@@ -64,6 +71,7 @@ def view_share_create(
     expires_at: datetime | None = None,
     anonymise: bool = False,
     is_live: bool = False,
+    password: str = "",
 ) -> tuple[Share, str]:
     """Make a link to a view; return the share and its token. `pages` are what it shows now, by language."""
     _check_expiry(expires_at)
@@ -79,6 +87,7 @@ def view_share_create(
         anonymise=anonymise,
         digest=token_digest(token),
         token_encrypted=encrypted(token),
+        password=_hashed(password),
         page=None if is_live else {language: page.model_dump(mode="json") for language, page in frozen.items()},
     )
     return share, token
@@ -88,6 +97,25 @@ def default_expiry() -> datetime | None:
     """Return when a link that is made now expires unless its maker says otherwise; None for never."""
     days = site_setting("SHARE_DAYS")
     return timezone.now() + timedelta(days=days) if days else None
+
+
+def is_share_password(share: Share, password: str) -> bool:
+    """Tell whether a password opens a link; hashing takes long on purpose."""
+    return check_password(password, share.password)
+
+
+def _hashed(password: str) -> str:
+    """Return a password as it is stored, nothing for none; refuse one that is guessed soon."""
+    if not password:
+        return ""
+    try:
+        validate_password(password)
+    except ValidationError as error:
+        raise ShareError("password", " ".join(error.messages)) from error
+    try:
+        return make_password(password)
+    except HashingBusyError as error:
+        raise ShareError("password", _("Too many log-ins at the moment. Try again in a few seconds.")) from error
 
 
 def _check_expiry(expires_at: datetime | None) -> None:

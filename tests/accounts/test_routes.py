@@ -19,7 +19,17 @@ OPEN = {
     *("first_admin", "invitation", "mfa_authenticate", "mfa_login_webauthn"),
     *("provider_login", "account_login", "openid_connect_callback", "socialaccount_login_cancelled"),
     *("install_script", "install_program", "install_claim", "install_ready"),
-    *("shared", "shared_badge", "shared_embed", "shared_csv", "shared_json", "/s", "/s/", "/s/<path:rest>"),
+    *(
+        "shared",
+        "shared_badge",
+        "shared_embed",
+        "shared_csv",
+        "shared_json",
+        "share_unlock",
+        "/s",
+        "/s/",
+        "/s/<path:rest>",
+    ),
 }
 # What a viewer may send: nothing that others see, but for views that they offer to the team.
 SENT_BY_VIEWERS = {

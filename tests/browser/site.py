@@ -116,7 +116,7 @@ NO_PAGES = {
         "annotation_restore",
         "share_revoke",
     ),
-    *("shared_csv", "shared_json", "shared_badge"),
+    *("shared_csv", "shared_json", "shared_badge", "share_unlock"),
     *(f"{row}_restore" for row in ("host", "endpoint", "environment", "pair", "plan", "schedule")),
     *(f"{row}_restore" for row in ("channel", "rule", "window", "threshold", "sensitivity", "baseline")),
     *("user_link", "invitation_end"),

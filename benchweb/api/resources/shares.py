@@ -28,7 +28,8 @@ _NO_VIEW = (
 class ShareBody(Body):
     """Either a run, or the path of a view with its query; `is_live` and `time_zone` are a view's.
 
-    Without `expires_at` the link expires after the days of the dashboard's setting, with null never.
+    Without `expires_at` the link expires after the days of the dashboard's setting, with null never. With a `password`
+    the link alone opens nothing.
     """
 
     run: Identifier | None = None
@@ -37,6 +38,7 @@ class ShareBody(Body):
     time_zone: Annotated[str, Field(max_length=60, examples=["Europe/Berlin"])] = ""
     expires_at: MomentText | None = None
     anonymise: bool = False
+    password: Annotated[str, Field(max_length=200)] = ""
 
     @property
     def expiry(self) -> datetime | None:
@@ -63,6 +65,7 @@ class ShareItem(ShareCreated):
     title: str
     is_live: bool
     anonymise: bool
+    has_password: bool
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
@@ -94,7 +97,13 @@ def _of_run(request: HttpRequest, body: ShareBody, run_id: int) -> tuple[Share, 
     if body.is_live:
         raise invalid("is_live", "A link to a run is always frozen; a view may be live.")
     run = row_named(runs_named(), run_id, "run")
-    return services.share_create(run=run, user=caller(request), expires_at=body.expiry, anonymise=body.anonymise)
+    return services.share_create(
+        run=run,
+        user=caller(request),
+        expires_at=body.expiry,
+        anonymise=body.anonymise,
+        password=body.password,
+    )
 
 
 def _of_view(request: HttpRequest, body: ShareBody) -> tuple[Share, str]:
@@ -114,6 +123,7 @@ def _of_view(request: HttpRequest, body: ShareBody) -> tuple[Share, str]:
         expires_at=body.expiry,
         anonymise=body.anonymise,
         is_live=body.is_live,
+        password=body.password,
     )
 
 
@@ -147,4 +157,5 @@ def _item(request: HttpRequest, share: Share) -> ShareItem:
         )
     }
     link = request.build_absolute_uri(path) if path else ""
+    fields["has_password"] = bool(share.password)
     return ShareItem(id=share.pk, run=share.run_id, url=path, link=link, **fields)

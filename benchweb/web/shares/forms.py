@@ -35,6 +35,15 @@ class ShareForm(PageForm):
         help_text=_("With pseudonyms, used consistently in the report and its downloads."),
     )
 
+    password = forms.CharField(
+        label=_("Password"),
+        required=False,
+        max_length=200,
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text=_("If set, the link alone opens nothing. Send it another way than the link."),
+    )
+
     @property
     def expires_at(self) -> datetime | None:
         """Return the time that the choice stands for."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.csrf import csrf_exempt
 
 from benchweb.accounts.roles.needs import open_to_all
@@ -18,11 +18,12 @@ from benchweb.sharing.services import share_count_opening
 from benchweb.web.facts.diff import facts_side_by_side
 from benchweb.web.runs.badge import badge_svg, figure_badge
 from benchweb.web.runs.page import noted
+from benchweb.web.shares.locked import is_unlocked, locked_page, unlock
 
 # Only this page's own files; nothing is sent anywhere, nothing may frame it (but the embed, see below).
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors {}"
+    "base-uri 'none'; form-action {}; frame-ancestors {}"
 )
 _HEADERS = {
     "X-Robots-Tag": "noindex, nofollow, noarchive",
@@ -33,6 +34,8 @@ _HEADERS = {
 _THEMES = ("light", "dark")
 # Nothing here changes anything: no form is answered, so none needs a token either.
 _SAFE = ("GET", "HEAD")
+# How the page is answered that asks for a password: its form is sent to this server.
+_LOCKED = (403, 429, 503)
 Answer = Callable[[HttpRequest, OpenedShare], HttpResponseBase]
 View = Callable[..., HttpResponseBase]
 
@@ -51,16 +54,24 @@ def shared(*, with_page: bool = True, counted: bool = False, framed: bool = Fals
             if request.method not in _SAFE:
                 return _private(HttpResponseNotAllowed(_SAFE), is_framed=False)
             opened = share_by_token(token, with_page=with_page)
-            response = answer(request, opened) if opened and not opened.ended else _nothing(request, opened)
+            response = _answered(request, answer, opened, is_framed=framed)
             is_displayed = response.status_code == 200
             if counted and is_displayed and request.method == "GET":
                 share_count_opening(token=token)
             # Also what says that a link has ended: it stands where the chart stood.
-            return _private(response, is_framed=framed)
+            return _private(response, is_framed=framed, is_asking=response.status_code in _LOCKED)
 
         return view
 
     return decorated
+
+
+def _answered(request: HttpRequest, answer: Answer, opened: OpenedShare | None, *, is_framed: bool) -> HttpResponseBase:
+    if opened is None or opened.ended:
+        return _nothing(request, opened)
+    if not is_unlocked(request, opened.share):
+        return _grey_badge("locked", 403) if is_badge(request) else locked_page(request, is_framed=is_framed)
+    return answer(request, opened)
 
 
 def run_page(request: HttpRequest, opened: OpenedShare, *, is_preview: bool = False) -> HttpResponse:
@@ -128,6 +139,20 @@ def shared_json(request: HttpRequest, opened: OpenedShare) -> HttpResponseBase:
     return download(request, parts, media_type="application/json", file_name="shared-run.json")
 
 
+@open_to_all("who has a share link may give its password, which guessing finds too slowly")
+# Without referrer a browser doesn't tell a form's origin, and who knows the password may open the link anywhere.
+@csrf_exempt
+def share_unlock(request: HttpRequest, token: str) -> HttpResponseBase:
+    """Take the password of a link, and lead to what it shows."""
+    if request.method != "POST":
+        return _private(HttpResponseNotAllowed(["POST"]), is_framed=False)
+    opened = share_by_token(token, with_page=False)
+    if opened is None or opened.ended:
+        return _private(_nothing(request, opened), is_framed=False)
+    response = unlock(request, opened.share, redirect("web:shared", token))
+    return _private(response, is_framed=False, is_asking=response.status_code in _LOCKED)
+
+
 @open_to_all(OF_A_LINK)
 @csrf_exempt
 def shared_nothing(request: HttpRequest, rest: str = "") -> HttpResponseBase:
@@ -135,19 +160,29 @@ def shared_nothing(request: HttpRequest, rest: str = "") -> HttpResponseBase:
     return _private(_nothing(request, None), is_framed=False)
 
 
-def _private(response: HttpResponseBase, *, is_framed: bool) -> HttpResponseBase:
+def _private(response: HttpResponseBase, *, is_framed: bool, is_asking: bool = False) -> HttpResponseBase:
     for name, value in _HEADERS.items():
         response[name] = value
-    response["Content-Security-Policy"] = _POLICY.format("*" if is_framed else "'none'")
+    response["Content-Security-Policy"] = _POLICY.format(
+        "'self'" if is_asking else "'none'", "*" if is_framed else "'none'"
+    )
     response.xframe_options_exempt = is_framed  # type: ignore[attr-defined]
     return response
 
 
 def _nothing(request: HttpRequest, opened: OpenedShare | None) -> HttpResponse:
     """Say why there is nothing to see: a link that ended is told from one that never was."""
-    if request.path.endswith("/badge.svg"):
-        words = opened.ended if opened else "unknown"
-        svg = badge_svg("benchweb", f"link {words}", color="grey")
-        return HttpResponse(svg, content_type="image/svg+xml", status=410 if opened else 404)
+    if is_badge(request):
+        return _grey_badge(opened.ended if opened else "unknown", 410 if opened else 404)
     context: dict[str, Any] = {"opened": opened}
     return render(request, "shares/shared_ended.html", context, status=410 if opened else 404)
+
+
+def is_badge(request: HttpRequest) -> bool:
+    """Tell whether a picture is asked for, where no page can be shown."""
+    return request.path.endswith("/badge.svg")
+
+
+def _grey_badge(words: str, status: int) -> HttpResponse:
+    svg = badge_svg("benchweb", f"link {words}", color="grey")
+    return HttpResponse(svg, content_type="image/svg+xml", status=status)

@@ -36,10 +36,17 @@ def run_shares(request: HttpRequest, run_id: int) -> HttpResponse:
     form = ShareForm(request.POST) if request.method == "POST" else ShareForm()
     made = None
     if request.method == "POST" and form.is_valid():
-        user = cast(User, request.user)
-        anonymise = form.cleaned_data["anonymise"]
-        made, _ = services.share_create(run=run, user=user, expires_at=form.expires_at, anonymise=anonymise)
-        form = ShareForm()
+        try:
+            made, _ = services.share_create(
+                run=run,
+                user=cast(User, request.user),
+                expires_at=form.expires_at,
+                anonymise=form.cleaned_data["anonymise"],
+                password=form.cleaned_data["password"],
+            )
+            form = ShareForm()
+        except services.ShareError as error:
+            form.refuse(error.field, error.message)
     return _share_page(request, run, form, made)
 
 

@@ -20,7 +20,7 @@ from benchweb.common.cache import remember
 from benchweb.sharing.frozen_views import FrozenView, NotShareable, hidden_names, pages_at
 from benchweb.sharing.models import Share
 from benchweb.sharing.selectors import OpenedShare, is_standing, share_path, shares
-from benchweb.sharing.services import share_revoke, view_share_create
+from benchweb.sharing.services import ShareError, share_revoke, view_share_create
 from benchweb.web.runs.badge import badge_svg
 from benchweb.web.shared.zones import COOKIE
 from benchweb.web.shares.shared_views import run_badge, run_embed, run_page, shared
@@ -55,8 +55,11 @@ def view_shares(request: HttpRequest) -> HttpResponse:
             row = get_object_or_404(Share.objects.filter(path=path), pk=request.POST["revoke"])
             share_revoke(share_id=row.pk)
         elif form.is_bound and form.is_valid():
-            made = _made(request, path, form).pk
-            form = ViewShareForm()
+            try:
+                made = _made(request, path, form).pk
+                form = ViewShareForm()
+            except ShareError as error:
+                form.refuse(error.field, error.message)
         title = built(path, reader_zone_name(request), get_language() or "en").title
     except (NotShareable, ValueError) as error:
         raise Http404(_("There is no view at this address that can be shared.")) from error
@@ -75,6 +78,7 @@ def _made(request: HttpRequest, path: str, form: ViewShareForm) -> Share:
         expires_at=form.expires_at,
         anonymise=form.cleaned_data["anonymise"],
         is_live=form.cleaned_data["shows"] == "live",
+        password=form.cleaned_data["password"],
     )
     return share
 
