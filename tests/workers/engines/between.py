@@ -73,8 +73,7 @@ class Between:
 
     def _cut(self) -> None:
         for each in self._open:
-            with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
+            _end(each)
 
 
 def dialled(address: str) -> socket.socket:
@@ -108,5 +107,10 @@ def _pump(source: socket.socket, sink: socket.socket, record: bytearray) -> None
             record += chunk
             sink.sendall(chunk)
     for each in (source, sink):
-        with suppress(OSError):
-            each.shutdown(socket.SHUT_RDWR)
+        _end(each)
+
+
+def _end(connection: socket.socket) -> None:
+    """End a connection both ways, whoever reads it: TLS's own `shutdown` frees what another thread may be in."""
+    with suppress(OSError):
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)
