@@ -29,7 +29,7 @@ WHERE run_id = %(run)s AND upper(during) < statement_timestamp() + %(seconds)s *
 
 
 def occupy(run: Run) -> float:
-    """Return the run's reservations their span; return its seconds, without end where it occupies nothing."""
+    """Set the span of the run's reservations from now; return its seconds, infinite where it occupies nothing."""
     occupied = occupancy(run.plan_version_id)
     if (occupied.is_background and run.planned_at is None) or is_led(run):
         return inf

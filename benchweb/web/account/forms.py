@@ -15,8 +15,8 @@ from django.utils.translation import gettext_lazy as _
 from benchweb.accounts.models import ApiToken, Preferences
 from benchweb.accounts.services import TokenLimits
 from benchweb.hosts.models import Environment
-from benchweb.web.shared.forms import PageForm, text_field
-from benchweb.web.shared.zones import zone_named, zone_names
+from benchweb.web.shared.forms import PageForm, known_zone, text_field
+from benchweb.web.shared.zones import zone_names
 
 _MOST_NETWORKS = 50
 _DAYS = (7, 30, 90, 365)
@@ -134,10 +134,7 @@ class PreferencesForm(PageForm):
 
     def clean_time_zone(self) -> str:
         """Refuse a name that no zone has."""
-        name: str = self.cleaned_data["time_zone"]
-        if name and zone_named(name) is None:
-            raise forms.ValidationError(_("There is no time zone of this name: choose one of the suggestions."))
-        return name
+        return known_zone(self.cleaned_data["time_zone"])
 
 
 class PasswordForm(PasswordChangeForm):

@@ -81,7 +81,7 @@ class MailAddressChange(_TakesPassword):
     form_class = MailAddressForm
 
     def get_form_kwargs(self) -> dict[str, Any]:
-        """Give the form its user."""
+        """Return the form's arguments with its user."""
         user = cast(User, self.request.user)
         return super().get_form_kwargs() | {"user": user, "initial": {"email": user.email}}
 

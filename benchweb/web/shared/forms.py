@@ -9,6 +9,8 @@ from django.utils.html import format_html
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from benchweb.web.shared.zones import zone_named
+
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
@@ -36,6 +38,13 @@ class PageForm(forms.Form):
 def with_link(message: str, url: str) -> str:
     """Return a refusal in the reader's language, with a link to the row that it speaks of where there is one."""
     return format_html('{} <a href="{}">{}</a>', message, url, _("Show it")) if url else message
+
+
+def known_zone(name: str) -> str:
+    """Return the name of a time zone, "" for none; refuse a name that no zone has."""
+    if name and zone_named(name) is None:
+        raise forms.ValidationError(_("There is no time zone of this name: choose one of the suggestions."))
+    return name
 
 
 def text_field(

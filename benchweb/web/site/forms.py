@@ -16,8 +16,7 @@ from benchweb.accounts.models import Role
 from benchweb.checks import FEWEST_AUDIT_DAYS, MOST_SHARE_DAYS
 from benchweb.hosts.addresses import NetworksError, parsed_networks
 from benchweb.site.values import chosen, is_locked, variable
-from benchweb.web.shared.forms import PageForm, text_field
-from benchweb.web.shared.zones import zone_named
+from benchweb.web.shared.forms import PageForm, known_zone, text_field
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -119,10 +118,7 @@ class SiteSettingsForm(PageForm):
 
     def clean_default_time_zone(self) -> str:
         """Refuse a name that no zone has."""
-        name: str = self.cleaned_data["default_time_zone"]
-        if name and zone_named(name) is None:
-            raise forms.ValidationError(_("There is no time zone of this name: choose one of the suggestions."))
-        return name
+        return known_zone(self.cleaned_data["default_time_zone"])
 
     def clean_audit_days(self) -> int | None:
         """Refuse days that the database doesn't let go."""
