@@ -1,5 +1,6 @@
 """Somebody between worker and engine: relays bytes, or takes TLS apart with a certificate of its own; records all."""
 
+import select
 import socket
 import ssl
 import threading
@@ -68,8 +69,8 @@ class Between:
             if recording.is_clear:
                 client, engine = self._context.wrap_socket(client, server_side=True), spoken(engine)
             self._open += [client, engine]
-            threading.Thread(target=_pump, args=(engine, client, recording.answered), daemon=True).start()
-            _pump(client, engine, recording.sent)
+            with client, engine:
+                _relay(client, engine, recording)
 
     def _cut(self) -> None:
         for each in self._open:
@@ -100,14 +101,28 @@ def answer_to(connection: socket.socket, sent: bytes) -> bytes:
     return bytes(answered)
 
 
-def _pump(source: socket.socket, sink: socket.socket, record: bytearray) -> None:
-    """Pass bytes on until either end closes, and keep them."""
-    with suppress(OSError):
-        while chunk := source.recv(_CHUNK_BYTES):
-            record += chunk
-            sink.sendall(chunk)
-    for each in (source, sink):
-        _end(each)
+def _relay(client: socket.socket, engine: socket.socket, recording: Recording) -> None:
+    """Pass bytes on both ways until either end closes, and keep them: in one thread, for TLS's state knows no two."""
+    ways = (client, engine, recording.sent), (engine, client, recording.answered)
+    while True:
+        select.select([client, engine], [], [])
+        for source, sink, record in ways:
+            while (chunk := _arrived(source)) is not None:
+                if not chunk:
+                    return
+                record.extend(chunk)
+                sink.sendall(chunk)
+
+
+def _arrived(connection: socket.socket) -> bytes | None:
+    """Return what has arrived, nothing at the end, or None where no data is there: TLS sends records without any."""
+    connection.setblocking(False)
+    try:
+        return connection.recv(_CHUNK_BYTES)
+    except (BlockingIOError, ssl.SSLWantReadError):
+        return None
+    finally:
+        connection.setblocking(True)
 
 
 def _end(connection: socket.socket) -> None:
