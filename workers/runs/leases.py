@@ -76,6 +76,7 @@ class Keeper:
         self._leases: dict[str, Lease] = {}
         self._lock = threading.Lock()
         self._is_ending = False
+        self._is_deaf = False
         threading.Thread(target=self._beat, name="lease-heartbeat", daemon=True).start()
         threading.Thread(target=self._listen, name="cancel-listener", daemon=True).start()
 
@@ -151,7 +152,7 @@ class Keeper:
             try:
                 self._listen_once()
             except redis.RedisError as error:
-                _log.warning("Cancellations wait for the heartbeat: %s", error)
+                self._tell_away(error)
                 time.sleep(HEARTBEAT_SECONDS)
             except Exception:
                 _log.exception("A cancellation failed; the heartbeat repeats it")
@@ -160,10 +161,17 @@ class Keeper:
     def _listen_once(self) -> None:
         with live.client().pubsub(ignore_subscribe_messages=True) as subscription:  # type: ignore[no-untyped-call]
             subscription.subscribe(live.CANCEL_CHANNEL)
+            self._is_deaf = False
             while True:
                 message = subscription.get_message(timeout=1.0)
                 if message is not None and message["data"].isdigit():
                     self._cancel(int(message["data"]))
+
+    def _tell_away(self, error: redis.RedisError) -> None:
+        """Say that Redis is away: once, until it is back."""
+        if not self._is_deaf:
+            _log.warning("Cancellations wait for the heartbeat: %s", error)
+        self._is_deaf = True
 
     def _cancel(self, run_id: int) -> None:
         for lease in self._snapshot():

@@ -1,7 +1,12 @@
 """The leases that a process holds, and what becomes of them when it ends."""
 
-import pytest
+import logging
+from pathlib import Path
 
+import pytest
+import redis
+
+from benchweb.runs import live
 from benchweb.runs.queueing.claims import begin, claim
 from tests.factories import begun, make_run
 from workers.runs import leases as module
@@ -38,3 +43,17 @@ def test_a_run_that_was_claimed_while_a_process_ends_is_given_up_too(keeper: Kee
         assert not begin(claimed=claimed)
         following = claim(run_id=run.pk, owner="w2")
         assert following is not None and begin(claimed=following)
+
+
+def test_that_redis_is_away_is_said_once_until_it_is_back(
+    keeper: Keeper, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    nobody = redis.Redis(unix_socket_path=str(tmp_path / "nobody.sock"))
+    monkeypatch.setattr(live, "client", lambda: nobody)
+    with caplog.at_level(logging.WARNING, logger=module.__name__):
+        for _ in range(3):
+            with pytest.raises(redis.ConnectionError) as away:
+                keeper._listen_once()
+            keeper._tell_away(away.value)
+    told = [record for record in caplog.records if "wait for the heartbeat" in record.getMessage()]
+    assert len(told) == 1
