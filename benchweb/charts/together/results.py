@@ -11,6 +11,8 @@ from benchweb.statistics.together import Counted, Window, common_window, counted
 
 # Of what a source measured so much may lie outside of the common window.
 MOST_OUTSIDE = 0.1
+# The sum and the counters are apart by more where other traffic came in, or the counters were read late.
+MOST_APART = 0.01
 # What an interface counts with each packet beside the payload: Ethernet's header, the address family's, and TCP's with
 # its time stamps, or UDP's. Of a datagram in fragments all but the first have no UDP header: 8 bytes of 1,500.
 _ETHERNET_BYTES = 14
@@ -70,6 +72,11 @@ class TogetherTrial:
     def missing(self) -> list[Part]:
         """Return the parts that gave nothing."""
         return [part for part in self.parts if part.value is None]
+
+    @property
+    def is_counted(self) -> bool | None:
+        """Tell whether the sink's counters bear the sum out; None where they can't."""
+        return None if self.sum_per_counted is None else abs(self.sum_per_counted - 1) <= MOST_APART
 
     @property
     def is_open(self) -> bool:

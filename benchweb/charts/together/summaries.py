@@ -47,6 +47,11 @@ class TogetherTest:
         return sum(trial.is_window_held for trial in self.trials)
 
     @property
+    def apart(self) -> int:
+        """Return in how many repetitions the sum isn't what the sink's interfaces counted."""
+        return sum(trial.is_counted is False for trial in self.trials)
+
+    @property
     def interfaces(self) -> list[str]:
         """Return the sink's interfaces that counted."""
         return sorted({name for trial in self.trials if trial.sink for name in trial.sink.interfaces})

@@ -156,7 +156,7 @@ def test_sources_together_are_launched_and_told_as_one_result(api: ApiClient, re
     (whole,) = first["items"]
     assert (whole["total"], whole["metric"], whole["window_held"]) == (pytest.approx(8e9), "throughput_bps", True)
     assert whole["fairness"] == pytest.approx(8**2 / (3 * (16 + 4 + 4)))
-    assert whole["sum_per_counted"] == pytest.approx(1)
+    assert (whole["sum_per_counted"], whole["counters_agree"]) == (pytest.approx(1), True)
     assert whole["sink_counted"]["payload_bps"] == pytest.approx(8e9)
     assert [each["share_ratio"] for each in whole["sources"]] == pytest.approx([0.5, 0.25, 0.25])
     (partial,) = api.get(f"/campaigns/{campaign.pk}/together?limit=1&cursor={first['next']}").json()["items"]

@@ -23,9 +23,14 @@ def incast(rates: Sequence[float], *, sink: str = "sink", repetitions: int = 1, 
     return launch(plan=plan, pairs=pairs, user=None, arrangement="together")
 
 
-def measured(campaign: Campaign, rates: Sequence[float | None], *, index: int = 1, late: float = 0.25) -> None:
-    """Give each source a trial's result, each a bit later than the one before; those with None have failed."""
-    arrived = sum(rate or 0 for rate in rates)
+def measured(
+    campaign: Campaign, rates: Sequence[float | None], *, index: int = 1, late: float = 0.25, others: float = 0
+) -> None:
+    """Give each source a trial's result, each a bit later than the one before; those with None have failed.
+
+    The sink's interface counts what `others` send, too.
+    """
+    arrived = sum(rate or 0 for rate in rates) + others
     for number, (run, rate) in enumerate(zip(runs_of(campaign), rates, strict=True)):
         trial = run.trials.get(index=index)
         if rate is None:

@@ -27,6 +27,7 @@ def test_the_parts_add_up_to_the_total_and_to_what_the_sink_counted() -> None:
     assert result.sink.bits_per_second == pytest.approx(8e9 * 1514 / 1448)
     assert result.sink.payload_bps == pytest.approx(8e9)
     assert result.sum_per_counted == pytest.approx(1)
+    assert result.is_counted
     # 3.5 of 4 seconds.
     assert not result.is_window_held
 
@@ -36,6 +37,15 @@ def test_sources_that_began_within_a_tenth_held_the_window() -> None:
     measured(campaign, RATES, late=0.01)
     (result,) = together_results(campaign.pk, after=0, count=10)
     assert result.is_window_held
+
+
+def test_other_traffic_at_the_sink_is_told_where_the_sum_is_not_what_it_counted() -> None:
+    campaign = incast(RATES, repetitions=2)
+    measured(campaign, RATES, index=1, others=0.005 * 8e9)
+    measured(campaign, RATES, index=2, others=0.02 * 8e9)
+    (test,) = together_tests(campaign.pk, most_trials=10)
+    assert [trial.is_counted for trial in test.trials] == [True, False]
+    assert test.apart == 1
 
 
 def test_without_a_source_the_sum_is_no_total_and_the_others_keep_theirs() -> None:

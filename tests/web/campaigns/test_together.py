@@ -46,6 +46,12 @@ def test_it_shows_one_result_with_its_parts(
     assert all(f"sink-source-{number}" in text for number in range(3))
 
 
+def test_a_sum_that_the_sink_s_counters_do_not_bear_out_is_told(signed_in: Client) -> None:
+    campaign = incast(RATES)
+    measured(campaign, RATES, late=0.01, others=0.02 * sum(RATES))
+    assert "The sum is more than 1 % from what the sink counted" in text_of(signed_in, campaign)
+
+
 def test_a_source_that_died_is_named_and_no_total_is_told_without_it(signed_in: Client) -> None:
     campaign = incast(RATES)
     measured(campaign, [4e9, None, 2e9])

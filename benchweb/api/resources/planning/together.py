@@ -52,6 +52,8 @@ class TogetherItem(Item):
     sink_counted: SinkCountedItem | None
     # Null where a source was lost in the trial: the counters have what it sent.
     sum_per_counted: float | None
+    # Whether the two are at most 1 % apart.
+    counters_agree: bool | None
     sources: list[SourceItem]
 
 
@@ -84,6 +86,7 @@ def _item(result: TogetherTrial) -> TogetherItem:
         window_held=result.is_window_held,
         sink_counted=_sink(result.sink) if result.sink else None,
         sum_per_counted=result.sum_per_counted,
+        counters_agree=result.is_counted,
         sources=[_source(part) for part in result.parts],
     )
 
