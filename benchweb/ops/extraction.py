@@ -18,7 +18,7 @@ from django.templatetags.i18n import BlockTranslateNode, TranslateNode
 
 from benchweb.catalog.document import CATALOG_FILE
 from benchweb.catalog.messages import MESSAGES
-from benchweb.common.po_files import Entry
+from benchweb.ops.po_files import Entry
 from benchweb.ops.setup.home import PROJECT
 
 PACKAGE = PROJECT / "benchweb"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from benchweb.common import po_files
+from benchweb.ops import po_files
 
 LOCALE = Path(__file__).resolve().parents[1] / "locale"
 SOURCE = Path("LC_MESSAGES") / "django.po"

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from benchweb.common import po_files
-from benchweb.ops import extraction
+from benchweb.ops import extraction, po_files
 from benchweb.ops.extraction import Text
 from benchweb.ops.translations import sources
 from benchweb.web.shared.context import TEXTS

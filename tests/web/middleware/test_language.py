@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from benchweb.common import po_files
+from benchweb.ops import po_files
 from tests.factories import make_plan
 
 CHINESE = {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.5"}

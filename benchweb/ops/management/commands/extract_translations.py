@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from benchweb.common import po_files
+from benchweb.ops import po_files
 from benchweb.ops.extraction import merged, texts
 from benchweb.ops.translations import sources
 
