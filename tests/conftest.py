@@ -1,6 +1,5 @@
 """Fixtures for whole-system tests: real engines, a real Celery worker, the real web server, a real browser."""
 
-import math
 import os
 import shutil
 import socket
@@ -20,7 +19,7 @@ from django.db import connection
 from django.utils import translation
 from pytest_django import DjangoDbBlocker
 
-from benchweb.catalog.own import own_kinds
+from benchweb.imports.own_kinds import definitions
 from benchweb.site.values import chosen
 from tests.plugin import OWN_SERVERS
 from tests.processes import Engine, begun, said_by, started, stopped
@@ -42,17 +41,18 @@ QUIET = (
     "--disable-sync",
 )
 
-# Tests that are being collected have no database, and those of queries count none that comes by the clock.
-own_kinds.due_at = math.inf
-chosen.due_at = math.inf
+FOLLOWED = (definitions, chosen)
+# Tests that are being collected have no database.
+for followed in FOLLOWED:
+    followed.forget()
 
 
 @pytest.fixture(autouse=True)
-def own_kinds_of_one_test() -> Iterator[None]:
-    """Read kinds of other systems when one is defined alone, and forget them with the test's database."""
-    own_kinds.due_at = math.inf
+def values_of_one_test() -> Iterator[None]:
+    """Forget with the test's database what was read from it."""
     yield
-    own_kinds.forget()
+    for followed in FOLLOWED:
+        followed.forget()
 
 
 @dataclass(frozen=True)

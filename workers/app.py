@@ -5,7 +5,7 @@ import threading
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_shutting_down
+from celery.signals import worker_init, worker_shutting_down
 from kombu import Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchweb.settings")
@@ -16,6 +16,7 @@ from django.conf import settings
 django.setup()
 
 from benchweb.common.celery_client import QUEUE, TICK_QUEUE, TRANSPORT_OPTIONS, broker_url  # noqa: E402  (needs the settings)
+from benchweb.common.followed import follow_all  # noqa: E402
 from workers.heartbeat import WorkerHeartbeat  # noqa: E402  (needs the settings)
 from workers.schedule import BEAT  # noqa: E402
 
@@ -34,6 +35,11 @@ app.conf.update(
     broker_transport_options=TRANSPORT_OPTIONS,
 )
 app.steps["worker"].add(WorkerHeartbeat)
+
+
+@worker_init.connect
+def _follow_values(**_: Any) -> None:
+    follow_all()
 
 
 @worker_shutting_down.connect

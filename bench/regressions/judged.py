@@ -1,6 +1,5 @@
 """One simulated series judged as the product judges it, by the same functions: with re-runs, alerts and recoveries."""
 
-import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,16 +13,12 @@ django.setup()
 
 from bench.regressions.series import Nights  # noqa: E402  (needs the settings)
 from benchweb.catalog import catalog  # noqa: E402
-from benchweb.catalog.own import own_kinds  # noqa: E402
 from benchweb.regressions.judging import findings, recovery  # noqa: E402
 from benchweb.regressions.judging.findings import Finding  # noqa: E402
 from benchweb.regressions.judging.histories import History, RunValue  # noqa: E402
 from benchweb.regressions.judging.sensitivity import Sensitivity  # noqa: E402
 from benchweb.regressions.models import Alert, AlertSeries  # noqa: E402
 from benchweb.statistics.changes import WINDOW  # noqa: E402
-
-# Series are judged from memory: there is no database to read kinds of others from.
-own_kinds.due_at = math.inf
 
 State = Alert.State
 _SERIES = 1
@@ -41,7 +36,7 @@ class Alarm:
 
 def history_of(runs: Sequence[RunValue]) -> History:
     """Return the history of a series that is judged after these runs."""
-    metric = catalog().kinds["tcp_stream"].metrics["throughput_bps"]
+    metric = catalog().tests["tcp_stream"].metrics["throughput_bps"]
     return History(_SERIES, 1, "tcp_stream", {}, metric, Sensitivity(), list(runs[-WINDOW:]))
 
 

@@ -1,6 +1,5 @@
-"""Caches of one process: values that never change, up to a number, and where others may be read anew."""
+"""Caches of one process: values that never change, up to a number."""
 
-import asyncio
 from typing import TypeVar
 
 K = TypeVar("K")
@@ -16,12 +15,3 @@ def remember(cache: dict[K, V], key: K, value: V, *, most: int) -> V:
         cache.clear()
     cache[key] = value
     return value
-
-
-def is_in_event_loop() -> bool:
-    """Tell whether a coroutine is calling: there nothing may wait for the database, as to read anew does."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True

@@ -13,4 +13,4 @@ class ImportsConfig(AppConfig):
         from benchweb.catalog.own import own_kinds
         from benchweb.imports.own_kinds import definitions
 
-        own_kinds.register(definitions)
+        own_kinds.register(definitions.value)

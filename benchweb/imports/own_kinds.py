@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from django.db import DatabaseError, transaction
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, Metric, Parameter, catalog
 from benchweb.catalog.document import SlotPart
-from benchweb.catalog.own import PREFIX, Definitions, own_kinds
+from benchweb.catalog.own import NONE, PREFIX, Definitions
+from benchweb.common.followed import Followed
 from benchweb.imports.models import OwnKind, OwnMetric
 
 MOST_KINDS, MOST_METRICS_OF_KIND, MOST_PARAMETERS = 500, 50, 20
@@ -35,16 +35,15 @@ class MetricDefinition:
     label: str = ""
 
 
-def definitions() -> Definitions | None:
-    """Read all of them; None where the database can't be asked, or isn't set up yet; two queries at most."""
-    try:
-        with transaction.atomic():
-            rows = list(OwnKind.objects.order_by("pk"))
-            metrics = {row.key: _metric(row) for row in OwnMetric.objects.all()} if rows else {}
-    except DatabaseError:
-        return None
+def _stored() -> Definitions:
+    """Read all of them; two queries at most."""
+    rows = list(OwnKind.objects.order_by("pk"))
+    metrics = {row.key: _metric(row) for row in OwnMetric.objects.all()} if rows else {}
     known = {**metrics, **catalog().test_metrics}
     return Definitions({row.name: _kind(row, known) for row in rows}, metrics)
+
+
+definitions = Followed(_stored, unread=NONE)
 
 
 def define(
@@ -151,8 +150,3 @@ def _parameter(name: str, value_type: str) -> Parameter:
     return Parameter(
         name=name, label=label, help="", schema={"type": value_type}, unit="", identity=True, advanced=False
     )
-
-
-def read_again() -> None:
-    """Have this process know at once what it has just defined."""
-    own_kinds.read_now()

@@ -17,7 +17,7 @@ from benchweb.catalog.document import TOOL
 from benchweb.common.storable import is_figure
 from benchweb.hosts.models import Pair
 from benchweb.imports.models import Import
-from benchweb.imports.own_kinds import DefinitionRefused, MetricDefinition, define, read_again
+from benchweb.imports.own_kinds import DefinitionRefused, MetricDefinition, define, definitions
 from benchweb.imports.trials import ImportedTrial, steps_of
 from benchweb.imports.writing import run_write
 from benchweb.plans.models import PlanVersion
@@ -83,7 +83,7 @@ def push_result(push: Push, *, pair: Pair, user: User | None) -> tuple[Import, b
         raise PushRefused(error.field, str(error)) from error
     finally:
         # Also where it was refused: what was read within the transaction is gone.
-        read_again()
+        definitions.read_now()
     return made, True
 
 
@@ -161,7 +161,7 @@ def _own(push: Push) -> tuple[str, dict[str, Any]]:
     name, params = define(
         name=push.kind, label=push.label, metrics=[metric.definition for metric in push.metrics], params=push.params
     )
-    read_again()
+    definitions.read_now()
     return name, params
 
 

@@ -14,7 +14,7 @@ from benchweb.common.names import stored_name
 from benchweb.common.storable import storable_text
 from benchweb.hosts.models import Pair
 from benchweb.imports.models import Import
-from benchweb.imports.own_kinds import DefinitionRefused, define, read_again
+from benchweb.imports.own_kinds import DefinitionRefused, define, definitions
 from benchweb.imports.trials import ImportedTrial, Unusable, steps_of, summary, trials_of
 from benchweb.imports.writing import run_write
 from benchweb.plans.expansion import PlanError
@@ -79,7 +79,7 @@ def import_results(
         with transaction.atomic():
             trials = [_defined(trial) for trial in read.trials]
             if any(trial.definitions for trial in trials):
-                read_again()
+                definitions.read_now()
             run = run_write(
                 version=_version(read, file_name),
                 trials=trials,
@@ -108,7 +108,7 @@ def import_results(
     finally:
         if any(trial.definitions for trial in read.trials):
             # Also where it was refused: what was read within the transaction is gone.
-            read_again()
+            definitions.read_now()
     return made
 
 

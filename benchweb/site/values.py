@@ -1,14 +1,13 @@
 """The settings in force: the environment's, else what an admin chose on the page, else the built-in ones."""
 
 import os
-import time
 from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, transaction
+from django.db import transaction
 
-from benchweb.common.cache import is_in_event_loop
+from benchweb.common.followed import Followed
 from benchweb.site.models import SiteSetting
 
 NAMES = (
@@ -16,38 +15,19 @@ NAMES = (
     *("SHARE_DAYS", "AUDIT_DAYS", "DELIVERY_DAYS"),
     *("ENGINE_NETWORKS", "NOTIFY_PRIVATE_NETWORKS"),
 )
-# How late a process learns of what another one has stored.
-READ_AGAIN_SECONDS = 5.0
 
 
-class _Chosen:
-    """What admins chose, as this process read it last."""
-
-    def __init__(self) -> None:
-        self.due_at = 0.0
-        self._values: dict[str, Any] = {}
-
-    def values(self) -> Mapping[str, Any]:
-        """Return what is chosen by name, read anew when it is due; one query then."""
-        if time.monotonic() >= self.due_at and not is_in_event_loop():
-            self.read_now()
-        return self._values
-
-    def read_now(self) -> None:
-        """Read the rows; while the database is away what was read last stays in force."""
-        self.due_at = time.monotonic() + READ_AGAIN_SECONDS
-        try:
-            self._values = dict(SiteSetting.objects.values_list("name", "value"))
-        except DatabaseError:
-            return
+def _stored() -> dict[str, Any]:
+    return dict(SiteSetting.objects.values_list("name", "value"))
 
 
-chosen = _Chosen()
+# What admins chose, by name.
+chosen: Followed[dict[str, Any]] = Followed(_stored, unread={})
 
 
 def site_setting(name: str) -> Any:
     """Return a setting by the name that it has in the environment without BENCHWEB_, such as "SHARE_DAYS"."""
-    value = None if is_locked(name) else chosen.values().get(name)
+    value = None if is_locked(name) else chosen.value().get(name)
     return getattr(settings, name) if value is None else value
 
 
@@ -64,7 +44,7 @@ def variable(name: str) -> str:
 @transaction.atomic
 def site_settings_save(values: Mapping[str, Any]) -> None:
     """Store settings by name; None is the built-in one. What the environment sets stays as it is."""
-    was = dict(SiteSetting.objects.values_list("name", "value"))
+    was = _stored()
     for name in NAMES:
         value = values.get(name)
         if name not in values or is_locked(name) or value == was.get(name):

@@ -105,7 +105,7 @@ class SiteSettingsForm(PageForm):
     def of_now(cls) -> Self:
         """Return the form as it is stored."""
         chosen.read_now()
-        return cls(initial={name.lower(): value for name, value in chosen.values().items()})
+        return cls(initial={name.lower(): value for name, value in chosen.value().items()})
 
     def groups(self) -> Iterator[tuple[StrOrPromise, list[tuple[BoundField, str]]]]:
         """Return the groups of the page, each field with the name of its variable."""

@@ -1,6 +1,5 @@
 """The settings of the installation: who may change them, what takes them up, and what the environment keeps."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -14,21 +13,16 @@ from benchweb.accounts.permissions import access_of
 from benchweb.hosts.addresses import network_policy
 from benchweb.sharing.services import default_expiry
 from benchweb.site.models import SiteSetting
-from benchweb.site.values import NAMES, chosen, site_setting, variable
+from benchweb.site.values import NAMES, site_setting, variable
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def free(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Take the settings out of the environment, and read them anew, as a process does that runs on."""
+def free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the settings out of the environment."""
     for name in NAMES:
         monkeypatch.delenv(variable(name), raising=False)
-    chosen.read_now()
-    monkeypatch.setattr(chosen, "due_at", 0.0)
-    yield
-    SiteSetting.objects.all().delete()
-    chosen.read_now()
 
 
 @pytest.fixture
@@ -86,10 +80,3 @@ def test_a_wrong_value_is_told_at_its_field_and_nothing_is_stored(
     assert answer.status_code == 200
     assert message in str(answer.context["form"].errors[field])
     assert not SiteSetting.objects.exists()
-
-
-def test_what_another_process_stores_is_followed(ada: User) -> None:
-    assert site_setting("DEFAULT_TIME_ZONE") == "UTC"
-    SiteSetting.objects.create(name="DEFAULT_TIME_ZONE", value="Asia/Shanghai")
-    chosen.due_at = 0.0
-    assert site_setting("DEFAULT_TIME_ZONE") == "Asia/Shanghai"
