@@ -36,6 +36,11 @@ class Team(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def environment_ids(self) -> set[int] | None:
+        """Return the environments in which it has roles; None where that is everywhere, or where it has none."""
+        ids = set(self.grants.values_list("environment", flat=True))
+        return None if None in ids or not ids else ids
+
 
 class Membership(models.Model):
     """A user in a team; a model of its own, so that the audit log has it."""

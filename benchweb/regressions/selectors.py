@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 from statistics import median
 
-from django.db.models import Case, Count, F, Q, QuerySet, Value, When
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.db.models.functions import Abs, Coalesce
 
 from benchweb.regressions.handling.snoozes import is_snoozed
@@ -124,17 +124,29 @@ def series_changes(series_id: int) -> SeriesChanges | None:
     )
 
 
-def night_of_date(night: date) -> Night:
-    """Return what a night gave: from noon to noon UTC, named by its end."""
+def night_of_date(night: date, environments: Collection[int] | None = None) -> Night:
+    """Return what a night gave, in all environments or in these: from noon to noon UTC, named by its end.
+
+    What belongs to no environment is told in each: an alert of a host, a slot that came to no run.
+    """
     ends = datetime.combine(night, time(12), UTC)
     begins = ends - timedelta(days=1)
     in_night = {"at__gte": begins, "at__lt": ends}
     slots = Slot.objects.filter(**in_night)
     runs = Run.objects.filter(started_at__gte=begins, started_at__lt=ends)
+    figures = RunFigure.objects.filter(**in_night)
+    told = alerts()
+    if environments is not None:
+        within = Run.objects.filter(campaign=OuterRef("campaign"), pair__environment__in=environments)
+        slots = slots.filter(Q(campaign=None) | Exists(within))
+        runs = runs.filter(pair__environment__in=environments)
+        figures = figures.filter(series__pair__environment__in=environments)
+        told = told.alias(of=Coalesce("environment_id", "pair__environment_id"))
+        told = told.filter(Q(of=None) | Q(of__in=environments))
     # What later runs confirmed is told as an alert, and what somebody took is known.
-    unconfirmed = alerts().filter(night=night, opened_at=None, state__in=_UNTOUCHED).exclude(unconfirmed_code="")
-    opened = alerts().exclude(opened_at=None).order_by("-size_ratio", "pk")
-    ids = list(RunFigure.objects.filter(**in_night).values_list("series", flat=True).distinct()[:_MOST_SERIES])
+    unconfirmed = told.filter(night=night, opened_at=None, state__in=_UNTOUCHED).exclude(unconfirmed_code="")
+    opened = told.exclude(opened_at=None).order_by("-size_ratio", "pk")
+    ids = list(figures.values_list("series", flat=True).distinct()[:_MOST_SERIES])
     ratios = _present_ratios(ids)
     return Night(
         night=night,

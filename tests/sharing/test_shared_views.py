@@ -80,6 +80,7 @@ def paths(pair: Pair) -> dict[str, str]:
         "sets": f"/compare?side={side}%26to%3D-4d&side={side}%26from%3D-4d",
         "alert": f"/alerts/{alert.pk}",
         "pair": f"/pairs/{pair.pk}",
+        "morning": f"/morning?night={alert.night}&environment={pair.environment_id}",
     }
 
 
@@ -96,7 +97,7 @@ def test_a_stranger_sees_the_view_and_no_navigation(member: Client, pair: Pair, 
     assert Share.objects.get().opened == 1
 
 
-@pytest.mark.parametrize("name", ["history", "matrix", "compare", "sets", "alert", "pair"])
+@pytest.mark.parametrize("name", ["history", "matrix", "compare", "sets", "alert", "pair", "morning"])
 @pytest.mark.parametrize("shows", ["frozen", "live"])
 def test_pseudonyms_hide_hosts_and_environments_everywhere(member: Client, pair: Pair, name: str, shows: str) -> None:
     path = link(member, paths(pair)[name], shows=shows, anonymise="on")

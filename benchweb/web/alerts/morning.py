@@ -2,15 +2,24 @@
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from urllib.parse import urlencode
 
+from django.contrib.auth.models import User
+from django.http import QueryDict
+from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
+from benchweb.accounts.models import Team
+from benchweb.common.rows import row_id
+from benchweb.hosts.models import Environment
 from benchweb.regressions.models import Alert
 from benchweb.regressions.overview import DONE_STATES
 from benchweb.regressions.selectors import FIRST_NIGHT, Night, night_of_date
 from benchweb.regressions.words import alert_title, unconfirmed_reason
 
 _DAY = timedelta(days=1)
+_MOST_CHOICES = 200
 
 
 @dataclass(frozen=True)
@@ -21,16 +30,45 @@ class AlertLine:
     title: str
     unconfirmed: str
 
+    @property
+    def texts(self) -> list[str]:
+        """Return title, state, and when it began."""
+        return [self.title, str(self.alert.get_state_display()), f"{self.alert.begun_at:%Y-%m-%d %H:%M} UTC"]
+
+
+@dataclass(frozen=True)
+class NightScope:
+    """What a night is told of: one environment, those of a team, or all; of an id that isn't there nothing."""
+
+    environment_id: int | None = None
+    team_id: int | None = None
+    names: tuple[str, ...] = ()
+    environment_ids: set[int] | None = None
+
+    @property
+    def query(self) -> str:
+        """Return what follows the night in an address."""
+        chosen = {"environment": self.environment_id, "team": self.team_id}
+        return "".join(f"&{urlencode({name: pk})}" for name, pk in chosen.items() if pk)
+
 
 @dataclass(frozen=True)
 class MorningPage:
     """A night; `sections` are title, what is said where there is nothing, and the alerts."""
 
+    scope: NightScope
     night: date
     summary: Night
     sections: list[tuple[str, str, list[AlertLine]]]
+    # How many alerts somebody should look at.
+    left: int
     before: date
     after: date | None
+
+    @property
+    def address(self) -> str:
+        """Return the page's own address, with the night even where none was asked for."""
+        return f"{reverse('web:morning')}?night={self.night}{self.scope.query}"
 
     @property
     def has_nothing(self) -> bool:
@@ -42,38 +80,97 @@ class MorningPage:
         is_complete = (
             self.summary.complete_slots == self.summary.slots and self.summary.finished_runs == self.summary.runs
         )
-        return is_complete and not self.has_nothing and not any(rows for _title, _empty, rows in self.sections[:2])
+        return is_complete and not self.has_nothing and not self.left
 
     @property
-    def detectable(self) -> str:
-        """Say the smallest detectable change, the median over the series; nothing where it isn't known."""
-        ratio = self.summary.smallest_detectable_change_ratio
-        return "" if ratio is None else f"{ratio * 100:.1f} %"
+    def verdict(self) -> str:
+        """Say the night in two words, where two will do."""
+        if self.is_quiet:
+            return _("All quiet.")
+        return _("Nothing ran.") if self.has_nothing else ""
+
+    @property
+    def rests_on(self) -> str:
+        """Say what that rests on: complete slots, finished runs, and the smallest change that would have been seen."""
+        night = self.summary
+        slots = ngettext(
+            "%(complete)s of %(slots)s slot with complete results,",
+            "%(complete)s of %(slots)s slots with complete results,",
+            night.slots,
+        ) % {"complete": night.complete_slots, "slots": night.slots}
+        runs = ngettext(
+            "%(finished)s of %(runs)s run finished.", "%(finished)s of %(runs)s runs finished.", night.runs
+        ) % {"finished": night.finished_runs, "runs": night.runs}
+        ratio = night.smallest_detectable_change_ratio
+        change = (
+            _("No series has enough runs yet to tell what change it could show.")
+            if ratio is None
+            else _("Half of the series would show a change of %(ratio)s or less within five runs.")
+            % {"ratio": f"{ratio * 100:.1f} %"}
+        )
+        return " ".join([*([slots] if night.slots else []), runs, change])
 
 
-def morning_page(night: date | None) -> MorningPage:
+def morning_of(query: QueryDict) -> MorningPage:
+    """Return the page that an address asks for; what can't be read in it is the latest night, and everything."""
+    try:
+        night = date.fromisoformat(query.get("night", ""))
+    except ValueError:
+        night = None
+    return morning_page(night, night_scope(row_id(query.get("environment", "")), row_id(query.get("team", ""))))
+
+
+def night_scope(environment_id: int | None, team_id: int | None) -> NightScope:
+    """Return a scope with the names and the environments that it has; a query for each that is chosen, and one more."""
+    environment = Environment.objects.filter(pk=environment_id).first() if environment_id else None
+    team = Team.objects.filter(pk=team_id).first() if team_id else None
+    ids = {environment_id} if environment_id else None
+    if team_id:
+        of_team = team.environment_ids() if team else set()
+        ids = of_team if ids is None else ids if of_team is None else ids & of_team
+    names = tuple(str(named) for named in (team, environment) if named)
+    return NightScope(environment_id=environment_id, team_id=team_id, names=names, environment_ids=ids)
+
+
+def morning_page(night: date | None, scope: NightScope) -> MorningPage:
     """Return what a night's page shows, by default the latest: nights go from noon to noon, UTC, named by their end."""
     today = datetime.now(UTC).date()
     night = max(FIRST_NIGHT, min(night or today, today + _DAY))
-    summary = night_of_date(night)
-    done = (*DONE_STATES, Alert.State.RECOVERED)
-    left = [alert for alert in summary.begun if alert.state not in done and not alert.is_snoozed]
-    changed = [alert for alert in left if alert.kind != Alert.Kind.ABSENCE]
-    missing = [alert for alert in left if alert.kind == Alert.Kind.ABSENCE]
-    sections = [
-        (_("What changed"), _("Nothing changed."), changed),
-        (_("What is missing"), _("Nothing is missing."), missing),
-        (_("What recovered"), _("Nothing recovered."), summary.recovered),
-    ]
-    if summary.unconfirmed:
-        sections.append((_("What was not measured again"), "", summary.unconfirmed))
+    summary = night_of_date(night, scope.environment_ids)
     return MorningPage(
+        scope=scope,
         night=night,
         summary=summary,
-        sections=[(title, empty, _lines(rows)) for title, empty, rows in sections],
+        sections=_sections(summary),
+        left=len(_left(summary)),
         before=night - _DAY,
         after=night + _DAY if night < today else None,
     )
+
+
+def scope_choices(user: User) -> dict[str, list[tuple[str, str]]]:
+    """Return what a reader may choose: the environments in use, and their own teams."""
+    environments = Environment.objects.filter(archived_at=None)[:_MOST_CHOICES]
+    named = {"environments": environments, "teams": user.teams.all()}
+    return {name: [(str(row.pk), str(row)) for row in rows] for name, rows in named.items()}
+
+
+def _sections(summary: Night) -> list[tuple[str, str, list[AlertLine]]]:
+    left = _left(summary)
+    sections = [
+        (_("What changed"), _("Nothing changed."), [alert for alert in left if alert.kind != Alert.Kind.ABSENCE]),
+        (_("What is missing"), _("Nothing is missing."), [alert for alert in left if alert.kind == Alert.Kind.ABSENCE]),
+        (_("What recovered"), _("Nothing recovered."), summary.recovered),
+        (_("What was not measured again"), "", summary.unconfirmed),
+    ]
+    # Where nothing ran, that nothing changed would be no news.
+    has_run = bool(summary.runs or summary.slots)
+    return [(title, empty, _lines(rows)) for title, empty, rows in sections if rows or (empty and has_run)]
+
+
+def _left(summary: Night) -> list[Alert]:
+    done = (*DONE_STATES, Alert.State.RECOVERED)
+    return [alert for alert in summary.begun if alert.state not in done and not alert.is_snoozed]
 
 
 def _lines(alerts: list[Alert]) -> list[AlertLine]:

@@ -1,7 +1,6 @@
 """Alerts: the list, one alert, and what people do about it."""
 
 from collections.abc import Mapping
-from datetime import date
 from typing import Any, cast
 
 from django.contrib import messages
@@ -22,7 +21,7 @@ from benchweb.regressions.transitions import AlertError
 from benchweb.web.alerts.actions import do, do_many
 from benchweb.web.alerts.alert_form import form_choices, history, mergeable
 from benchweb.web.alerts.listing import alert_list
-from benchweb.web.alerts.morning import morning_page
+from benchweb.web.alerts.morning import morning_of, scope_choices
 from benchweb.web.alerts.page import alert_page
 from benchweb.web.shared.lists import list_page
 
@@ -71,12 +70,9 @@ def alert(request: HttpRequest, alert_id: int) -> HttpResponse:
 @needs(Permission.READ)
 @require_GET
 def morning(request: HttpRequest) -> HttpResponse:
-    """Show what a night gave; a night that can't be read is the latest."""
-    try:
-        night = date.fromisoformat(request.GET.get("night", ""))
-    except ValueError:
-        night = None
-    return render(request, "alerts/morning.html", {"page": morning_page(night)})
+    """Show what a night gave, for one environment, a team's or all; a night that can't be read is the latest."""
+    page = morning_of(request.GET)
+    return render(request, "alerts/morning.html", {"page": page} | scope_choices(cast(User, request.user)))
 
 
 @needs(Permission.RUN, within=environments_of_alert)

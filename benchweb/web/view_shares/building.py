@@ -31,6 +31,7 @@ from benchweb.schedules.models import Schedule
 from benchweb.sharing.frozen import unlinked
 from benchweb.sharing.frozen_views import LONGEST_PATH, FrozenSection, FrozenTable, FrozenView, NotShareable
 from benchweb.state_words import state_word
+from benchweb.web.alerts.morning import morning_of
 from benchweb.web.alerts.page import alert_page
 from benchweb.web.history.page import history_view
 from benchweb.web.matrix.cells import DisplayedCell
@@ -144,6 +145,27 @@ def _alert(request: HttpRequest, alert_id: int) -> FrozenView:
         badge_label=_("alert"),
         badge_value=str(row.get_state_display()),
         is_bad=row.state in (Alert.State.OPEN, Alert.State.ACKNOWLEDGED, Alert.State.CONFIRMING),
+    )
+
+
+def _morning(request: HttpRequest) -> FrozenView:
+    """Return what a night gave; its badge is whether all is quiet, or how many alerts are left."""
+    page = morning_of(request.GET)
+    left = ngettext("%(count)s open alert", "%(count)s open alerts", page.left) % {"count": page.left}
+    columns = [_("Alert"), _("State"), _("Began")]
+    tables = [
+        FrozenTable(title=title, columns=columns, rows=[row.texts for row in rows])
+        for title, _empty, rows in page.sections
+        if rows
+    ]
+    return FrozenView(
+        title=" · ".join([_("Night of {night}").format(night=page.night), *page.scope.names]),
+        lines=[" ".join(filter(None, [page.verdict, page.rests_on]))],
+        made_at=timezone.now(),
+        tables=tables,
+        badge_label=_("last night"),
+        badge_value=left if page.left else page.verdict or page.rests_on,
+        is_bad=bool(page.left),
     )
 
 
@@ -266,6 +288,7 @@ _BUILDERS: dict[str, Callable[..., FrozenView]] = {
     "matrix": _matrix,
     "compare": _compare,
     "alert": _alert,
+    "morning": _morning,
     "pair": _pair,
     "schedule": _schedule,
     "report": _report,

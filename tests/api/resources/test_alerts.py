@@ -11,6 +11,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from benchweb.accounts.models import Role
+from benchweb.accounts.roles.grants import role_set, team_create
 from benchweb.annotations.services import annotation_create
 from benchweb.hosts.models import Facts, Pair
 from benchweb.regressions import transitions
@@ -18,7 +20,7 @@ from benchweb.regressions.models import Alert, AlertTransition
 from benchweb.results.models import Result, Series
 from benchweb.runs.models import Run, Trial
 from tests.api.conftest import ApiClient
-from tests.factories import make_pair
+from tests.factories import make_environment, make_pair
 from tests.nights import NIGHT, measured
 from tests.regressions.judged import judged, night, quiet
 
@@ -239,6 +241,13 @@ def test_a_night_tells_what_began_and_what_it_rests_on(api: ApiClient, alert: Al
     assert [each["id"] for each in found["begun"]] == [alert.pk]
     assert (found["recovered"], found["runs"], found["finished_runs"], found["slots"]) == ([], 1, 1, 0)
     assert 0 < found["smallest_detectable_change_ratio"] < 0.5
+    elsewhere = make_environment().pk
+    assert api.get(f"/nights/{alert.night}?environment={elsewhere}").json()["begun"] == []
+    team = team_create(name="rack people")
+    role_set(role=Role.OPERATOR, team=team, environment_id=elsewhere)
+    assert api.get(f"/nights/{alert.night}?team={team.pk}").json()["runs"] == 0
+    unknown = api.get(f"/nights/{alert.night}?team=999999")
+    assert (unknown.status_code, unknown.json()["errors"][0]["field"]) == (422, "team")
     assert api.get("/nights/2026-02-30").status_code == 404
     assert api.get("/nights/0001-01-01").status_code == 404
 

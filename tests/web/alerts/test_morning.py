@@ -2,10 +2,15 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from django.test import Client
 
+from benchweb.accounts.models import Role
+from benchweb.accounts.roles.grants import role_set, team_create
 from benchweb.regressions import transitions
 from benchweb.regressions.models import Alert
+from benchweb.regressions.words import alert_title
+from benchweb.web.view_shares.building import built
 from tests.factories import make_alert, make_pair
 from tests.nights import NIGHT
 from tests.regressions.judged import quiet
@@ -43,6 +48,44 @@ def test_a_night_without_runs_is_not_called_quiet(signed_in: Client) -> None:
     page = signed_in.get("/morning?night=2001-01-01").content.decode()
     assert "All quiet" not in page
     assert "Nothing ran." in page
+
+
+def test_where_nothing_ran_nothing_is_said_to_be_unchanged(signed_in: Client) -> None:
+    page = signed_in.get("/morning?night=2001-01-01").content.decode()
+    assert "Nothing changed" not in page
+    assert "Nothing is missing" not in page
+
+
+def test_an_environment_and_a_team_have_a_night_of_their_own(signed_in: Client) -> None:
+    ours, theirs = make_pair(), make_pair()
+    alerts = [make_alert(pair=pair, at=AT) for pair in (ours, theirs)]
+    team = team_create(name="rack people")
+    role_set(role=Role.OPERATOR, team=team, environment_id=ours.environment_id)
+    for chosen in (f"environment={ours.environment_id}", f"team={team.pk}"):
+        page = signed_in.get(f"{PAGE}&{chosen}").content.decode()
+        assert [f'href="/alerts/{alert.pk}"' in page for alert in alerts] == [True, False]
+        # The nights beside it are told of the same.
+        assert f"night=2026-11-25&amp;{chosen}" in page
+    assert f'href="/alerts/{alerts[0].pk}"' not in signed_in.get(f"{PAGE}&environment=999999").content.decode()
+
+
+def test_what_belongs_to_no_environment_is_told_in_each(signed_in: Client) -> None:
+    pair = make_pair()
+    of_host = make_alert(pair=pair, at=AT)
+    Alert.objects.filter(pk=of_host.pk).update(pair=None, environment=None, host=pair.source.host)
+    page = signed_in.get(f"{PAGE}&environment={pair.environment_id}").content.decode()
+    assert f'href="/alerts/{of_host.pk}"' in page
+
+
+@pytest.mark.django_db
+def test_a_night_can_be_shared() -> None:
+    alert = make_alert(pair=make_pair(), at=AT)
+    view = built(PAGE, "UTC", "en")
+    assert view.title == "Night of 2026-11-26"
+    (table,) = view.tables
+    assert [row[1:] for row in table.rows] == [["open", f"{AT:%Y-%m-%d %H:%M} UTC"]]
+    assert alert_title(alert) in table.rows[0]
+    assert (view.badge_value, view.is_bad) == ("1 open alert", True)
 
 
 def test_a_night_that_can_not_be_read_is_the_latest(signed_in: Client) -> None:

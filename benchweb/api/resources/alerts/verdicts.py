@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from ninja import Query, Router
 from pydantic import BaseModel, Field
 
+from benchweb.accounts.models import Team
 from benchweb.api.authentication import READ
 from benchweb.api.paging import refuse_unknown
 from benchweb.api.problems import Problem, invalid, not_found
@@ -37,6 +38,13 @@ class VerdictQuery(BaseModel):
     """Without a baseline: the pair's own runs in the two months before."""
 
     baseline: Annotated[str, Field(max_length=40, examples=["12", "env:3", "pinned"])] = ""
+
+
+class NightQuery(BaseModel):
+    """Of one environment, or of those in which a team has roles; alerts and slots of no environment are in each."""
+
+    environment: Identifier | None = None
+    team: Identifier | None = None
 
 
 @router.get("/series/{series_id}/changes", response=SeriesChangesItem, auth=READ)
@@ -87,9 +95,10 @@ def run_verdict(request: HttpRequest, run_id: Identifier, query: Query[VerdictQu
 
 
 @router.get("/nights/{night}", response=NightItem, auth=READ)
-def night_get(request: HttpRequest, night: str) -> NightItem:
+def night_get(request: HttpRequest, night: str, query: Query[NightQuery]) -> NightItem:
     """Show what a night gave, from noon to noon UTC, named by the date of its end."""
-    summary = night_of_date(_date(night))
+    refuse_unknown(request, NightQuery)
+    summary = night_of_date(_date(night), _environment_ids(query))
     return NightItem(
         night=summary.night,
         begun=[AlertItem(**alert_fields(request, alert)) for alert in summary.begun],
@@ -101,6 +110,15 @@ def night_get(request: HttpRequest, night: str) -> NightItem:
         finished_runs=summary.finished_runs,
         smallest_detectable_change_ratio=summary.smallest_detectable_change_ratio,
     )
+
+
+def _environment_ids(query: NightQuery) -> set[int] | None:
+    team = row_named(Team.objects.all(), query.team, "team") if query.team else None
+    of_team = team.environment_ids() if team else None
+    if not query.environment:
+        return of_team
+    ids = {row_named(Environment.objects.all(), query.environment, "environment").pk}
+    return ids if of_team is None else ids & of_team
 
 
 def _beside(run: Run, baseline: str) -> tuple[verdicts.RunVerdict, int | None]:
