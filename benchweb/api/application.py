@@ -27,6 +27,7 @@ from benchweb.api.problems import MEDIA_TYPE, FieldError, Problem, invalid_field
 from benchweb.charts.moments import rfc3339
 from benchweb.common.database_faults import took_too_long
 from benchweb.hosts.errors import HostsError
+from benchweb.labels import LabelError
 from benchweb.notifications.errors import NotificationError
 from benchweb.plans.expansion import PlanError
 from benchweb.regressions.transitions import AlertError
@@ -41,6 +42,11 @@ RETRY_AFTER_SECONDS = 5
 # A method that a path doesn't have, and a path that isn't there, never reach ninja's error handlers.
 OF_DESCRIPTION = "which calls there are is no secret"
 _METHODS = "GET, POST, PUT, PATCH, DELETE"
+# What services refuse, each with the field at fault.
+_REFUSALS = (
+    *(HostsError, PlanError, LaunchError, ScheduleError, ShareError, NotificationError, AlertError),
+    LabelError,
+)
 _FIELD_ERROR = {
     "type": "object",
     "required": ["field", "message"],
@@ -78,7 +84,7 @@ class BenchwebAPI(NinjaAPI):
         self.add_exception_handler(HttpError, _http_error)
         self.add_exception_handler(ValidationError, _validation_error)
         self.add_exception_handler(RequestDataTooBig, _too_big)
-        for refusal in (HostsError, PlanError, LaunchError, ScheduleError, ShareError, NotificationError, AlertError):
+        for refusal in _REFUSALS:
             self.add_exception_handler(refusal, _refused)
         self.add_exception_handler(OperationalError, _database_away)
         self.add_exception_handler(Exception, _unexpected)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from django.http import HttpRequest
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, FailFast, Field
 
 from benchweb.api.parser import MAXIMUM_INTEGER
 from benchweb.common.names import text_fault
@@ -47,6 +47,8 @@ def _in_utc(moment: datetime) -> datetime:
 # Bounds of length are the services', which say more; these only keep a name printable on one line.
 Name = Annotated[str, AfterValidator(_one_line)]
 Description = Annotated[str, Field(max_length=10_000)]
+# What one label holds is the services', which say more.
+Labels = Annotated[list[str], Field(max_length=1000), FailFast()]
 Moment = Annotated[datetime, AfterValidator(_in_utc)]
 
 

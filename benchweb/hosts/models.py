@@ -1,6 +1,5 @@
 """What is measured: hosts, their endpoints, environments, pairs, and the facts seen on them."""
 
-from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.db.models import F, Func, Q
@@ -10,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from benchweb.catalog.reasons import ReasonOf
 from benchweb.common.names import MAXIMUM_KEY_LENGTH
 from benchweb.hosts.fields import NameKeyField
+from benchweb.labels import Labelled
 
 
 class Archivable(models.Model):
@@ -51,12 +51,10 @@ class Environment(NamedOnce):
         ]
 
 
-class Host(NamedOnce):
+class Host(Labelled, NamedOnce):
     """A machine."""
 
     description = models.TextField(blank=True)
-    # Words to choose hosts by, such as "rack-7" or "nightly".
-    labels = ArrayField(models.CharField(max_length=60), default=list, blank=True)
     # The uplink or site that this host shares with others of the same name: a run that leaves it occupies it.
     uplink = models.CharField(max_length=60, blank=True)
     # Made up by generate_history: no engine answers there, so it is neither probed nor measured.
@@ -184,7 +182,7 @@ class Enrolment(models.Model):
         ordering = ["-claimed_at"]
 
 
-class Pair(models.Model):
+class Pair(Labelled):
     """Source endpoint to sink endpoint in an environment; one host alone where both are the same endpoint."""
 
     class Path(models.TextChoices):

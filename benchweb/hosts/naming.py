@@ -1,6 +1,6 @@
 """Names of hosts and environments: each is used once among those that are not archived."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from typing import TypeVar
@@ -74,40 +74,13 @@ def _taken(other: NamedOnce, name: str) -> HostsError:
     return HostsError("name", message, other)
 
 
-MAXIMUM_LABELS = 20
-MAXIMUM_LABEL_LENGTH = 60
-
-
-def labels_fault(labels: Sequence[str]) -> str:
-    """Say what is wrong with a host's labels, or nothing."""
-    if len(labels) > MAXIMUM_LABELS:
-        return _("{labels} labels; a host has at most {maximum_labels}.").format(
-            labels=f"{len(labels):,}", maximum_labels=MAXIMUM_LABELS
-        )
-    for label in labels:
-        if not 1 <= len(label.strip()) <= MAXIMUM_LABEL_LENGTH:
-            return _("A label has 1 to {maximum_label_length} characters.").format(
-                maximum_label_length=MAXIMUM_LABEL_LENGTH
-            )
-        # Pages list labels with commas between them.
-        if "," in label:
-            return _("{label} has a comma, which parts labels: give two labels, or leave it out.").format(
-                label=f"{label[:60]!r}"
-            )
-        if fault := text_fault(label):
-            return fault.replace("a name", "a label")
-    return ""
+MAXIMUM_UPLINK_LENGTH = 60
 
 
 def uplink_fault(uplink: str) -> str:
     """Say what is wrong with an uplink's name, or nothing; a host without one has none."""
-    if len(uplink) > MAXIMUM_LABEL_LENGTH:
-        return _("An uplink's name has at most {maximum_label_length} characters.").format(
-            maximum_label_length=MAXIMUM_LABEL_LENGTH
+    if len(uplink) > MAXIMUM_UPLINK_LENGTH:
+        return _("An uplink's name has at most {maximum_uplink_length} characters.").format(
+            maximum_uplink_length=MAXIMUM_UPLINK_LENGTH
         )
     return text_fault(uplink)
-
-
-def tidied(labels: Sequence[str]) -> list[str]:
-    """Return each label once, as names are stored, in the order given."""
-    return list(dict.fromkeys(map(stored_name, labels)))

@@ -3,11 +3,12 @@
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
-from django.db.models import Count, F, Func, Prefetch, Q, QuerySet
+from django.db.models import Count, Prefetch, Q, QuerySet
 
 from benchweb.common.names import name_key, searched, stored_name
 from benchweb.common.rows import fetch
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair
+from benchweb.labels import with_label
 
 # In the address: whatever does not answer as an engine should.
 SILENT = "silent"
@@ -76,15 +77,17 @@ def faulty_paths(*, most: int) -> list[Pair]:
 
 
 def hosts_matching(
-    *, text: str = "", status: str = "", network_mode: str = "", archived: bool = False
+    *, text: str = "", label: str = "", status: str = "", network_mode: str = "", archived: bool = False
 ) -> QuerySet[Host]:
-    """Return hosts by part of a name or an address, by the state and the network mode of their endpoints."""
+    """Return hosts by part of a name or an address, by label, by the state and the network mode of their endpoints."""
     endpoints = Endpoint.objects.filter(archived_at=None)
     if status:
         endpoints = endpoints.filter(status__in=SILENT_STATUSES if status == SILENT else [status])
     if network_mode:
         endpoints = endpoints.filter(network_mode=stored_name(network_mode))
     hosts = Host.objects.filter(archived_at__isnull=not archived)
+    if label:
+        hosts = with_label(hosts, label)
     if status or network_mode:
         hosts = hosts.filter(pk__in=endpoints.values("host"))
     if text := searched(text):
@@ -101,12 +104,6 @@ def hosts_matching(
 def network_modes() -> list[str]:
     """Return the network modes in use, for a filter."""
     return list(Endpoint.objects.order_by("network_mode").values_list("network_mode", flat=True).distinct())
-
-
-def labels_in_use() -> list[str]:
-    """Return the labels of the hosts in use, for a choice; one query."""
-    labels = Host.objects.filter(archived_at=None).annotate(label=Func(F("labels"), function="unnest"))
-    return list(labels.order_by("label").values_list("label", flat=True).distinct())
 
 
 def uplinks_in_use() -> list[str]:
@@ -141,9 +138,10 @@ def pairs_matching(
     path: str = "",
     host: int | None = None,
     endpoint: Endpoint | None = None,
+    label: str = "",
     archived: bool = False,
 ) -> QuerySet[Pair]:
-    """Return pairs by part of a host's or environment's name or an address, by environment, host and states."""
+    """Return pairs by part of a host's or environment's name or an address, by environment, host, label and states."""
     pairs = Pair.objects.filter(archived_at__isnull=not archived)
     if text := searched(text):
         pairs = pairs.filter(
@@ -152,7 +150,10 @@ def pairs_matching(
             | _is_called(text, "environment__")
             | _is_called(text, "source__host__")
             | _is_called(text, "sink__host__")
+            | Q(labels__contains=[text])
         )
+    if label:
+        pairs = with_label(pairs, label)
     if environment is not None:
         pairs = pairs.filter(environment=environment)
     if status:

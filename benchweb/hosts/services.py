@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, Func, Q, Value
+from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -22,16 +22,9 @@ from benchweb.hosts.errors import HostsError
 from benchweb.hosts.facts.records import facts_record
 from benchweb.hosts.machines import address_check, certificate_check, machine_follow
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
-from benchweb.hosts.naming import (
-    MAXIMUM_LABELS,
-    checked_name,
-    labels_fault,
-    name_holder,
-    name_once,
-    tidied,
-    uplink_fault,
-)
+from benchweb.hosts.naming import checked_name, name_holder, name_once, uplink_fault
 from benchweb.hosts.secrets import encrypted
+from benchweb.labels import labels_fault, stored_labels
 
 CHECK_TASK = "workers.tasks.check_endpoint"
 # No link of today is outside: what is has lost a unit.
@@ -70,30 +63,6 @@ def host_update(*, host: Host, name: str, description: str, labels: Sequence[str
     values = _called(name) | {"description": description, **_placing(labels, uplink)}
     with name_once(Host, name, but=host.pk):
         Host.objects.filter(pk=host.pk).update(**values)
-
-
-@transaction.atomic
-def hosts_label(*, host_ids: Sequence[int], label: str) -> int:
-    """Add a label to hosts; return how many have it now; raise HostsError for no label, or one too many for a host."""
-    word = stored_name(label)
-    if fault := labels_fault([word]):
-        raise HostsError("label", fault)
-    hosts = Host.objects.filter(pk__in=host_ids)
-    full = hosts.exclude(labels__contains=[word]).filter(labels__len__gte=MAXIMUM_LABELS).first()
-    if full is not None:
-        words = {"host": full.name, "maximum_labels": MAXIMUM_LABELS}
-        raise HostsError(
-            "label", _("{host} has {maximum_labels} labels, which is the maximum: take one off first.").format(**words)
-        )
-    hosts.exclude(labels__contains=[word]).update(labels=Func(F("labels"), Value(word), function="array_append"))
-    return hosts.count()
-
-
-def hosts_unlabel(*, host_ids: Sequence[int], label: str) -> int:
-    """Take a label from hosts; return how many had it."""
-    word = stored_name(label)
-    labelled = Host.objects.filter(pk__in=host_ids, labels__contains=[word])
-    return labelled.update(labels=Func(F("labels"), Value(word), function="array_remove"))
 
 
 def environment_create(*, name: str, description: str = "") -> Environment:
@@ -293,15 +262,18 @@ def endpoint_is_back(*, endpoint_id: int) -> None:
     Endpoint.objects.filter(pk=endpoint_id).exclude(unreachable_since=None).update(unreachable_since=None)
 
 
-def pair_create(*, source: Endpoint, sink: Endpoint | None, environment: Environment) -> Pair:
+def pair_create(
+    *, source: Endpoint, sink: Endpoint | None, environment: Environment, labels: Sequence[str] = ()
+) -> Pair:
     """Create a pair, without a sink that of one host alone; an equal one that isn't archived is refused."""
     if sink == source:
         raise HostsError("sink", _("The sink is the source: choose another, or none to measure this host alone."))
     sink = sink or source
     _pair_check(source, sink, environment)
+    stored = _checked_labels(labels)
     try:
         with transaction.atomic():
-            return Pair.objects.create(source=source, sink=sink, environment=environment)
+            return Pair.objects.create(source=source, sink=sink, environment=environment, labels=stored)
     except IntegrityError as error:
         raise HostsError(
             "",
@@ -311,12 +283,14 @@ def pair_create(*, source: Endpoint, sink: Endpoint | None, environment: Environ
         ) from error
 
 
-def pair_update(*, pair: Pair, environment: Environment) -> None:
-    """Move a pair to another environment; its ends stay, for its history belongs to them."""
-    _pair_check(pair.source, pair.sink, environment)
+def pair_update(*, pair: Pair, environment: Environment, labels: Sequence[str]) -> None:
+    """Label a pair anew, or move it to another environment; its ends stay, for its history belongs to them."""
+    if environment.pk != pair.environment_id:
+        _pair_check(pair.source, pair.sink, environment)
+    stored = _checked_labels(labels)
     try:
         with transaction.atomic():
-            Pair.objects.filter(pk=pair.pk).update(environment=environment)
+            Pair.objects.filter(pk=pair.pk).update(environment=environment, labels=stored)
     except IntegrityError as error:
         raise HostsError(
             "environment", _("{pair} exists in {environment} already.").format(pair=pair, environment=environment)
@@ -383,10 +357,15 @@ def _pair_check(source: Endpoint, sink: Endpoint, environment: Environment) -> N
 
 
 def _placing(labels: Sequence[str], uplink: str) -> dict[str, Any]:
-    for field, fault in (("labels", labels_fault(labels)), ("uplink", uplink_fault(uplink))):
-        if fault:
-            raise HostsError(field, fault)
-    return {"labels": tidied(labels), "uplink": stored_name(uplink)}
+    if fault := uplink_fault(uplink):
+        raise HostsError("uplink", fault)
+    return {"labels": _checked_labels(labels), "uplink": stored_name(uplink)}
+
+
+def _checked_labels(labels: Sequence[str]) -> list[str]:
+    if fault := labels_fault(labels):
+        raise HostsError("labels", fault)
+    return stored_labels(labels)
 
 
 def _called(name: str) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Alerts as events: each transition that people may be told of is told once, in the same transaction."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.dispatch import receiver
@@ -7,6 +8,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from benchweb.hosts.models import Host
+from benchweb.labels import Labelled
 from benchweb.notifications.events import Event
 from benchweb.notifications.routing import notify
 from benchweb.regressions.explanations import explanation
@@ -37,9 +39,15 @@ def tell(alert: Alert, transition: AlertTransition, **_kwargs: Any) -> None:
             environment_id=alert.environment_id,
             plan_id=alert.plan_id,
             host_ids=tuple(host.pk for host in hosts),
-            labels=tuple(sorted({label for host in hosts for label in host.labels})),
+            labels=_labels(alert, hosts),
         )
     notify(event)
+
+
+def _labels(alert: Alert, hosts: Sequence[Host]) -> tuple[str, ...]:
+    """Return the labels of an alert's hosts, pair and plan."""
+    labelled: list[Labelled] = [*hosts, *(row for row in (alert.pair, alert.plan) if row)]
+    return tuple(sorted({label for row in labelled for label in row.labels}))
 
 
 def _hosts(alert: Alert) -> list[Host]:

@@ -36,7 +36,7 @@ class Event:
     environment_id: int | None = None
     plan_id: int | None = None
     host_ids: tuple[int, ...] = ()
-    # Those of its hosts.
+    # Those of its hosts, its pair and its plan.
     labels: tuple[str, ...] = ()
 
     @property

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.utils.translation import gettext as _
 
 from benchweb.common.names import name_fault, stored_name
-from benchweb.hosts.naming import labels_fault
+from benchweb.labels import labels_fault
 from benchweb.notifications.errors import NotificationError
 
 MOST_WORDS = 40
@@ -19,7 +19,7 @@ def checked_name(name: str) -> str:
 
 
 def checked_label(label: str) -> str:
-    """Return a label of hosts, or nothing for none."""
+    """Return a label as it was given, or nothing for none."""
     if label and (fault := labels_fault([label])):
         raise NotificationError("host_label", fault)
     return label.strip()

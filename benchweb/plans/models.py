@@ -3,10 +3,11 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from benchweb.labels import Labelled
 from benchweb.plans.confidence import RequestedConfidence
 
 
-class Plan(models.Model):
+class Plan(Labelled):
     """A named test plan; what it tests is in its versions, which never change."""
 
     name = models.CharField(max_length=100)

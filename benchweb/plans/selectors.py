@@ -6,13 +6,18 @@ from django.db.models import BooleanField, F, Func, Q, QuerySet, Value
 
 from benchweb.catalog import catalog
 from benchweb.common.names import searched
+from benchweb.labels import with_label
 from benchweb.plans.models import Plan, PlanVersion
 
 
-def plans_matching(*, text: str = "", archived: bool = False) -> QuerySet[Plan]:
-    """Return plans by part of their name; none that was made for a single launch."""
+def plans_matching(*, text: str = "", label: str = "", archived: bool = False) -> QuerySet[Plan]:
+    """Return plans by part of their name or by label; none that was made for a single launch."""
     plans = Plan.objects.filter(archived_at__isnull=not archived, is_one_off=False)
-    return plans.filter(name__icontains=searched(text)) if text else plans
+    if label:
+        plans = with_label(plans, label)
+    if text := searched(text):
+        plans = plans.filter(Q(name__icontains=text) | Q(labels__contains=[text]))
+    return plans
 
 
 def plan_choices(chosen: int | None = None) -> "QuerySet[Plan, tuple[int, str]]":

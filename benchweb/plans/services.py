@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchweb.common.names import name_fault, stored_name
+from benchweb.labels import labels_fault, stored_labels
 from benchweb.plans.confidence import validated_confidence
 from benchweb.plans.expansion import PlanError, validated_steps
 from benchweb.plans.models import Plan, PlanVersion
@@ -26,6 +27,7 @@ def plan_create(
     order: str,
     pause_seconds: float = 0,
     confidence: Mapping[str, Any] | None = None,
+    labels: Sequence[str] = (),
 ) -> Plan:
     """Create a plan with its version 1; raise PlanError, with nothing written, for the first fault."""
     fields = _checked(
@@ -36,7 +38,7 @@ def plan_create(
         pause_seconds=pause_seconds,
         confidence=confidence,
     )
-    plan = Plan.objects.create(name=stored_name(name))
+    plan = Plan.objects.create(name=stored_name(name), labels=_checked_labels(labels))
     PlanVersion.objects.create(plan=plan, number=1, **fields)
     return plan
 
@@ -51,8 +53,12 @@ def plan_update(
     order: str,
     pause_seconds: float = 0,
     confidence: Mapping[str, Any] | None = None,
+    labels: Sequence[str] | None = None,
 ) -> PlanVersion:
-    """Rename, and make a new version if what is tested changed; runs keep the version they were launched with."""
+    """Rename, and make a new version if what is tested changed; runs keep the version they were launched with.
+
+    Without `labels` the plan keeps those that it has.
+    """
     fields = _checked(
         name=name,
         steps=steps,
@@ -61,7 +67,8 @@ def plan_update(
         pause_seconds=pause_seconds,
         confidence=confidence,
     )
-    Plan.objects.filter(pk=plan.pk).update(name=stored_name(name))
+    stored = plan.labels if labels is None else _checked_labels(labels)
+    Plan.objects.filter(pk=plan.pk).update(name=stored_name(name), labels=stored)
     latest = plan.versions.order_by("-number")[0]
     if _is_same(latest, fields):
         return latest
@@ -197,3 +204,9 @@ def _checked(
         "order": order,
         "pause_seconds": pause_seconds,
     }
+
+
+def _checked_labels(labels: Sequence[str]) -> list[str]:
+    if fault := labels_fault(labels):
+        raise PlanError("labels", fault)
+    return stored_labels(labels)

@@ -36,7 +36,7 @@ _CONDITIONS = {
     "pair": "pair.id = %({set})s",
     "environment": "pair.environment_id = %({set})s",
     "host": f"(pair.source_id IN {_OF_HOST} OR pair.sink_id IN {_OF_HOST})",
-    "label": "(%({set})s = ANY(source_host.labels) OR %({set})s = ANY(sink_host.labels))",
+    "label": "%({set})s = ANY(pair.labels || source_host.labels || sink_host.labels)",
     "campaign": "pair.id IN (SELECT pair_id FROM runs_run WHERE campaign_id = %({set})s)",
     "run": "pair.id = (SELECT pair_id FROM runs_run WHERE id = %({set})s)",
     "plan": """pair.id IN (SELECT run.pair_id FROM runs_run run

@@ -4,7 +4,7 @@ import uuid
 
 from django.conf import settings
 from django.contrib.postgres.constraints import ExclusionConstraint
-from django.contrib.postgres.fields import ArrayField, DateTimeRangeField, RangeOperators
+from django.contrib.postgres.fields import DateTimeRangeField, RangeOperators
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from benchweb.catalog.reasons import ReasonOf
 from benchweb.hosts.models import Host, Pair
+from benchweb.labels import Labelled
 from benchweb.plans.models import PlanVersion
 
 
@@ -63,7 +64,7 @@ class Campaign(models.Model):
         ordering = ["-id"]
 
 
-class Run(models.Model):
+class Run(Labelled):
     """A plan version executed on a pair; held by one worker through a lease.
 
     One that runs without a worker rests between two rounds: its next round is in the queues.
@@ -97,8 +98,6 @@ class Run(models.Model):
     addresses = models.JSONField(null=True)
     lease_owner = models.CharField(max_length=100, blank=True)
     lease_until = models.DateTimeField(null=True)
-    # Words that people gave it, to find it by.
-    labels = ArrayField(models.CharField(max_length=60), default=list, db_default=[])
     # Its medians are written down, and among those of its series' recent runs: its points need not be read.
     has_figures = models.BooleanField(default=False, db_default=False)
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from benchweb.common.names import name_key, searched, stored_name
+from benchweb.common.names import name_key, searched
 from benchweb.common.rows import row_id
 from benchweb.hosts.models import Pair
+from benchweb.labels import with_label
 from benchweb.plans.models import PlanVersion
 from benchweb.plans.selectors import versions_of_size
 from benchweb.runs.lists import RunLine, run_lines
@@ -52,7 +53,7 @@ def runs_matching(filters: RunFilters) -> "QuerySet[Run, Run]":
     if filters.host is not None:
         runs = runs.filter(Q(pair__source__host=filters.host) | Q(pair__sink__host=filters.host))
     if filters.label:
-        runs = runs.filter(labels__contains=[stored_name(filters.label)])
+        runs = with_label(runs, filters.label)
     if filters.size_bytes is not None:
         runs = runs.filter(plan_version__in=versions_of_size(filters.size_bytes))
     # Every word must be found somewhere, so that "sizes host-a" narrows and doesn't widen.

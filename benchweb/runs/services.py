@@ -6,13 +6,12 @@ from functools import partial
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import F, Func, Value
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchweb.accounts.permissions import Permission, access_of
 from benchweb.catalog import Kind, catalog
-from benchweb.common.names import kind_word, stored_name, text_fault
+from benchweb.common.names import kind_word
 from benchweb.hosts.models import Pair
 from benchweb.plans.models import Plan, PlanVersion
 from benchweb.runs import endings
@@ -24,7 +23,6 @@ from benchweb.runs.queueing.occupancy import occupancy, resources_of
 
 # A launch of more runs than this asks first, naming the number: pairs ticked by mistake must not hold every host.
 CONFIRM_ABOVE = 1_000
-LONGEST_LABEL = 60
 # Of so many sources each has a thread of one worker.
 MOST_TOGETHER = 32
 
@@ -170,23 +168,6 @@ def run_cancel(*, run: Run) -> bool:
 def runs_cancel(*, run_ids: Sequence[int]) -> int:
     """Cancel several runs as `run_cancel` does; return how many were open."""
     return endings.cancel(run_ids)
-
-
-def runs_label(*, run_ids: Sequence[int], label: str) -> int:
-    """Label runs; return how many have it now; raise LaunchError for what is no label."""
-    word, fault = stored_name(label), text_fault(label)
-    if not word or len(word) > LONGEST_LABEL or fault:
-        raise LaunchError("label", fault or _("A label has 1 to {most} characters.").format(most=LONGEST_LABEL))
-    runs = Run.objects.filter(pk__in=run_ids)
-    runs.exclude(labels__contains=[word]).update(labels=Func(F("labels"), Value(word), function="array_append"))
-    return runs.count()
-
-
-def runs_unlabel(*, run_ids: Sequence[int], label: str) -> int:
-    """Take a label from runs; return how many had it."""
-    word = stored_name(label)
-    labelled = Run.objects.filter(pk__in=run_ids, labels__contains=[word])
-    return labelled.update(labels=Func(F("labels"), Value(word), function="array_remove"))
 
 
 @transaction.atomic

@@ -23,7 +23,7 @@ SCHEDULE |= {"timezone": "UTC", "missed": "skip", "retries": "2", "retry_pause":
 # What an unchanged database looks like: how many rows there are, and what may be changed of them.
 LOOK = """
 SELECT (SELECT array_agg((id, state, labels, cancel_requested_at) ORDER BY id) FROM runs_run),
-  (SELECT array_agg((id, environment_id, archived_at, path_due_at) ORDER BY id) FROM hosts_pair),
+  (SELECT array_agg((id, environment_id, labels, archived_at, path_due_at) ORDER BY id) FROM hosts_pair),
   (SELECT array_agg((id, archived_at, paused_at, cron, target) ORDER BY id) FROM schedules_schedule),
   (SELECT array_agg((id, state) ORDER BY id) FROM regressions_alert),
   (SELECT array_agg((id, archived_at) ORDER BY id) FROM regressions_annotation),
@@ -90,6 +90,7 @@ RUNNING: dict[str, Callable[[Place], Request]] = {
 WRITING: dict[str, Callable[[Place], Request]] = {
     "archive pair": lambda at: (f"/pairs/{at.pair.pk}/archive", {}),
     "archive ticked": lambda at: ("/pairs/archive", {"confirmed": 1, "rows": [at.pair.pk]}),
+    "label pairs": lambda at: ("/pairs/label", {"action": "label", "label": "x", "rows": [at.pair.pk]}),
     "new pair": lambda at: (
         "/pairs/new",
         {"source": at.pair.sink_id, "sink": at.pair.source_id, "environment": at.pair.environment_id},

@@ -22,7 +22,9 @@ pytestmark = pytest.mark.django_db
 
 # Arrays in answers about one row, and what bounds each; a new one needs its bound, and its name here.
 BOUNDED = {
-    "HostItem.labels": "at most 1,000 are taken",
+    "HostItem.labels": "at most 20 are taken",
+    "PairItem.labels": "at most 20 are taken",
+    "PlanItem.labels": "at most 20 are taken",
     "PathFound.dead": "at most 3 beside the one that is told of",
     "HostAvailability.endpoints": "those in use of one host",
     "EndpointAvailability.stretches": "at most 10,000 of a host, else refused",

@@ -92,7 +92,7 @@ NO_PAGES = {
     *("plan_steps", "plan_preview", "plan_detectable", "plan_keep", "plans_archive"),
     *("run_queue", "runs_bulk", "pairs_archive", "hosts_archive", "campaigns_cancel", "columns_save"),
     *("ticked_compare", "ticked_export", "campaigns_label"),
-    *("hosts_restore", "hosts_label", "pairs_restore", "plans_restore"),
+    *("hosts_restore", "hosts_label", "pairs_label", "plans_label", "pairs_restore", "plans_restore"),
     *(
         "launch_choice",
         "import_preview",

@@ -8,7 +8,6 @@ from pytest_django import Settings
 from benchweb.hosts.addresses import AddressError, control_address, data_address
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, FormerName, Host, Pair
-from benchweb.hosts.naming import labels_fault
 from benchweb.hosts.secrets import SecretUnreadable, decrypted
 from benchweb.hosts.services import (
     CheckOutcome,
@@ -22,6 +21,7 @@ from benchweb.hosts.services import (
     pair_create,
     restore,
 )
+from benchweb.labels import labels_fault
 from benchweb.plans.expansion import PlanError
 from tests.factories import make_endpoint, make_pair, make_plan
 

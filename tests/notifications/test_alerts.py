@@ -4,7 +4,9 @@ import pytest
 from django.db import transaction
 from django.utils import translation
 
+from benchweb.hosts.models import Host, Pair
 from benchweb.hosts.services import pair_create
+from benchweb.labels import label_add
 from benchweb.notifications.delivery import outbox
 from benchweb.notifications.models import Channel, Delivery
 from benchweb.notifications.services import RuleValues, rule_create
@@ -36,6 +38,17 @@ def test_an_alert_is_told_when_it_opens_and_when_it_ends() -> None:
     assert last["text"] == "acknowledged, anna\nknown"
     assert last["url"].endswith(f"/alerts/{alert.pk}")
     assert sorted(last["host_ids"]) == sorted([pair.source.host_id, pair.sink.host_id])
+
+
+def test_a_rule_takes_alerts_by_the_label_of_a_host_or_of_the_pair() -> None:
+    rule_create(RuleValues(name="racks", channel=make_channel(), host_label="rack-7"))
+    by_host, by_pair, other = make_pair(), make_pair(), make_pair()
+    label_add(Host.objects.filter(pk=by_host.sink.host_id), "rack-7")
+    label_add(Pair.objects.filter(pk=by_pair.pk), "rack-7")
+    pairs = [Pair.objects.get(pk=pair.pk) for pair in (by_host, by_pair, other)]
+    alerts = [make_alert(pair=pair) for pair in pairs]
+    payloads = Delivery.objects.order_by("pk").values_list("payload", flat=True)
+    assert [payload["data"]["url"].split("/")[-1] for payload in payloads] == [str(each.pk) for each in alerts[:2]]
 
 
 def test_what_is_undone_is_not_told() -> None:

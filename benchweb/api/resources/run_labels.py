@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from ninja import Router, Status
 from pydantic import Field
@@ -10,7 +11,7 @@ from benchweb.api.authentication import RUN
 from benchweb.api.rows import row_or_404
 from benchweb.api.schemas import Body, Identifier, Item
 from benchweb.common.names import stored_name
-from benchweb.runs import services
+from benchweb.labels import MAXIMUM_LABEL_LENGTH, label_add, label_remove
 from benchweb.runs.models import Campaign, Run
 from benchweb.runs.selectors import environments_of_campaign, environments_of_run
 
@@ -18,7 +19,7 @@ router = Router(tags=["runs"])
 
 
 class LabelBody(Body):
-    label: Annotated[str, Field(max_length=services.LONGEST_LABEL)]
+    label: Annotated[str, Field(max_length=MAXIMUM_LABEL_LENGTH)]
 
 
 class LabelsItem(Item):
@@ -37,7 +38,7 @@ class LabelledItem(Item):
 def run_label(request: HttpRequest, run_id: Identifier, body: LabelBody) -> Status[LabelsItem]:
     """Label a run; a label that it has already changes nothing. `GET /runs?label=` finds it."""
     row_or_404(Run.objects.all(), run_id)
-    services.runs_label(run_ids=[run_id], label=body.label)
+    label_add(Run.objects.filter(pk=run_id), body.label)
     return Status(201, _labels(run_id))
 
 
@@ -45,14 +46,14 @@ def run_label(request: HttpRequest, run_id: Identifier, body: LabelBody) -> Stat
 def run_unlabel(request: HttpRequest, run_id: Identifier, label: str) -> LabelsItem:
     """Take a label from a run; one that it doesn't have changes nothing."""
     row_or_404(Run.objects.all(), run_id)
-    services.runs_unlabel(run_ids=[run_id], label=label)
+    label_remove(Run.objects.filter(pk=run_id), label)
     return _labels(run_id)
 
 
 @router.post("/campaigns/{campaign_id}/labels", response=LabelledItem, auth=RUN.within(environments_of_campaign))
 def campaign_label(request: HttpRequest, campaign_id: Identifier, body: LabelBody) -> LabelledItem:
     """Label every run of a campaign."""
-    count = services.runs_label(run_ids=_runs_of(campaign_id), label=body.label)
+    count = label_add(_runs_of(campaign_id), body.label)
     return LabelledItem(label=stored_name(body.label), runs=count)
 
 
@@ -61,13 +62,12 @@ def campaign_label(request: HttpRequest, campaign_id: Identifier, body: LabelBod
 )
 def campaign_unlabel(request: HttpRequest, campaign_id: Identifier, label: str) -> LabelledItem:
     """Take a label from every run of a campaign."""
-    count = services.runs_unlabel(run_ids=_runs_of(campaign_id), label=label)
+    count = label_remove(_runs_of(campaign_id), label)
     return LabelledItem(label=stored_name(label), runs=count)
 
 
-def _runs_of(campaign_id: int) -> list[int]:
-    campaign = row_or_404(Campaign.objects.all(), campaign_id)
-    return list(campaign.runs.values_list("pk", flat=True))
+def _runs_of(campaign_id: int) -> "QuerySet[Run]":
+    return Run.objects.filter(campaign=row_or_404(Campaign.objects.all(), campaign_id))
 
 
 def _labels(run_id: int) -> LabelsItem:

@@ -27,7 +27,7 @@ from benchweb.web.runs.launch_days import LAUNCH_DAYS, launched_within
 from benchweb.web.shared.archiving import counted, ticked
 from benchweb.web.shared.lists import Column, chosen_columns, list_page, listing, posted_back
 from benchweb.web.shared.zones import reader_zone
-from benchweb.web.ticked.labels import labels_of_runs
+from benchweb.web.ticked.labels import rows_labelled
 
 COLUMNS = [
     Column(gettext_noop("Run"), "pk"),
@@ -103,7 +103,7 @@ def campaigns_label(request: HttpRequest) -> HttpResponse:
     if not ids:
         messages.warning(request, _("Nothing is selected: tick some in the first column."))
         return redirect(back)
-    return labels_of_runs(request, list(Run.objects.filter(campaign__in=ids).values_list("pk", flat=True)), back)
+    return rows_labelled(request, Run.objects.filter(campaign__in=ids), "run", back)
 
 
 @needs(Permission.READ)

@@ -12,9 +12,9 @@ from benchweb.catalog import catalog
 from benchweb.catalog.document import TOOL
 from benchweb.charts.comparison.sides import FACT_LABELS, MOST_SIDES, sides_query
 from benchweb.hosts.facts.values import FACTS, FactValue, fact_values
-from benchweb.hosts.models import Environment, Host
-from benchweb.hosts.selectors import labels_in_use
+from benchweb.hosts.models import Environment, Host, Pair
 from benchweb.imports.selectors import imported_tools
+from benchweb.labels import labels_in_use
 from benchweb.plans.models import Plan
 
 _MOST_CHOICES = 1_000
@@ -98,7 +98,9 @@ def _choices(values: Sequence[FactValue]) -> SetChoices:
         (str(FACT_LABELS[name]), [(f"{name}={fact.value}", f"{fact.value} ({_hosts(fact)})") for fact in group])
         for name, group in groupby(values, key=lambda fact: fact.name)
     ]
-    return SetChoices(environments, hosts, plans, [(label, label) for label in labels_in_use()], _tools(), facts)
+    return SetChoices(
+        environments, hosts, plans, [(label, label) for label in labels_in_use(Host, Pair)], _tools(), facts
+    )
 
 
 def _tools() -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from benchweb.hosts.machines import has_known_engine
 from benchweb.hosts.models import Endpoint, Environment, Host
-from benchweb.web.shared.forms import PageForm, description_field, text_field
+from benchweb.web.shared.forms import PageForm, description_field, labels_field, text_field
 
 _WRITTEN = re.compile(r"(\d+(?:\.\d+)?)\s*([kKMGT]?)(?:bit/s|bits/s|bps|b/s|bit|b)?")
 _FACTORS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -42,6 +42,7 @@ def link_speed_text(bps: float) -> str:
     return f"{bps / factor:g} {prefix}bit/s"
 
 
+_HELP_LABELS = _("Labels by which schedules select hosts, separated by commas.")
 # Named so that no linter takes them for secrets.
 _HELP_NEW = _("The secret shared by this dashboard and the engine. Keep the generated one, or enter the engine's.")
 _HELP_STORED = _("Leave empty to keep the stored token. Another address or fingerprint needs it again.")
@@ -66,27 +67,6 @@ class NamedForm(PageForm):
         return cls(initial={"name": row.name, "description": row.description})
 
 
-class LabelsField(forms.CharField):
-    """Words with commas between them, read as a list."""
-
-    def prepare_value(self, value: Any) -> Any:
-        return ", ".join(value) if isinstance(value, list) else value
-
-    def to_python(self, value: Any) -> Any:
-        return [label.strip() for label in (value or "").split(",") if label.strip()]
-
-
-def labels_field() -> LabelsField:
-    """Return the field for a host's labels."""
-    return LabelsField(
-        label=_("Labels"),
-        required=False,
-        max_length=None,
-        help_text=_("Labels by which schedules select hosts, separated by commas."),
-        widget=forms.TextInput(attrs={"placeholder": _("rack-7, nightly"), "autocomplete": "off"}),
-    )
-
-
 def uplink_field() -> forms.CharField:
     """Return the field for the uplink that a host shares."""
     return text_field(
@@ -104,7 +84,7 @@ class HostDetailsForm(PageForm):
 
     name = text_field(_("Name"), required=True, max_length=100, autofocus="autofocus")
     description = description_field()
-    labels = labels_field()
+    labels = labels_field(_HELP_LABELS)
     uplink = uplink_field()
 
     @classmethod
@@ -218,7 +198,7 @@ class HostForm(EndpointForm):
         autofocus="autofocus",
     )
     description = description_field()
-    labels = labels_field()
+    labels = labels_field(_HELP_LABELS)
     uplink = uplink_field()
 
     field_order = ["name", "control_address", "token", "data_address", "network_mode", "description", "labels"]

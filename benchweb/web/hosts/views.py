@@ -24,6 +24,7 @@ from benchweb.hosts.errors import HostsError
 from benchweb.hosts.machines import hosts_of_machine
 from benchweb.hosts.models import Endpoint, Facts, Host, Pair
 from benchweb.hosts.pairs import first_pairs
+from benchweb.labels import labels_in_use
 from benchweb.results.series_summaries import Scope
 from benchweb.runs.lists import latest_of_pairs
 from benchweb.runs.models import Run
@@ -62,11 +63,12 @@ def host_list(request: HttpRequest) -> HttpResponse:
     archived = request.GET.get("archived") == "1"
     hosts = selectors.hosts_matching(
         text=request.GET.get("q", ""),
+        label=request.GET.get("label", ""),
         status=request.GET.get("status", ""),
         network_mode=request.GET.get("mode", ""),
         archived=archived,
     )
-    page = listing(request, hosts, columns=COLUMNS, sort="name", filters=["q", "status", "mode", "archived"])
+    page = listing(request, hosts, columns=COLUMNS, sort="name", filters=["q", "label", "status", "mode", "archived"])
     endpoints = [endpoint for host in page.rows for endpoint in host.endpoints.all()]
     facts = selectors.latest_facts(endpoints=endpoints)
     figures = figures_of_hosts([host.pk for host in page.rows])
@@ -77,7 +79,7 @@ def host_list(request: HttpRequest) -> HttpResponse:
     context = {"page": page.of_columns(columns.hidden), "rows": rows, "archived": archived, "columns": columns}
     can = can_of(request.user)
     bulk = {"archive_url": can.address("hosts_archive"), "label_url": can.address("hosts_label")}
-    labels = {"labels": selectors.labels_in_use()}
+    labels = {"labels": labels_in_use(Host)}
     return list_page(request, "hosts/hosts.html", context | choices | bulk | labels)
 
 

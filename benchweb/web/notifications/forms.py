@@ -89,6 +89,9 @@ class TimeOfDayField(forms.TimeField):
         super().__init__(label=label, help_text=help_text, required=False, widget=widget)
 
 
+_HELP_LABEL = _("Of one of its hosts, its pair or its plan.")
+
+
 class RuleForm(PageForm):
     """Which alerts go to which channel, and when."""
 
@@ -98,7 +101,7 @@ class RuleForm(PageForm):
         label=_("Environment"), queryset=Environment.objects.filter(archived_at=None), required=False
     )
     plan = forms.ModelChoiceField(label=_("Plan"), queryset=plans_matching(), required=False)
-    host_label = text_field(_("Host label"), max_length=60)
+    host_label = text_field(_("Label"), help_text=_HELP_LABEL, max_length=60)
     least_severity = forms.ChoiceField(label=_("Least severity"), choices=Severity.choices)
     alert_kinds = text_field(
         _("Kinds of alerts"),
@@ -133,12 +136,12 @@ class WindowForm(PageForm):
 
     name = text_field(_("Name"), required=True, max_length=100)
     host = forms.ModelChoiceField(label=_("Host"), queryset=Host.objects.filter(archived_at=None), required=False)
-    host_label = text_field(_("Host label"), max_length=60)
+    host_label = text_field(_("Label"), help_text=_HELP_LABEL, max_length=60)
     environment = forms.ModelChoiceField(
         label=_("Environment"),
         queryset=Environment.objects.filter(archived_at=None),
         required=False,
-        help_text=_("One of host, host label and environment."),
+        help_text=_("One of host, label and environment."),
     )
     begins_at = forms.DateTimeField(
         label=_("From (UTC)"), widget=forms.DateTimeInput(attrs={"type": "datetime-local", "class": "form-control"})

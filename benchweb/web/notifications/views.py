@@ -60,7 +60,7 @@ def _takes(rule: Rule) -> str:
     parts = [
         rule.environment.name if rule.environment else "",
         rule.plan.name if rule.plan else "",
-        _("hosts labelled {label}").format(label=rule.host_label) if rule.host_label else "",
+        _("labelled {label}").format(label=rule.host_label) if rule.host_label else "",
         _("from {severity}").format(severity=rule.get_least_severity_display()),
         ", ".join(rule.alert_kinds),
         ", ".join(rule.transitions),

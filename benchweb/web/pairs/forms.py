@@ -6,7 +6,9 @@ from django.utils.translation import gettext_lazy as _
 
 from benchweb.hosts import selectors
 from benchweb.hosts.models import Endpoint, Environment
-from benchweb.web.shared.forms import PageForm
+from benchweb.web.shared.forms import PageForm, labels_field
+
+_HELP_LABELS = _("Words to find and compare pairs by, separated by commas.")
 
 
 class EndpointChoice(forms.ModelChoiceField):  # type: ignore[type-arg]  # not subscriptable at run time
@@ -47,6 +49,7 @@ class PairForm(PageForm):
         help_text=_("The label under which results are compared."),
         error_messages={"required": _("Choose an environment."), "invalid_choice": _("This environment is archived.")},
     )
+    labels = labels_field(_HELP_LABELS)
     both_directions = forms.BooleanField(
         label=_("Also add the reverse direction"),
         required=False,
@@ -62,8 +65,8 @@ class PairForm(PageForm):
             field.queryset = rows
 
 
-class PairEnvironmentForm(PageForm):
-    """Move a pair to another environment; its ends stay, for its history belongs to them."""
+class PairDetailsForm(PageForm):
+    """Label a pair, or move it to another environment; its ends stay, for its history belongs to them."""
 
     environment = forms.ModelChoiceField(
         label=_("Environment"),
@@ -71,6 +74,7 @@ class PairEnvironmentForm(PageForm):
         help_text=_("The pair's runs and series move with it."),
         error_messages={"required": _("Choose an environment."), "invalid_choice": _("This environment is archived.")},
     )
+    labels = labels_field(_HELP_LABELS)
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)

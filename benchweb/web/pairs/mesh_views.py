@@ -19,7 +19,8 @@ from benchweb.common.rows import row_id
 from benchweb.hosts import selectors
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.meshes import MAXIMUM_ENDPOINTS, Mesh, mesh_make
-from benchweb.hosts.models import Endpoint
+from benchweb.hosts.models import Endpoint, Host
+from benchweb.labels import labels_in_use
 from benchweb.web.pairs.mesh_form import HUB, MeshForm
 from benchweb.web.shared.conflicts import other_url
 
@@ -84,7 +85,7 @@ def pair_mesh_summary(request: HttpRequest) -> HttpResponse:
 
 def _page(request: HttpRequest, form: MeshForm) -> MeshPage:
     plan_id = row_id((request.POST or request.GET).get("plan", ""))
-    return MeshPage(form, list(selectors.endpoints_usable()), selectors.labels_in_use(), plan_id=plan_id)
+    return MeshPage(form, list(selectors.endpoints_usable()), labels_in_use(Host), plan_id=plan_id)
 
 
 @transaction.atomic

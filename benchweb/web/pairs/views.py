@@ -1,4 +1,4 @@
-"""Pairs: list, page, create in one or both directions, move, archive, restore."""
+"""Pairs: list, page, create in one or both directions, change, archive, restore."""
 
 from django.contrib import messages
 from django.db import transaction
@@ -19,13 +19,14 @@ from benchweb.hosts.checks.path_checks import path_check
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
 from benchweb.hosts.selectors import environments_of_pair
+from benchweb.labels import labels_in_use
 from benchweb.results.models import Series
 from benchweb.results.series_summaries import Scope
 from benchweb.runs.lists import latest_of_pairs
 from benchweb.runs.models import Run
 from benchweb.state_words import state_word
 from benchweb.web.access.context import can_of
-from benchweb.web.pairs.forms import PairEnvironmentForm, PairForm
+from benchweb.web.pairs.forms import PairDetailsForm, PairForm
 from benchweb.web.pairs.path_panel import PathPanel, path_panel
 from benchweb.web.series.section import series_section
 from benchweb.web.shared.archiving import archive_page, archive_several, counted, restore_several, retained_runs, ticked
@@ -89,9 +90,10 @@ def pair_list(request: HttpRequest) -> HttpResponse:
         host=row_id(host) or 0 if host else None,
         status=request.GET.get("status", ""),
         path=request.GET.get("path", ""),
+        label=request.GET.get("label", ""),
         archived=archived,
     )
-    filters = ["q", "environment", "host", "status", "path", "archived"]
+    filters = ["q", "label", "environment", "host", "status", "path", "archived"]
     page = listing(request, pairs, columns=COLUMNS, sort="source__host__name", filters=filters)
     columns = chosen_columns(request, "pairs", COLUMNS)
     figures = figures_of_pairs([pair.pk for pair in page.rows])
@@ -100,6 +102,8 @@ def pair_list(request: HttpRequest) -> HttpResponse:
         "rows": [(pair, figures.get(pair.pk)) for pair in page.rows],
         "columns": columns,
         "archive_url": can_of(request.user).address("pairs_archive"),
+        "label_url": can_of(request.user).address("pairs_label"),
+        "labels": labels_in_use(Pair),
         "archived": archived,
         "environments": Environment.objects.filter(archived_at=None).values_list("pk", "name"),
         "hosts": Host.objects.filter(archived_at=None).values_list("pk", "name"),
@@ -157,20 +161,20 @@ def pair_new(request: HttpRequest) -> HttpResponse:
 @needs(Permission.WRITE, within=environments_of_pair)
 @require_http_methods(["GET", "POST"])
 def pair_edit(request: HttpRequest, pair_id: int) -> HttpResponse:
-    """Move a pair to another environment."""
+    """Label a pair, or move it to another environment."""
     pair = get_object_or_404(_pairs(), pk=pair_id)
-    initial = {"environment": pair.environment_id}
-    form = PairEnvironmentForm(request.POST) if request.method == "POST" else PairEnvironmentForm(initial=initial)
+    initial = {"environment": pair.environment_id, "labels": pair.labels}
+    form = PairDetailsForm(request.POST) if request.method == "POST" else PairDetailsForm(initial=initial)
     back = reverse("web:pair", args=[pair.pk])
     if request.method == "POST" and form.is_valid():
         access_of(request.user).demand(Permission.WRITE, [form.cleaned_data["environment"].pk])
         try:
-            services.pair_update(pair=pair, environment=form.cleaned_data["environment"])
+            services.pair_update(pair=pair, **form.cleaned_data)
             return redirect(back)
         except HostsError as error:
             form.refuse(error.field, error.message)
     return render(
-        request, "shared/form.html", {"form": form, "title": _("Move {pair}").format(pair=pair), "back": back}
+        request, "shared/form.html", {"form": form, "title": _("Edit {pair}").format(pair=pair), "back": back}
     )
 
 
@@ -250,9 +254,10 @@ def _demand(request: HttpRequest, pair_ids: list[int]) -> None:
 def _create(form: PairForm) -> Pair:
     source, sink = form.cleaned_data["source"], form.cleaned_data["sink"]
     environment = form.cleaned_data["environment"]
-    pair = services.pair_create(source=source, sink=sink, environment=environment)
+    labels = form.cleaned_data["labels"]
+    pair = services.pair_create(source=source, sink=sink, environment=environment, labels=labels)
     if form.cleaned_data["both_directions"] and sink is not None:
-        services.pair_create(source=sink, sink=source, environment=environment)
+        services.pair_create(source=sink, sink=source, environment=environment, labels=labels)
     return pair
 
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from benchweb.catalog import Kind, ParameterError, catalog, validated_params
 from benchweb.plans.confidence import DEFAULT_MAXIMUM_REPETITIONS
 from benchweb.plans.expansion import PlanError
-from benchweb.plans.models import PlanVersion
+from benchweb.plans.models import Plan, PlanVersion
 from benchweb.plans.templates import PlanTemplate
 from benchweb.web.plans.sweep_text import parsed_values, spelled
 
@@ -41,6 +41,8 @@ class PlanDraft:
     confidence_level_percent: str = ""
     confidence_width_percent: str = ""
     confidence_max_repetitions: str = ""
+    # Of the plan, not of its version: with commas between them.
+    labels: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,12 @@ def draft_of_template(template: PlanTemplate) -> PlanDraft:
     return draft_of_version(template.name, version)
 
 
+def draft_of_plan(plan: Plan, *, name: str = "") -> PlanDraft:
+    """Return a plan with its latest version as one would type it, under another name where one is given."""
+    draft = draft_of_version(name or plan.name, plan.versions.order_by("-number")[0])
+    return replace(draft, labels=", ".join(plan.labels))
+
+
 def draft_of_version(name: str, version: PlanVersion) -> PlanDraft:
     """Return a plan's version as one would type it."""
     steps = [
@@ -89,6 +97,7 @@ def draft_of_form(data: QueryDict) -> PlanDraft:
         confidence_level_percent=data.get("confidence_level_percent", ""),
         confidence_width_percent=data.get("confidence_width_percent", ""),
         confidence_max_repetitions=data.get("confidence_max_repetitions", ""),
+        labels=data.get("labels", ""),
     )
 
 

@@ -27,6 +27,7 @@ _BASICS = {
     "repetitions": gettext_noop("Repetitions"),
     "order": gettext_noop("Order"),
     "pause_seconds": gettext_noop("Pause"),
+    "labels": gettext_noop("Labels"),
     **{name: label for name, (label, _unit, _default) in _CONFIDENCE.items()},
 }
 

@@ -15,6 +15,7 @@ from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.charts.main_figures import figures_of_plans
 from benchweb.common.rows import row_id
+from benchweb.labels import labels_in_use
 from benchweb.plans import selectors, services
 from benchweb.plans.expansion import PlanError
 from benchweb.plans.models import Plan
@@ -27,8 +28,8 @@ from benchweb.web.plans.draft import (
     PlanDraft,
     changed,
     draft_of_form,
+    draft_of_plan,
     draft_of_template,
-    draft_of_version,
     field_of,
     new_draft,
     values_of,
@@ -36,6 +37,7 @@ from benchweb.web.plans.draft import (
 from benchweb.web.plans.editor import Editor, editor, preview_of
 from benchweb.web.plans.usage import MOST_VERSIONS, compared_versions, plan_usage
 from benchweb.web.shared.archiving import archive_page, archive_several, restore_several, retained_runs
+from benchweb.web.shared.forms import typed_labels
 from benchweb.web.shared.lists import RUNS_DISPLAYED, Column, chosen_columns, list_page, listing
 
 COLUMNS = [
@@ -56,8 +58,9 @@ COLUMNS = [
 def plan_list(request: HttpRequest) -> HttpResponse:
     """List plans with what their latest versions come to."""
     archived = request.GET.get("archived") == "1"
-    plans = selectors.plans_matching(text=request.GET.get("q", ""), archived=archived)
-    page = listing(request, plans, columns=COLUMNS, sort="name", filters=["q", "archived"])
+    text, label = request.GET.get("q", ""), request.GET.get("label", "")
+    plans = selectors.plans_matching(text=text, label=label, archived=archived)
+    page = listing(request, plans, columns=COLUMNS, sort="name", filters=["q", "label", "archived"])
     versions = selectors.latest_versions(plans=page.rows)
     figures = figures_of_plans([plan.pk for plan in page.rows])
     rows = [(plan, versions[plan.pk], preview_of(versions[plan.pk]), figures.get(plan.pk)) for plan in page.rows]
@@ -69,6 +72,8 @@ def plan_list(request: HttpRequest) -> HttpResponse:
         "templates": TEMPLATES,
         "columns": columns,
         "archive_url": can_of(request.user).address("plans_archive"),
+        "label_url": can_of(request.user).address("plans_label"),
+        "labels": labels_in_use(Plan),
     }
     return list_page(request, "plans/plans.html", context)
 
@@ -121,8 +126,7 @@ def plan_new(request: HttpRequest) -> HttpResponse:
 def plan_edit(request: HttpRequest, plan_id: int) -> HttpResponse:
     """Change a plan: a new version, if what is tested changed; runs keep theirs."""
     plan = get_object_or_404(Plan, pk=plan_id)
-    latest = plan.versions.order_by("-number")[0]
-    draft = _draft(request, draft_of_version(plan.name, latest))
+    draft = _draft(request, draft_of_plan(plan))
     title, back = _("Edit {plan}").format(plan=plan.name), reverse("web:plan", args=[plan.pk])
     errors: dict[str, str] = {}
     if request.POST.get("action") == "copy":
@@ -134,7 +138,7 @@ def plan_edit(request: HttpRequest, plan_id: int) -> HttpResponse:
         values, errors = values_of(draft)
         if not errors:
             try:
-                services.plan_update(plan=plan, **vars(values))
+                services.plan_update(plan=plan, **vars(values), labels=typed_labels(draft.labels))
                 return redirect(back)
             except PlanError as error:
                 errors = {field_of(error, draft): error.message}
@@ -263,7 +267,7 @@ def _start(request: HttpRequest) -> PlanDraft:
     source = Plan.objects.filter(pk=row_id(request.GET.get("copy", "")) or 0).first()
     if source is None:
         return new_draft()
-    return draft_of_version(_copy_name(source), source.versions.order_by("-number")[0])
+    return draft_of_plan(source, name=_copy_name(source))
 
 
 def _copy_name(plan: Plan) -> str:
@@ -276,7 +280,7 @@ def _created(draft: PlanDraft) -> tuple[Plan | None, dict[str, str]]:
     if errors:
         return None, errors
     try:
-        return services.plan_create(**vars(values)), {}
+        return services.plan_create(**vars(values), labels=typed_labels(draft.labels)), {}
     except PlanError as error:
         return None, {field_of(error, draft): error.message}
 

@@ -17,10 +17,11 @@ from benchweb.accounts.roles.needs import needs
 from benchweb.charts.history.choices import MOST_PAIRS
 from benchweb.charts.main_figures import figures_of_runs
 from benchweb.common.formatting import typed_number
-from benchweb.common.names import name_key, searched, stored_name
+from benchweb.common.names import name_key, searched
 from benchweb.common.rows import row_id
 from benchweb.hosts.models import Environment, Host
 from benchweb.hosts.pairs import pair_choices
+from benchweb.labels import with_label
 from benchweb.plans.selectors import plan_choices, versions_of_size
 from benchweb.runs import services
 from benchweb.runs.lists import listed_runs
@@ -32,7 +33,7 @@ from benchweb.web.shared.archiving import ticked
 from benchweb.web.shared.lists import MOST_RUNS_COUNTED, chosen_columns, list_page, listing, posted_back
 from benchweb.web.shared.zones import reader_zone
 from benchweb.web.ticked.export import csv_answer
-from benchweb.web.ticked.labels import labels_of_runs
+from benchweb.web.ticked.labels import rows_labelled
 from benchweb.web.ticked.tables import TABLES
 
 _BY_ID = {
@@ -78,7 +79,9 @@ def runs_bulk(request: HttpRequest) -> HttpResponseBase:
     if action == "export":
         return csv_answer(request, TABLES["runs"], ids)
     access_of(request.user).demand(Permission.RUN, environments_of_runs(ids))
-    return labels_of_runs(request, ids, back) if action in ("label", "unlabel") else _cancelled(request, ids, back)
+    if action in ("label", "unlabel"):
+        return rows_labelled(request, Run.objects.filter(pk__in=ids), "run", back)
+    return _cancelled(request, ids, back)
 
 
 def _cancelled(request: HttpRequest, ids: Sequence[int], back: str) -> HttpResponse:
@@ -112,7 +115,7 @@ def _filtered(query: QueryDict, zone: ZoneInfo) -> QuerySet[Run]:
         size_bytes = _size(query)
         runs = runs.none() if size_bytes is None else runs.filter(plan_version__in=versions_of_size(size_bytes))
     if requested["label"]:
-        runs = runs.filter(labels__contains=[stored_name(requested["label"])])
+        runs = with_label(runs, requested["label"])
     return runs.filter(_text_matches(searched(requested["q"]))) if requested["q"] else runs
 
 

@@ -15,7 +15,9 @@ from benchweb.accounts.permissions import Permission, access_of
 from benchweb.accounts.roles.needs import needs
 from benchweb.common.rows import row_id, row_ids
 from benchweb.hosts.meshes import pairs_chosen
-from benchweb.hosts.selectors import endpoints_usable, labels_in_use, pairs_to_choose
+from benchweb.hosts.models import Host
+from benchweb.hosts.selectors import endpoints_usable, pairs_to_choose
+from benchweb.labels import labels_in_use
 from benchweb.runs.services import LaunchError
 from benchweb.schedules import services
 from benchweb.schedules.defaults import DEFAULT_RETRY_PAUSE_SECONDS
@@ -144,7 +146,7 @@ def _form_page(
         "schedule_id": schedule_id,
         **_endpoint_choice(form),
         **_more(form),
-        "labels": labels_in_use(),
+        "labels": labels_in_use(Host),
         "zones": zone_names(),
         **_pair_choice(form, request.POST.get("q", "")),
     }

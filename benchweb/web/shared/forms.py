@@ -71,3 +71,29 @@ def description_field() -> forms.CharField:
     return forms.CharField(
         label=_("Description"), required=False, max_length=4000, widget=forms.Textarea(attrs={"rows": 2})
     )
+
+
+class LabelsField(forms.CharField):
+    """Words with commas between them, read as a list."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        return typed_labels(value or "")
+
+
+def typed_labels(text: str) -> list[str]:
+    """Return the labels that were typed with commas between them."""
+    return [label.strip() for label in text.split(",") if label.strip()]
+
+
+def labels_field(help_text: StrOrPromise) -> LabelsField:
+    """Return the field for a row's labels."""
+    return LabelsField(
+        label=_("Labels"),
+        required=False,
+        max_length=None,
+        help_text=help_text,
+        widget=forms.TextInput(attrs={"placeholder": _("rack-7, nightly"), "autocomplete": "off"}),
+    )

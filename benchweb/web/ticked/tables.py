@@ -62,7 +62,7 @@ def _hosts(ids: Sequence[int]) -> Rows:
 def _pairs(ids: Sequence[int]) -> Rows:
     pairs = Pair.objects.select_related("source__host", "sink__host", "environment").in_bulk(ids)
     for pair in (pairs[pk] for pk in ids if pk in pairs):
-        named = [pair.pk, str(pair.source), str(pair.sink), str(pair.environment)]
+        named = [pair.pk, str(pair.source), str(pair.sink), str(pair.environment), " ".join(pair.labels)]
         yield pair.pk, [*named, pair.source.status, pair.sink.status, pair.path_status, pair.created_at]
 
 
@@ -72,7 +72,19 @@ def _plans(ids: Sequence[int]) -> Rows:
     for plan in (plans[pk] for pk in ids if pk in plans):
         version = versions[plan.pk]
         kinds = " ".join(step["kind"] for step in version.steps)
-        yield plan.pk, [plan.pk, plan.name, version.number, kinds, version.repetitions, version.order, plan.created_at]
+        yield (
+            plan.pk,
+            [
+                plan.pk,
+                plan.name,
+                " ".join(plan.labels),
+                version.number,
+                kinds,
+                version.repetitions,
+                version.order,
+                plan.created_at,
+            ],
+        )
 
 
 _TIMES = ("launched_at", "started_at", "finished_at")
@@ -103,14 +115,14 @@ TABLES = {
         Table(
             "pairs",
             "pair",
-            ("pair", "source", "sink", "environment", "source_state", "sink_state", "data_path", "added_at"),
+            ("pair", "source", "sink", "environment", "labels", "source_state", "sink_state", "data_path", "added_at"),
             _pairs,
             figures_of_pairs,
         ),
         Table(
             "plans",
             "plan",
-            ("id", "plan", "version", "kinds", "repetitions", "order", "added_at"),
+            ("id", "plan", "labels", "version", "kinds", "repetitions", "order", "added_at"),
             _plans,
             figures_of_plans,
         ),

@@ -13,7 +13,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from benchweb.accounts.services import token_create
 from benchweb.hosts.facts.records import facts_record
-from benchweb.hosts.models import Pair
+from benchweb.hosts.models import Host, Pair
+from benchweb.labels import label_add
 from benchweb.plans.models import Plan
 from benchweb.results.run_summaries import rebuild
 from benchweb.runs.models import Run
@@ -65,6 +66,17 @@ def test_nights_of_three_repetitions_add_up_to_a_difference_of_kernels(signed_in
     # The headline says it before the table does.
     assert "▼ −9.0 % worse (" in text.split("Rows")[0]
     assert "8 runs on 1 pair" in text
+
+
+def test_a_label_is_of_a_pair_or_of_one_of_its_hosts(signed_in: Client, plan: Plan) -> None:
+    by_host, by_pair, other = (make_pair() for _ in range(3))
+    label_add(Host.objects.filter(pk=by_host.sink.host_id), "racks")
+    label_add(Pair.objects.filter(pk=by_pair.pk), "racks")
+    for pair in (by_host, by_pair, other):
+        past_run(plan, pair, NIGHT, *rates(1e10, 0))
+    rebuild()
+    page = page_of(signed_in, address("label=racks", f"pair={other.pk}"))
+    assert "2 runs on 2 pairs" in text_of(page) and "1 run on 1 pair" in text_of(page)
 
 
 def cells_of_sets(page: str, row: int) -> list[str]:

@@ -128,7 +128,7 @@ def test_a_maintenance_window_is_made_changed_and_archived(signed_in: Client) ->
     page = signed_in.post(path, form | {"host_label": "rack-7"}).content.decode()
     assert "A maintenance window is of one host" in page
     signed_in.post(path, form | {"host": "", "host_label": "rack-7"})
-    assert "hosts labelled rack-7" in signed_in.get("/notifications").content.decode()
+    assert "labelled rack-7" in signed_in.get("/notifications").content.decode()
     signed_in.post(f"/notifications/maintenance/{window.pk}/archive")
     assert "No maintenance planned" in signed_in.get("/notifications").content.decode()
     restore = f"/notifications/maintenance/{window.pk}/restore"

@@ -5,21 +5,18 @@ from typing import Annotated
 
 from django.http import HttpRequest
 from ninja import Query, Router, Status
-from pydantic import FailFast, Field
+from pydantic import Field
 
 from benchweb.api.authentication import READ, WRITE
 from benchweb.api.paging import ArchivableQuery, Page, page
 from benchweb.api.rows import row_or_404
-from benchweb.api.schemas import Body, Description, Identifier, Item, Name, given
+from benchweb.api.schemas import Body, Description, Identifier, Item, Labels, Name, given
 from benchweb.common.names import name_key, stored_name
 from benchweb.hosts import services
 from benchweb.hosts.models import Host
+from benchweb.labels import with_label
 
 router = Router(tags=["hosts"])
-
-
-# Bounds of what one label holds are the service's, which says more.
-Labels = Annotated[list[str], Field(max_length=1000), FailFast()]
 
 
 class HostBody(Body):
@@ -61,7 +58,7 @@ def host_list(request: HttpRequest, query: Query[HostQuery]) -> Page[HostItem]:
     if query.name:
         rows = rows.filter(name_key=name_key(query.name))
     if query.label:
-        rows = rows.filter(labels__contains=[stored_name(query.label)])
+        rows = with_label(rows, query.label)
     if query.uplink:
         rows = rows.filter(uplink=stored_name(query.uplink))
     return page(request, query, rows, _item)

@@ -13,13 +13,14 @@ from benchweb.api.authentication import READ, RUN, WRITE, caller
 from benchweb.api.paging import ArchivableQuery, Page, page
 from benchweb.api.resources.inventory.endpoints import Accepted
 from benchweb.api.rows import row_named, row_or_404, rows_named
-from benchweb.api.schemas import Body, Identifier, Item
+from benchweb.api.schemas import Body, Identifier, Item, Labels, given
 from benchweb.catalog.reasons import reason_items
 from benchweb.hosts import services
 from benchweb.hosts.checks.path_checks import PathFound, path_check, path_found
 from benchweb.hosts.meshes import MAXIMUM_ENDPOINTS, mesh_make, mesh_of
 from benchweb.hosts.models import Endpoint, Environment, Pair
 from benchweb.hosts.selectors import environments_of_pair
+from benchweb.labels import with_label
 
 router = Router(tags=["pairs"])
 
@@ -29,10 +30,13 @@ class PairBody(Body):
     # Left out for one host alone: what tests of a host without a peer run on.
     sink: Identifier | None = None
     environment: Identifier
+    labels: Labels = []
 
 
 class PairChange(Body):
-    environment: Identifier
+    # What is left out stays.
+    environment: Identifier | None = None
+    labels: Labels = []
 
 
 class MeshBody(Body):
@@ -61,6 +65,7 @@ class PairQuery(ArchivableQuery):
     environment: Identifier | None = None
     host: Identifier | None = None
     path_status: Pair.Path | None = None
+    label: Annotated[str, Field(max_length=100)] = ""
 
 
 class PairItem(Item):
@@ -76,6 +81,7 @@ class PairItem(Item):
     is_one_host: bool
     environment: int
     environment_name: str
+    labels: list[str]
     # What the last check of the data path found.
     path_status: str
     path_reason: str
@@ -97,6 +103,8 @@ def pair_list(request: HttpRequest, query: Query[PairQuery]) -> Page[PairItem]:
         rows = rows.filter(path_status=query.path_status)
     if query.host is not None:
         rows = rows.filter(Q(source__host=query.host) | Q(sink__host=query.host))
+    if query.label:
+        rows = with_label(rows, query.label)
     return page(request, query, rows, _item)
 
 
@@ -109,6 +117,7 @@ def pair_create(request: HttpRequest, body: PairBody) -> Status[PairItem]:
         source=row_named(endpoints, body.source, "source"),
         sink=None if body.sink is None else row_named(endpoints, body.sink, "sink"),
         environment=row_named(Environment.objects.all(), body.environment, "environment"),
+        labels=body.labels,
     )
     return Status(201, _item(pair))
 
@@ -149,11 +158,14 @@ def pair_detail(request: HttpRequest, pair_id: Identifier) -> PairItem:
 
 @router.patch("/pairs/{pair_id}", response=PairItem, auth=WRITE.within(environments_of_pair))
 def pair_update(request: HttpRequest, pair_id: Identifier, body: PairChange) -> PairItem:
-    """Move a pair to another environment; its ends stay, for its history belongs to them."""
+    """Label a pair anew, or move it to another environment; its ends stay, for its history belongs to them."""
     pair = row_or_404(_pairs(), pair_id)
-    access_of(caller(request)).demand(Permission.WRITE, [body.environment])
-    environment = row_named(Environment.objects.all(), body.environment, "environment")
-    services.pair_update(pair=pair, environment=environment)
+    environment = pair.environment
+    if body.environment is not None:
+        access_of(caller(request)).demand(Permission.WRITE, [body.environment])
+        environment = row_named(Environment.objects.all(), body.environment, "environment")
+    labels = given(body).get("labels", pair.labels)
+    services.pair_update(pair=pair, environment=environment, labels=labels)
     return _item(row_or_404(_pairs(), pair_id))
 
 
@@ -196,6 +208,7 @@ def _item(pair: Pair) -> PairItem:
         is_one_host=pair.is_one_host,
         environment=pair.environment_id,
         environment_name=pair.environment.name,
+        labels=pair.labels,
         path_status=pair.path_status,
         **reason_items("path_reason", pair.path_why),
         path_checked_at=pair.path_checked_at,

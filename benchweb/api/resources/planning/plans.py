@@ -12,7 +12,8 @@ from benchweb.api.authentication import READ, RUN, WRITE
 from benchweb.api.paging import ArchivableQuery, Page, PageQuery, page
 from benchweb.api.problems import Problem
 from benchweb.api.rows import row_or_404
-from benchweb.api.schemas import Body, Identifier, Item, Name
+from benchweb.api.schemas import Body, Identifier, Item, Labels, Name, given
+from benchweb.labels import with_label
 from benchweb.plans import services
 from benchweb.plans.confidence import (
     DEFAULT_MAXIMUM_REPETITIONS,
@@ -61,11 +62,18 @@ class PreviewBody(Body):
 
 class PlanBody(PreviewBody):
     name: Name
+    # Left out of a PUT they stay as they are.
+    labels: Labels = []
+
+
+class PlanQuery(ArchivableQuery):
+    label: Annotated[str, Field(max_length=100)] = ""
 
 
 class PlanItem(Item):
     id: int
     name: str
+    labels: list[str]
     version: int
     repetitions: int
     order: str
@@ -108,9 +116,10 @@ class Preview(Item):
 
 
 @router.get("/plans", response=Page[PlanItem], auth=READ)
-def plan_list(request: HttpRequest, query: Query[ArchivableQuery]) -> Page[PlanItem]:
+def plan_list(request: HttpRequest, query: Query[PlanQuery]) -> Page[PlanItem]:
     """List plans by id, each with its latest version."""
-    return page(request, query, _plans().filter(archived_at__isnull=not query.archived, is_one_off=False), _item)
+    rows = _plans().filter(archived_at__isnull=not query.archived, is_one_off=False)
+    return page(request, query, with_label(rows, query.label) if query.label else rows, _item)
 
 
 @router.post("/plans", response={201: PlanItem}, auth=WRITE)
@@ -151,7 +160,7 @@ def plan_update(request: HttpRequest, plan_id: Identifier, body: PlanBody) -> Pl
     plan = row_or_404(_plans(), plan_id)
     if plan.archived_at is not None:
         raise Problem(409, f"Plan {plan.name} is archived and can't be changed: restore it first.")
-    services.plan_update(plan=plan, **body.model_dump())
+    services.plan_update(plan=plan, **body.model_dump() | {"labels": given(body).get("labels")})
     return _item(row_or_404(_plans(), plan_id))
 
 
@@ -193,6 +202,7 @@ def _item(plan: Plan) -> PlanItem:
     return PlanItem(
         id=plan.pk,
         name=plan.name,
+        labels=plan.labels,
         version=latest.number,
         repetitions=latest.repetitions,
         order=latest.order,
