@@ -1,4 +1,4 @@
-// Parts that are fetched once the page is shown: what is told while one comes, when it doesn't, and the script it needs.
+// Parts that are fetched once the page is shown: what is told while one comes, when it came or didn't, and its script.
 
 const FAILURES = ["htmx:responseError", "htmx:sendError", "htmx:timeout"];
 
@@ -18,6 +18,24 @@ export function startParts(): void {
       if (failure) failure.hidden = false;
     });
   }
+}
+
+/** Tell those who can't see it what a part says anew: how many rows match, what a run has come to. */
+export function tellParts(): void {
+  let before = "";
+  document.addEventListener("htmx:beforeSwap", ({ target }) => {
+    before = target instanceof Element ? textOf(target) : "";
+  });
+  document.addEventListener("htmx:afterSettle", ({ target }) => {
+    const told = target instanceof Element ? textOf(target) : "";
+    const status = document.querySelector("#told");
+    if (status && told && told !== before) status.textContent = told;
+  });
+}
+
+function textOf(part: Element): string {
+  const teller = part.matches("[data-told]") ? part : part.querySelector("[data-told]");
+  return teller?.textContent.trim() ?? "";
 }
 
 /** Load the scripts that parts of the page need, once each. */
