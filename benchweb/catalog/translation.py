@@ -46,6 +46,11 @@ def value_text(value: str) -> str:
     return translated(value) if value in _VALUES else value
 
 
+def unknown_words() -> str:
+    """Say that an imported text doesn't tell a parameter, whose value is None then."""
+    return pgettext("a parameter's value", "unknown")
+
+
 def reason_text(reason: str) -> str:
     """Say a reason in the reader's language; of a text that is none what is marked for translation as a whole."""
     if get_language() in (None, "en"):

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from benchweb.catalog import Chart, Kind, Metric, Parameter, nested_words, value_text
+from benchweb.catalog.translation import unknown_words
 from benchweb.charts.lines import Sweep, ordered, sort_key
 from benchweb.charts.spec import Axis
 from benchweb.common.formatting import setting
@@ -34,7 +35,7 @@ def x_axis(sweep: Sweep, chart: Chart, name: str) -> Axis:
         return Axis(label="", unit="", scale="category", categories=[sweep.kind.label])
     parameter = sweep.kind.parameters[name]
     values = ordered(sweep.values(sweep.trials, name))
-    if not parameter.is_number:
+    if not parameter.is_number or None in values:
         return Axis(
             label=parameter.label, unit=parameter.unit, scale="category", categories=list(map(category, values))
         )
@@ -52,6 +53,8 @@ def y_axis(kind: Kind, chart: Chart) -> Axis:
 
 def category(value: Any) -> str:
     """Write a parameter's value as a word on an axis or in a legend."""
+    if value is None:
+        return unknown_words()
     if isinstance(value, bool):
         return _("on") if value else _("off")
     if isinstance(value, float):
@@ -64,13 +67,18 @@ def category(value: Any) -> str:
 def setting_words(sweep: Sweep, name: str, value: Any) -> str:
     """Write a parameter with its value, as a line's name or a subtitle has it."""
     parameter = sweep.kind.parameters[name]
-    return f"{parameter.label} {with_unit(value, parameter.unit)}"
+    return f"{parameter.label} {value_words(parameter, value)}"
+
+
+def value_words(parameter: Parameter, value: Any) -> str:
+    """Write a parameter's value, for charts and pages."""
+    return nested_words(value) if parameter.is_test else with_unit(value, parameter.unit)
 
 
 def with_unit(value: Any, unit: str) -> str:
-    """Write a parameter's value with its unit, for charts and pages: numbers exactly, 64 KiB, 1,400 B, 10 Gbit/s."""
+    """Write a value with its unit: numbers exactly, 64 KiB, 1,400 B, 10 Gbit/s."""
     if value is None:
-        return nested_words(value)
+        return unknown_words()
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     # Of every rate that a test may be held to, 0 is none: as fast as it can.
     if is_number and value == 0 and unit == "bit/s":

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from benchweb.catalog import Kind, Metric, catalog
+from benchweb.catalog.translation import unknown_words
 from benchweb.common import formatting
 from benchweb.common.rows import fetch
 from benchweb.results.run_summaries import deviation_of
@@ -35,7 +36,9 @@ CROSS JOIN LATERAL (
         AND series.metric = headline.metric
     JOIN results_runfigure figure ON figure.run_id = run.id AND figure.series_id = series.id
     WHERE CASE WHEN %(size)s::float8 IS NULL THEN step.place = 1
-        ELSE coalesce((series.identity->>headline.size_name)::float8, headline.size_default) = %(size)s END
+        -- A size that an imported text doesn't tell is null, which is no size.
+        WHEN series.identity ? headline.size_name THEN (series.identity->>headline.size_name)::float8 = %(size)s
+        ELSE headline.size_default = %(size)s END
     ORDER BY step.place, CASE WHEN headline.is_lower THEN figure.median ELSE -figure.median END, series.id
     LIMIT 1
 ) best
@@ -134,7 +137,10 @@ class MainFigure:
     def setting(self) -> str:
         """Say the size that the figure was measured at, if its kind has one."""
         name = self.kind.swept_size
-        return formatting.setting(self.params[name], self.kind.parameters[name].unit) if name else ""
+        if not name:
+            return ""
+        size = self.params[name]
+        return unknown_words() if size is None else formatting.setting(size, self.kind.parameters[name].unit)
 
     @property
     def baseline(self) -> float | None:

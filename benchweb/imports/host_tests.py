@@ -35,6 +35,7 @@ _PATTERNS = (
 )
 _FIO_PATTERNS = ("randread", "randwrite", "randrw", "read", "write", "rw")
 _MIXED = ("randrw", "rw")
+_FIO_SETTINGS = ("block_size_bytes", "file_size_bytes", "depth", "jobs")
 
 
 @dataclass(frozen=True)
@@ -112,9 +113,7 @@ def _disk(readings: Sequence[Reading]) -> Iterator[HostTest]:
     pattern = first.test if first.test in _FIO_PATTERNS else _pattern_of_words(first.test)
     if pattern is None:
         return
-    params = {"pattern": pattern} | {
-        name: first.parameters[name] for name in ("block_size_bytes", "depth", "jobs") if name in first.parameters
-    }
+    params = {"pattern": pattern} | {name: first.parameters[name] for name in _FIO_SETTINGS if name in first.parameters}
     if "direct" in first.parameters:
         params["direct"] = first.parameters["direct"] in ("1", "true")
     if duration := first.parameters.get("duration_seconds"):

@@ -16,6 +16,7 @@ from benchweb.imports.own_kinds import MetricDefinition
 from benchweb.imports.own_readings import own_definition, own_params
 from benchweb.plans.expansion import MAXIMUM_STEPS
 from benchweb.results.ingest import law_flags
+from benchweb.toolformats.defaults import certain_defaults
 from benchweb.toolformats.readings import Document, Figure, Reading
 
 # Buffers as a tool tells them are what the kernel granted, no parameter that was asked for.
@@ -127,12 +128,32 @@ def _params(reading: Reading, kind: Kind) -> dict[str, Any]:
 
 
 def _checked(params: dict[str, Any], kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Add the values that the catalog takes."""
+    """Add the values that the catalog takes, and what the text doesn't tell."""
     for name, value in given.items():
         if name in kind.parameters:
             with suppress(ParameterError):
                 params |= validated_params(kind, {name: value})
-    return params
+    return params | _untold(params[TOOL.name], kind, params)
+
+
+def _untold(tool: str, kind: Kind, told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that a text doesn't tell and a test of the catalog's default wouldn't share.
+
+    As the tool has them by itself where that is certain, else None: unknown. An advanced setting whose default sets
+    nothing is set by no tool either; benchweb's own tables leave defaults out.
+    """
+    if tool == TOOL.default:
+        return {}
+    certain = certain_defaults(tool, kind.name)
+    untold: dict[str, Any] = {}
+    for name, parameter in kind.parameters.items():
+        if name in told or not parameter.identity:
+            continue
+        is_set = not parameter.advanced or bool(parameter.default)
+        value = certain.get(name, None if is_set else parameter.default)
+        if value != parameter.default:
+            untold[name] = value
+    return untold
 
 
 def _document(document: Document, reading: Reading, kind: str) -> dict[str, Any]:
@@ -159,7 +180,7 @@ def steps_of(trials: Sequence[ImportedTrial]) -> list[dict[str, Any]]:
     for trial in trials:
         if trial.definitions:
             continue
-        params = {name: value for name, value in trial.params.items() if name != TOOL.name}
+        params = {name: value for name, value in trial.params.items() if name != TOOL.name and value is not None}
         step = {"kind": trial.kind, "params": params}
         if step not in steps:
             steps.append(step)

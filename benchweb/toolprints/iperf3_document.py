@@ -46,14 +46,14 @@ def _start(measured: Measurement) -> dict[str, Any]:
     start["test_start"] = {
         "protocol": "UDP" if measured.kind == "udp_stream" else "TCP",
         "num_streams": params.get("flows", 1),
-        "blksize": params.get("message_size_bytes", 0),
+        "blksize": params.get("message_size_bytes") or 0,
         "omit": params.get("warmup_seconds", 0),
         "duration": params.get("duration_seconds", 0),
         "bytes": 0,
         "blocks": 0,
         "reverse": int(direction == "reverse"),
         "tos": int(params.get("dscp", 0)) << 2,
-        "target_bitrate": params.get("rate_bps", 0),
+        "target_bitrate": params.get("rate_bps") or 0,
         "bidir": int(direction == "bidirectional"),
     }
     return start

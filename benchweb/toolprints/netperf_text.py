@@ -61,7 +61,7 @@ def _stream(measured: Measurement) -> str:
         return _missing(measured, "throughput_bps")
     row = (
         f"{_buffer(measured, 'sink_receive'):>6} {_buffer(measured, 'source_send'):>6} "
-        f"{measured.params['message_size_bytes']:>6}    {digits(measured.seconds):<7}  {_mbits(rate)}"
+        f"{_size(measured, 'message'):>6}    {digits(measured.seconds):<7}  {_mbits(rate)}"
     )
     return f"{_banner(measured)}\n{_STREAM_HEAD}\n{row}"
 
@@ -73,7 +73,7 @@ def _udp(measured: Measurement) -> str:
     sent, received, send_rate, rate = (measured.metrics[name] for name in needed)
     seconds = digits(measured.seconds)
     first = (
-        f"{_buffer(measured, 'source_send'):>6} {measured.params['message_size_bytes']:>7}   {seconds:<7} "
+        f"{_buffer(measured, 'source_send'):>6} {_size(measured, 'message'):>7}   {seconds:<7} "
         f"{count(sent):>9} {count(measured.metrics.get('errors')):>6}    {_mbits(send_rate):>7}"
     )
     gap = " " * 11
@@ -85,13 +85,19 @@ def _requests(measured: Measurement) -> str:
     rate = measured.metrics.get("transactions_per_second")
     if rate is None:
         return _missing(measured, "transactions_per_second")
-    sizes = (measured.params["request_size_bytes"], measured.params["response_size_bytes"])
+    sizes = [_size(measured, which) for which in ("request", "response")]
     first = (
         f"{_buffer(measured, 'source_send'):<6} {_buffer(measured, 'source_receive'):<6} {sizes[0]:<8} {sizes[1]:<6}  "
         f"{digits(measured.seconds):<7}  {digits(rate)}"
     )
     second = f"{_buffer(measured, 'sink_send'):<6} {_buffer(measured, 'sink_receive'):<6}"
     return f"{_banner(measured)}\n{_REQUEST_HEAD}\n{first}\n{second}"
+
+
+def _size(measured: Measurement, which: str) -> int:
+    """Return a size; of what an imported text doesn't tell -1, as netperf writes what it wasn't told."""
+    size = measured.params[f"{which}_size_bytes"]
+    return -1 if size is None else int(size)
 
 
 def _buffer(measured: Measurement, which: str) -> str:

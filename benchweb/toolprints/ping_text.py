@@ -24,7 +24,7 @@ def _one(measured: Measurement, prefix: str) -> str:
     received = sent - lost
     share = f"{100 * lost / sent:.4g}" if sent else "0"
     lines = [
-        f"PING {measured.address} 56(84) bytes of data.".replace("56(84)", f"{size}({size + _HEADER_BYTES})"),
+        f"PING {measured.address}" + (f" {size}({size + _HEADER_BYTES}) bytes of data." if size is not None else ""),
         "",
         f"--- {measured.address} ping statistics ---",
         f"{count(sent)} packets transmitted, {count(received)} received,{_duplicates(measured, prefix)} "

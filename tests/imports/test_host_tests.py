@@ -56,7 +56,9 @@ def test_fio_s_mixed_job_is_one_test_with_reads_and_writes_apart() -> None:
         "pattern": "randrw",
         "block_size_bytes": 4096,
         "depth": 4,
+        "jobs": 1,
         "direct": True,
+        "file_size_bytes": None,
     }
     assert (mixed.metrics["iops"], mixed.metrics["write_iops"], mixed.flags) == (400, 100, [])
     assert mixed.metrics["latency_mean_seconds"] == pytest.approx(0.01)

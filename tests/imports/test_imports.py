@@ -160,7 +160,7 @@ def test_what_the_catalog_does_not_take_stands_in_the_document_alone(api: ApiCli
     text = f"{banner}\n131072 16384 999999999 10.00 9.5\n"
     run = api.post("/imports", {"pair": make_pair().pk, "text": text}).json()["run"]
     trial = Run.objects.get(pk=run).trials.get()
-    assert "message_size_bytes" not in trial.params
+    assert trial.params["message_size_bytes"] is None
     assert trial.result.document["parameters"]["message_size_bytes"] == 999999999
 
 

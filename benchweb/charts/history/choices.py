@@ -13,6 +13,8 @@ from benchweb.results.models import Series
 
 # A longer list is no choice: one comes to such a pair from its page, from the matrix, or by its host.
 MOST_PAIRS = 200
+# In an address: of series whose imported text doesn't tell a parameter.
+UNKNOWN = "unknown"
 
 # One query for all, for a page has ten. Of thousands of series the few kinds, metrics and identities are found by
 # skipping along an index from each to the next.
@@ -130,11 +132,15 @@ def parameter_text(parameter: Parameter, value: Any) -> str:
     """Write a parameter's value for an address."""
     if parameter.is_test:
         return nested_text(value)
+    if value is None:
+        return UNKNOWN
     return json.dumps(value) if isinstance(value, bool | int | float) else str(value)
 
 
 def parameter_value(parameter: Parameter, text: str) -> Any:
     """Read what parameter_text wrote; a text that can't be one is given as it is."""
+    if text == UNKNOWN and not parameter.is_test:
+        return None
     if not (parameter.is_test or parameter.is_number or parameter.schema["type"] == "boolean"):
         return text
     try:

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from benchweb.catalog import Kind, Parameter, nested_words
-from benchweb.charts.axes import with_unit
+from benchweb.catalog import Kind, Parameter
+from benchweb.charts.axes import value_words
 from benchweb.charts.history.lines import MOST_LINES, Chosen, HistoryLine, keys_of, lines_of
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.plans.models import PlanVersion
@@ -89,8 +89,7 @@ def common_words(parts: Parts, kind: Kind) -> str:
 
 def setting_words(parameter: Parameter, value: Any) -> str:
     """Say a parameter's value with its label and unit."""
-    words = nested_words(value) if parameter.is_test else with_unit(value, parameter.unit)
-    return f"{parameter.label} {words}"
+    return f"{parameter.label} {value_words(parameter, value)}"
 
 
 def line_parts(lines: Sequence[HistoryLine], kind: Kind) -> Parts:

@@ -44,7 +44,8 @@ def engine_command(*, pair: Pair, kind: str, params: Mapping[str, Any]) -> str:
     elif DIRECTORY in known.parameters:
         words += ["--disk-dir", shlex.quote(params.get(DIRECTORY) or DIRECTORY.upper())]
     for name, value in params.items():
-        if name not in ADDED:
+        # What an imported text doesn't tell is left to the engine's default.
+        if name not in ADDED and value is not None:
             words += ["--set", shlex.quote(f"{name}={_text(value)}")]
     return " ".join(words)
 

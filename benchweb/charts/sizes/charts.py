@@ -17,6 +17,7 @@ from benchweb.charts.history.series import Parts, common_words
 from benchweb.charts.lines import Palette
 from benchweb.charts.sizes.lines import MOST_OVERLAID, SizeLine, SizeLines, size_lines
 from benchweb.charts.sizes.points import SizePoint, SizePoints, Times, night_points, size_points
+from benchweb.charts.sizes.words import hollow_words, line_words, point_words, untold_words
 from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec
 from benchweb.charts.table import chart_table
 
@@ -104,12 +105,18 @@ def _setting_words(parts: Parts) -> list[str]:
 def _positions(
     query: HistoryQuery, swept: Parameter, lines: Sequence[SizeLine], settings: Sequence[str], metrics: Sequence[str]
 ) -> tuple[list[_Position], dict[int, int]]:
-    """Return the places that something was measured for, and by id each one's place among them."""
+    """Return the places that something was measured for, and by id each one's place among them.
+
+    What an imported text doesn't tell has no place.
+    """
     positions: dict[_Position, int] = {}
     ids: dict[int, int] = {}
     for line, key in zip(lines, settings, strict=True):
         number = _number(query, line)
-        size = float(line.identity.get(swept.name, swept.default))
+        told = line.identity.get(swept.name, swept.default)
+        if told is None:
+            continue
+        size = float(told)
         for metric in metrics:
             if metric in line.ids:
                 ids[line.ids[metric]] = positions.setdefault((metric, number, key, size), len(positions))
@@ -195,10 +202,11 @@ class _Drawing:
             id=f"sizes-{chart.id}",
             title=self._title(chart, y),
             subtitle=f"{self.common}{pgettext('between sentences', '. ')}"
-            f"{_line_words(self.query.overlay, len(runs_text), len(groups), are_more_runs=self.rest.are_more_runs)}"
+            f"{line_words(self.query.overlay, len(runs_text), len(groups), are_more_runs=self.rest.are_more_runs)}"
             f"{sentence_space()}"
-            f"{_point_words(self.query.overlay, is_by_night=self.rest.is_by_night)}"
-            f"{_hollow_words() if any(line.is_hollow for line in series) else ''}",
+            f"{point_words(self.query.overlay, is_by_night=self.rest.is_by_night)}"
+            f"{hollow_words() if any(line.is_hollow for line in series) else ''}"
+            f"{untold_words(self.rest, parameter)}",
             x=x,
             y=y,
             series=series,
@@ -240,41 +248,6 @@ def _by_fullness(points: Mapping[float, SizePoint]) -> list[tuple[bool, dict[flo
     full = {size: point for size, point in points.items() if point.runs * _FEW_TIMES >= most}
     few = {size: point for size, point in points.items() if size not in full}
     return [(is_full, part) for is_full, part in ((True, full), (False, few)) if part]
-
-
-def _line_words(overlay: str, drawn: int, total: int, *, are_more_runs: bool) -> str:
-    words = {
-        "environment": _("A line for each environment"),
-        "pair": _("A line for each pair"),
-        "date": _("A line for each span of dates"),
-        "run": _("A line for each of the latest runs; earlier runs match too")
-        if are_more_runs
-        else _("A line for each run"),
-    }[overlay]
-    left_out = _("%(drawn)s of %(total)s shown") % {"drawn": drawn, "total": total}
-    if drawn < total:
-        words += pgettext("between parts of a sentence", "; ") + left_out
-    return words + pgettext("end of a sentence", ".")
-
-
-def _point_words(overlay: str, *, is_by_night: bool) -> str:
-    if is_by_night:
-        return _(
-            "Each point is the median of the nights' medians, each over all runs of its night; the whiskers reach from "
-            "the lowest to the highest of all repetitions."
-        )
-    if overlay == "run":
-        return _(
-            "Each point is the median of the run's repetitions; the whiskers reach from the lowest to the highest."
-        )
-    return _(
-        "Each point is the median of the runs' medians; the whiskers reach from the lowest to the highest of all "
-        "repetitions."
-    )
-
-
-def _hollow_words() -> str:
-    return sentence_space() + _("A dotted line marks sizes measured by fewer than half as many runs.")
 
 
 def _x_axis(chart: Chart, parameter: Parameter, sizes: list[float]) -> Axis:

@@ -141,8 +141,10 @@ def _sizes(parts: Sequence[AlertSeries], worst: AlertSeries) -> dict[str, Any] |
         "series__identity", flat=True
     )
     usual = kind.parameters[swept].default
-    measured = sorted({float(identity.get(swept, usual)) for identity in identities})
-    bad = sorted({float(part.series.identity.get(swept, usual)) for part in same})
+    measured = _in_order([identity.get(swept, usual) for identity in identities])
+    bad = _in_order([part.series.identity.get(swept, usual) for part in same])
+    if not bad:
+        return None
     first, last = bad[0], bad[-1]
     if bad == measured or bad != [size for size in measured if first <= size <= last]:
         return None
@@ -153,6 +155,11 @@ def _sizes(parts: Sequence[AlertSeries], worst: AlertSeries) -> dict[str, Any] |
         "is_from_smallest": first == measured[0],
         "is_to_largest": last == measured[-1],
     }
+
+
+def _in_order(values: Iterable[float | None]) -> list[float]:
+    """Return each size once, in order, without what an imported text doesn't tell."""
+    return sorted({float(value) for value in values if value is not None})
 
 
 def _chance(parts: Sequence[AlertSeries]) -> set[int]:

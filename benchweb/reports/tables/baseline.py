@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from benchweb.catalog import Metric, catalog, equivalents
-from benchweb.charts.axes import with_unit
+from benchweb.charts.axes import value_words
 from benchweb.reports.document import Table
 from benchweb.reports.reported import Combination, ReportedRun
 from benchweb.reports.tables.notation import filled
@@ -85,7 +85,7 @@ def _test(test: Combination) -> str:
     kind = catalog().kinds[test.first.kind]
     named = ((kind.parameters[name], value) for name, value in params.items() if name in kind.parameters)
     settings = [
-        f"{parameter.label.lower()} {with_unit(value, parameter.unit)}"
+        f"{parameter.label.lower()} {value_words(parameter, value)}"
         for parameter, value in named
         if parameter.identity and not isinstance(value, dict)
     ]

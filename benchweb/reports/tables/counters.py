@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from benchweb.reports.document import Table
 from benchweb.reports.reported import Combination, ReportedRun
-from benchweb.reports.tables.notation import MISSING, filled, fixed
+from benchweb.reports.tables.notation import MISSING, count, filled, fixed
 from benchweb.toolformats.readings import Figure, Reading
 
 _COLUMNS = ["", "IFACE", "rxpck/s", "txpck/s", "rxkB/s", "txkB/s"]
@@ -54,7 +54,7 @@ def _counted(run: ReportedRun, test: Combination) -> Table:
         averages = [fixed(value, factor=factor) for value, factor in zip(values, factors, strict=True)]
         rows.append([_AVERAGE, rows[0][1], *averages])
     size = test.first.params["message_size_bytes"]
-    title = _("Sink's interface, UDP {size} B").format(size=size)
+    title = _("Sink's interface, UDP {size} B").format(size=count(size))
     return Table(f"sar -n DEV · {title} · {run.label}", list(_COLUMNS), rows, _NUMERIC)
 
 

@@ -77,7 +77,7 @@ def _measured(run: ReportedRun, test: Combination) -> Table:
             elif not is_udp and side == "sender":
                 tail = [count(test.value("retransmits")), ""]
             rows.append([span, _moved(rate, test.first.seconds), rate_of_iperf(rate), *tail, side])
-    size = f"{test.first.params['message_size_bytes']} B"
+    size = f"{count(test.first.params['message_size_bytes'])} B"
     title = f"iperf3 {'UDP' if is_udp else 'TCP'}, {size} · {run.label} · n = {test.n}"
     return Table(title, list(_UDP if is_udp else _TCP), rows, _NUMERIC)
 

@@ -46,7 +46,7 @@ def stream_table(run: ReportedRun) -> Table:
         [
             _buffer(test, "sink_receive"),
             _buffer(test, "source_send"),
-            str(test.first.params["message_size_bytes"]),
+            count(test.first.params["message_size_bytes"]),
             fixed(test.first.seconds),
             fixed(test.value("throughput_bps"), factor=1e-6),
         ]
@@ -64,7 +64,7 @@ def udp_table(run: ReportedRun) -> Table:
         rows += [
             [
                 _buffer(test, "source_send"),
-                str(test.first.params["message_size_bytes"]),
+                count(test.first.params["message_size_bytes"]),
                 seconds,
                 count(test.value("sent_packets")),
                 count(test.value("errors")),
@@ -92,8 +92,8 @@ def _requests(run: ReportedRun, kind: str, name: str) -> Table:
             [
                 _buffer(test, "source_send"),
                 _buffer(test, "source_receive"),
-                str(params["request_size_bytes"]),
-                str(params["response_size_bytes"]),
+                count(params["request_size_bytes"]),
+                count(params["response_size_bytes"]),
                 fixed(test.first.seconds),
                 fixed(test.value("transactions_per_second")),
             ],
@@ -111,6 +111,6 @@ def _notes(tests: list[Combination]) -> list[str]:
     if not tests:
         return []
     notes = [_("n = {n} per row.").format(n=repeated(tests))]
-    if flows := sorted({test.first.params.get("flows", 1) for test in tests} - {1}):
+    if flows := sorted({test.first.params.get("flows", 1) for test in tests} - {1, None}):
         notes.append(_("Sums of several flows: {flows}.").format(flows=", ".join(map(str, flows))))
     return notes

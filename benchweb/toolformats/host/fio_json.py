@@ -69,8 +69,12 @@ def _parameters(reading: Reading, options: Json, moved: Json) -> None:
         value = number(options.get(key))
         if value is not None:
             reading.parameters[name] = int(value)
-    if size := size_of(text(options.get("bs"))):
-        reading.parameters["block_size_bytes"] = size
+        elif options:
+            # A document names every option that was set.
+            reading.parameters[name] = 1
+    for key, name in (("bs", "block_size_bytes"), ("size", "file_size_bytes")):
+        if size := size_of(text(options.get(key))):
+            reading.parameters[name] = size
     for key in ("ioengine", "direct", "filename"):
         if value_text := text(options.get(key)):
             reading.parameters[key] = value_text

@@ -45,6 +45,8 @@ _METRICS = {
     "std-dev": "latency_mdev_seconds",
 }
 _MOST_BLANKS = 2
+# By so many seconds iputils' intervals of one second differ, which timers of 10 ms and slow replies stretch.
+_MOST_LATE = 0.1
 
 
 def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
@@ -78,8 +80,21 @@ def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
         if not reading.intervals and not reading.remarks:
             return None
         reading.error = "The output has no statistics: the ping was cut off."
+    _settings(reading)
     reading.lines = Lines(start + 1, last + 1)
     return reading, last + 1
+
+
+def _settings(reading: Reading) -> None:
+    """Note how many probes were sent, and every tool's interval of a second unless the time denies it."""
+    sent = reading.value("sent_probes")
+    if not sent:
+        return
+    reading.parameters["count"] = int(sent)
+    took = reading.parameters.get("duration_seconds")
+    interval = float(took) / (sent - 1) if took is not None and sent > 1 else 1.0
+    if abs(interval - 1.0) <= _MOST_LATE:
+        reading.parameters["probe_interval_seconds"] = 1.0
 
 
 def _take(line: str, reading: Reading) -> bool:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from benchweb.annotations.selectors import AnnotationRow
 from benchweb.catalog import Kind, catalog
-from benchweb.charts.axes import with_unit
+from benchweb.charts.axes import value_words
 from benchweb.charts.changes.levels import NamedAlert
 from benchweb.charts.history.charts import History, history
 from benchweb.charts.history.choices import Choices, Facet, first_kind, history_choices
@@ -228,7 +228,7 @@ def _facets(query: HistoryQuery, facets: Sequence[Facet]) -> list[ShownFacet]:
         ShownFacet(
             name=f"p.{facet.parameter.name}",
             label=facet.parameter.label,
-            values=[(text, with_unit(value, facet.parameter.unit)) for text, value in facet.values],
+            values=[(text, value_words(facet.parameter, value)) for text, value in facet.values],
             chosen=query.parameters.get(facet.parameter.name, ""),
         )
         for facet in facets

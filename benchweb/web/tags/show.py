@@ -19,8 +19,8 @@ from benchweb import state_words
 from benchweb.catalog import Kind, catalog, value_text
 from benchweb.catalog.engine_reasons import engine_reason
 from benchweb.catalog.equivalents import Equivalent
-from benchweb.catalog.translation import reason_text, sentence_space
-from benchweb.charts.axes import with_unit
+from benchweb.catalog.translation import reason_text, sentence_space, unknown_words
+from benchweb.charts.axes import value_words
 from benchweb.charts.run.verdict import Setting, limit_words
 from benchweb.common import formatting
 from benchweb.hosts.models import Pair
@@ -369,6 +369,8 @@ def settings_words(values: Sequence[Setting]) -> list[str]:
 
 def _setting(setting: Setting, *, is_only: bool) -> str:
     value = setting.value
+    if value is None:
+        return f"{setting.label.lower()} {unknown_words()}"
     if setting.unit and isinstance(value, int | float) and not isinstance(value, bool):
         text = formatting.setting(value, setting.unit)
         return text if is_only else f"{setting.label.lower()} {text}"
@@ -391,7 +393,7 @@ def _param(kind: Kind | None, name: str, value: Any) -> str:
     if parameter is None:
         return f"{name} {value}"
     values = value if isinstance(value, list) else [value]
-    return f"{parameter.label.lower()} {', '.join(with_unit(single, parameter.unit) for single in values)}"
+    return f"{parameter.label.lower()} {', '.join(value_words(parameter, single) for single in values)}"
 
 
 def _ordered(kind: Kind | None, values: Mapping[str, Any]) -> list[str]:
