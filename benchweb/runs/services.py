@@ -104,7 +104,7 @@ def launch_version(
         choices = ", ".join(Campaign.Arrangement.values)
         raise LaunchError("arrangement", _("Choose one of {choices}.").format(choices=choices))
     if arrangement == Campaign.Arrangement.TOGETHER:
-        _check_together(pairs, version)
+        check_together(pairs, version)
     campaign = Campaign(
         plan_version=version,
         created_by=user,
@@ -191,7 +191,7 @@ def _check_sinks(pairs: Sequence[Pair], version: PlanVersion) -> None:
         )
 
 
-def _check_together(pairs: Sequence[Pair], version: PlanVersion) -> None:
+def check_together(pairs: Sequence[Pair], version: PlanVersion) -> None:
     """Refuse what can't start at one moment and be measured in one window."""
     count = len({pair.pk for pair in pairs})
     if not 2 <= count <= MOST_TOGETHER:

@@ -9,7 +9,8 @@ from django.utils.translation import gettext as _
 
 from benchweb.common.names import name_fault, stored_name
 from benchweb.plans.models import Plan
-from benchweb.runs.services import confirmation_needed
+from benchweb.runs.models import Campaign
+from benchweb.runs.services import LaunchError, check_together, confirmation_needed
 from benchweb.schedules import targets
 from benchweb.schedules.defaults import (
     DEFAULT_RERUN_PERCENT,
@@ -38,6 +39,7 @@ class Definition:
     max_runs: int | None = None
     missed: str = Schedule.Missed.SKIP
     overlap: str = Schedule.Overlap.QUEUE_ONE
+    arrangement: str = Campaign.Arrangement.RUNS
     # {"from": "02:00", "until": "06:00"}, local.
     window: Mapping[str, Any] | None = None
     blackouts: Sequence[Mapping[str, Any]] = ()
@@ -71,6 +73,8 @@ def checked(definition: Definition, now: datetime, before: Definition | None = N
     target = dict(definition.target)
     if before is None or (before.target, before.confirm_runs) != (target, definition.confirm_runs):
         target = _checked_target(definition)
+    if before is None or _launched_by(before) != _launched_by(definition):
+        _check_arrangement(definition)
     # So can one whose times were written by the rules of an older version.
     is_stored = before is not None and _timing_of(before) == _timing_of(definition)
     return _schedule(definition, target, _rule(definition, target, now, is_stored=is_stored))
@@ -101,6 +105,23 @@ def _check_numbers(definition: Definition) -> None:
         raise ScheduleError(
             "overlap", _("overlap is one of {values}.").format(values=", ".join(Schedule.Overlap.values))
         )
+
+
+def _launched_by(definition: Definition) -> tuple[Plan, Mapping[str, Any], str]:
+    return definition.plan, definition.target, definition.arrangement
+
+
+def _check_arrangement(definition: Definition) -> None:
+    """Refuse what no slot could launch together; of a mesh that is yet to be made the slot tells."""
+    if definition.arrangement not in Campaign.Arrangement.values:
+        values = ", ".join(Campaign.Arrangement.values)
+        raise ScheduleError("arrangement", _("arrangement is one of {values}.").format(values=values))
+    pairs = targets.resolved(definition.target).pairs
+    if definition.arrangement == Campaign.Arrangement.TOGETHER and pairs:
+        try:
+            check_together(pairs, definition.plan.versions.order_by("-number")[0])
+        except LaunchError as error:
+            raise ScheduleError("arrangement", error.message) from error
 
 
 def _timing_of(definition: Definition) -> tuple[str, str]:
@@ -137,6 +158,7 @@ def _schedule(definition: Definition, target: dict[str, Any], rule: Rule) -> Sch
         max_runs=definition.max_runs,
         missed=definition.missed,
         overlap=definition.overlap,
+        arrangement=definition.arrangement,
         window_from=rule.window.begins if rule.window else None,
         window_until=rule.window.ends if rule.window else None,
         blackouts=[{key: str(blackout[key]).strip() for key in ("from", "until")} for blackout in definition.blackouts],

@@ -42,6 +42,13 @@ class Schedule(Archivable):
     overlap = models.CharField(
         max_length=20, choices=Overlap.choices, default=Overlap.QUEUE_ONE, db_default=Overlap.QUEUE_ONE
     )
+    # How the runs of a slot's campaign follow each other.
+    arrangement = models.CharField(
+        max_length=10,
+        choices=Campaign.Arrangement.choices,
+        default=Campaign.Arrangement.RUNS,
+        db_default=Campaign.Arrangement.RUNS,
+    )
     # Local times of day; a window that ends before it begins goes over midnight.
     window_from = models.TimeField(null=True, blank=True)
     window_until = models.TimeField(null=True, blank=True)

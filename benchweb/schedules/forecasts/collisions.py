@@ -76,9 +76,10 @@ def others_of(schedule: Schedule, resources: OccupiedResources) -> Others:
     for number, row in enumerate(rows):
         if number >= MOST_OTHERS or sum(len(campaign.jobs) for campaign in known.values()) >= MOST_RUNS:
             return Others(others, len(rows) - number)
-        what = json.dumps([row.plan_id, row.target], sort_keys=True)
+        what = json.dumps([row.plan_id, row.target, row.arrangement], sort_keys=True)
         if what not in known:
-            known[what] = forecast(versions[row.plan_id], targets.resolved(row.target).pairs, resources)
+            pairs = targets.resolved(row.target).pairs
+            known[what] = forecast(versions[row.plan_id], pairs, resources, row.arrangement)
         expected = known[what]
         if not expected.is_background and wanted & expected.spans.keys():
             others.append(Other(row, rule_of(row), expected))

@@ -68,7 +68,7 @@ def feasibility(schedule: Schedule, now: datetime | None = None) -> Feasibility:
     version = schedule.plan.versions.order_by("-number")[0]
     resources = OccupiedResources()
     pairs = targets.resolved(schedule.target).pairs
-    own = forecast(version, pairs, resources)
+    own = forecast(version, pairs, resources, schedule.arrangement)
     slots = _slots(schedule, rule, now)
     if schedule.plan.archived_at is not None:
         return _impossible(own, _("Plan {plan} is archived: restore it, or choose another.").format(plan=schedule.plan))
@@ -134,7 +134,7 @@ def _answer(
         fits=short is None,
         reason=short.reason if short else "",
         smallest_change=_sentence(short) if short else "",
-        runs=len(own.jobs),
+        runs=own.runs,
         host_minutes_needed=own.host_seconds / 60,
         host_minutes_available=None if room.seconds is None else own.hosts * room.seconds / 60,
         starts_at=room.at,
@@ -156,7 +156,7 @@ def _impossible(own: Forecast, reason: str) -> Feasibility:
         fits=False,
         reason=reason,
         smallest_change="",
-        runs=len(own.jobs),
+        runs=own.runs,
         host_minutes_needed=own.host_seconds / 60,
         host_minutes_available=None,
         starts_at=None,

@@ -8,6 +8,7 @@ from benchweb.catalog.reasons import Reason
 from benchweb.catalog.translation import reason_text
 from benchweb.hosts.models import Pair
 from benchweb.plans.models import PlanVersion
+from benchweb.runs.models import Campaign
 from benchweb.runs.placement.meshes import Job, Placed, arranged, lower_bound_seconds, makespan_seconds
 from benchweb.runs.queueing.occupancy import occupancy_of, uplinks_of
 
@@ -39,9 +40,17 @@ class OccupiedResources:
 
 @dataclass(frozen=True)
 class Forecast:
-    """A campaign's runs with their starts, in seconds from its own; `spans` are when each resource is occupied."""
+    """A campaign's runs with their starts, in seconds from its own; `spans` are when each resource is occupied.
 
+    Runs that start together are one job; in rounds each job has its turn in every one, `round_seconds` apart.
+    """
+
+    runs: int
+    # From a run's start to its end, and for how long it has its resources at once.
     run_seconds: float
+    turn_seconds: float
+    rounds: int
+    round_seconds: float
     is_exclusive: bool
     is_background: bool
     hosts: int
@@ -55,21 +64,34 @@ class Forecast:
     is_estimated: bool
 
 
-def forecast(version: PlanVersion, pairs: Sequence[Pair], resources: OccupiedResources) -> Forecast:
+def forecast(
+    version: PlanVersion,
+    pairs: Sequence[Pair],
+    resources: OccupiedResources,
+    arrangement: str = Campaign.Arrangement.RUNS,
+) -> Forecast:
     """Predict a campaign of this version on the pairs, which come with their endpoints and hosts; no queries."""
     held = occupancy_of(version)
     occupied = [resources.of(pair) for pair in pairs]
+    if arrangement == Campaign.Arrangement.TOGETHER and occupied:
+        occupied = [tuple(sorted(set[int]().union(*occupied)))]
     hosts = [{pair.source.host_id, pair.sink.host_id} for pair in pairs]
+    turn, rounds = held.turn_seconds(arrangement), held.rounds if arrangement == Campaign.Arrangement.ROUNDS else 1
     jobs = [
-        Job(number, () if held.is_background else resources, held.seconds, held.is_exclusive)
+        Job(number, () if held.is_background else resources, turn, held.is_exclusive)
         for number, resources in enumerate(occupied)
     ]
-    bound = lower_bound_seconds(jobs)
-    is_estimated = len(jobs) > EXACT_RUNS
+    is_estimated = len(jobs) * rounds > EXACT_RUNS
     placed = [] if is_estimated else arranged(jobs)
-    makespan = bound if is_estimated else makespan_seconds(jobs, placed)
+    bound = rounds * lower_bound_seconds(jobs)
+    makespan = bound if is_estimated else rounds * makespan_seconds(jobs, placed)
+    round_seconds = makespan / rounds
     return Forecast(
-        run_seconds=held.seconds,
+        runs=len(pairs),
+        run_seconds=(rounds - 1) * round_seconds + turn,
+        turn_seconds=turn,
+        rounds=rounds,
+        round_seconds=round_seconds,
         is_exclusive=held.is_exclusive,
         is_background=held.is_background,
         hosts=len(set().union(*hosts)),
@@ -78,7 +100,7 @@ def forecast(version: PlanVersion, pairs: Sequence[Pair], resources: OccupiedRes
         placed=placed,
         makespan_seconds=makespan,
         lower_bound_seconds=bound,
-        spans=_whole(jobs, makespan) if is_estimated else _spans(jobs, placed),
+        spans=_whole(jobs, makespan) if is_estimated else _spans(jobs, placed, rounds, round_seconds),
         is_estimated=is_estimated,
     )
 
@@ -94,13 +116,14 @@ def joined(spans: Sequence[Span], gap_seconds: float = 1e-6) -> list[Span]:
     return merged
 
 
-def _spans(jobs: Sequence[Job], placed: Sequence[Placed]) -> dict[int, list[Span]]:
+def _spans(jobs: Sequence[Job], placed: Sequence[Placed], rounds: int, round_seconds: float) -> dict[int, list[Span]]:
     job_of = {job.key: job for job in jobs}
     by_resource: dict[int, list[Span]] = defaultdict(list)
-    for run in placed:
-        job = job_of[run.key]
-        for resource in job.resources:
-            by_resource[resource].append((run.start_seconds, run.start_seconds + job.seconds))
+    for number in range(rounds):
+        for run in placed:
+            job, starts = job_of[run.key], run.start_seconds + number * round_seconds
+            for resource in job.resources:
+                by_resource[resource].append((starts, starts + job.seconds))
     return {resource: joined(spans) for resource, spans in by_resource.items()}
 
 

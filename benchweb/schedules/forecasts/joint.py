@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import product
 
 from benchweb.runs.queueing.simulation import Queued, played
 from benchweb.schedules.forecasts.collisions import Other
@@ -66,17 +67,16 @@ def joint_forecast(
 
 def _played(campaigns: Sequence[_Campaign], slot: datetime) -> dict[tuple[int, int], list[Span]] | None:
     """Return the spans by campaign and resource; None when they are too many to be played through."""
-    if sum(len(campaign.expected.jobs) for campaign in campaigns) > _MOST_RUNS:
+    if sum(len(campaign.expected.jobs) * campaign.expected.rounds for campaign in campaigns) > _MOST_RUNS:
         return None
     queue: list[Queued] = []
     whose: list[int] = []
     for number, campaign in enumerate(campaigns):
         launched = _after(slot, campaign)
-        seconds = campaign.expected.run_seconds
-        for expected in campaign.expected.placed:
+        seconds, exclusive = campaign.expected.turn_seconds, campaign.expected.is_exclusive
+        for turn, expected in product(range(campaign.expected.rounds), campaign.expected.placed):
             resources = campaign.expected.jobs[expected.key].resources
-            planned = launched + expected.start_seconds
-            exclusive = campaign.expected.is_exclusive
+            planned = launched + turn * campaign.expected.round_seconds + expected.start_seconds
             queue.append(Queued(len(queue), resources, planned, seconds, seconds, exclusive, launched))
             whose.append(number)
     spans_of: dict[tuple[int, int], list[Span]] = defaultdict(list)

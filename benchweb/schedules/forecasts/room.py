@@ -159,7 +159,9 @@ def _count_late(expected: Forecast, available_seconds: float) -> int:
 
 
 def _of_all(late: int, expected: Forecast) -> str:
-    return _("{late} of {jobs} runs").format(late=f"{late:,}", jobs=f"{len(expected.jobs):,}")
+    # Runs that start together are one job.
+    runs_late = late * expected.runs // len(expected.jobs)
+    return _("{late} of {jobs} runs").format(late=f"{runs_late:,}", jobs=f"{expected.runs:,}")
 
 
 def _text(seconds: float) -> str:

@@ -15,6 +15,7 @@ from benchweb.runs import services as runs
 from benchweb.runs.models import Campaign, State
 from benchweb.runs.queueing.occupancy import occupancy
 from benchweb.schedules import targets
+from benchweb.schedules.forecasts.forecast import OccupiedResources, forecast
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.slots.breaking_off import not_launched
 from benchweb.schedules.timing.rules import rule_of
@@ -70,15 +71,17 @@ def _launched(
     schedule: Schedule, at: datetime, now: datetime, user: User | None, is_extra: bool
 ) -> tuple[Campaign, str]:
     version = schedule.plan.versions.order_by("-number")[0]
-    limit = _limit(schedule, at, occupancy(version.pk).seconds, is_extra)
-    if limit and limit.at <= now:
-        raise _Unlaunchable(limit.why)
+    limit = _limit_to_come(schedule, at, now, occupancy(version.pk).seconds, is_extra)
     target = targets.resolved(schedule.target, make=True)
     left_out = _left_out(target.left_out)
     if not target.pairs:
         raise _Unlaunchable(left_out or Reason("slot_without_pairs"))
     _check_count(schedule, len(target.pairs))
     _check_hosts(target.pairs, now)
+    if schedule.arrangement == Campaign.Arrangement.ROUNDS:
+        # A run ends with the last round, behind the turns of all others.
+        expected = forecast(version, target.pairs, OccupiedResources(), schedule.arrangement)
+        limit = _limit_to_come(schedule, at, now, expected.run_seconds, is_extra)
     return _campaign(schedule, target.pairs, user, limit.at if limit else None), left_out
 
 
@@ -92,7 +95,17 @@ def _campaign(schedule: Schedule, pairs: list[Pair], user: User | None, start_be
         start_before=start_before,
         retries=schedule.retries,
         retry_pause_seconds=schedule.retry_pause_seconds,
+        arrangement=schedule.arrangement,
     )
+
+
+def _limit_to_come(
+    schedule: Schedule, at: datetime, now: datetime, run_seconds: float, is_extra: bool
+) -> _Limit | None:
+    limit = _limit(schedule, at, run_seconds, is_extra)
+    if limit and limit.at <= now:
+        raise _Unlaunchable(limit.why)
+    return limit
 
 
 def _limit(schedule: Schedule, at: datetime, run_seconds: float, is_extra: bool) -> _Limit | None:

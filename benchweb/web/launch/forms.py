@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from django.http import QueryDict
-from django.utils.translation import gettext as _
 
 from benchweb.common.rows import row_id, row_ids
 from benchweb.runs.models import Campaign
+from benchweb.web.shared.words import arrangement_choices
 
 
 @dataclass(frozen=True)
@@ -22,12 +22,7 @@ class LaunchForm:
 
     @property
     def arrangements(self) -> list[tuple[str, str]]:
-        """Return how the runs may follow each other, with the words for it."""
-        return [
-            (Campaign.Arrangement.RUNS, _("each pair's run whole, then the next")),
-            (Campaign.Arrangement.ROUNDS, _("in rounds: each pair once, then all again")),
-            (Campaign.Arrangement.TOGETHER, _("together: several sources to one sink at once")),
-        ]
+        return arrangement_choices()
 
 
 def launch_form(data: QueryDict) -> LaunchForm:

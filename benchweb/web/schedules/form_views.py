@@ -31,7 +31,7 @@ from benchweb.web.shared.zones import reader_zone, zone_names
 
 FOLDED = (
     *("starts_at", "ends_at", "max_runs", "deadline", "slip"),
-    *("missed", "overlap", "blackouts", "retries", "retry_pause", "rerun_percent"),
+    *("missed", "overlap", "arrangement", "blackouts", "retries", "retry_pause", "rerun_percent"),
 )
 # Pairs and endpoints listed at once; chosen ones are always shown.
 DISPLAYED_PAIRS = 200

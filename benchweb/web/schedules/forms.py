@@ -16,6 +16,7 @@ from benchweb.hosts import selectors
 from benchweb.hosts.models import Endpoint, Environment, Pair
 from benchweb.plans import selectors as plans
 from benchweb.plans.models import Plan
+from benchweb.runs.models import Campaign
 from benchweb.schedules.defaults import (
     DEFAULT_RERUN_PERCENT,
     DEFAULT_RETRIES,
@@ -31,6 +32,7 @@ from benchweb.web.schedules.blackouts import BlackoutsField
 from benchweb.web.schedules.day_times import cron_of_picked, days_field, picked_from, time_of_day
 from benchweb.web.schedules.durations import DurationField
 from benchweb.web.shared.forms import PageForm, text_field
+from benchweb.web.shared.words import arrangement_choices
 from benchweb.web.shared.zones import zone_named
 
 if TYPE_CHECKING:
@@ -180,6 +182,9 @@ class ScheduleForm(PageForm):
         initial=Schedule.Overlap.QUEUE_ONE,
         required=False,
     )
+    arrangement = forms.ChoiceField(
+        label=_("Several pairs"), choices=arrangement_choices, initial=Campaign.Arrangement.RUNS, required=False
+    )
     retries = number(
         _("Retries"), RETRIES.most, initial=DEFAULT_RETRIES, help_text=_("If an engine is unreachable or refuses.")
     )
@@ -250,7 +255,7 @@ class ScheduleForm(PageForm):
         """Return the values as the services take them; of a form that isn't valid, those that are."""
         data = self.cleaned_data
         when = ("timezone", "starts_at", "ends_at", "max_runs", "missed", "overlap", "blackouts", "rerun_percent")
-        plain = ("name", "plan", "retries", *when)
+        plain = ("name", "plan", "arrangement", "retries", *when)
         values = {name: data[name] for name in plain if data.get(name) not in (None, "")}
         for name, seconds in (("deadline", "deadline_seconds"), ("slip", "slip_seconds")):
             values[seconds] = data.get(name)
@@ -338,7 +343,7 @@ def _window(data: dict[str, Any]) -> dict[str, str] | None:
 
 
 _SAME = [
-    *("name", "plan", "cron", "every", "timezone", "max_runs", "missed", "overlap"),
+    *("name", "plan", "cron", "every", "timezone", "max_runs", "missed", "overlap", "arrangement"),
     *("window_from", "window_until", "blackouts", "retries", "rerun_percent"),
 ]
 

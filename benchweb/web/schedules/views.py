@@ -35,6 +35,7 @@ from benchweb.web.schedules.words import (
 )
 from benchweb.web.shared.archiving import archive_page, counted
 from benchweb.web.shared.lists import Column, list_page, listing
+from benchweb.web.shared.words import arrangement_words
 from benchweb.web.timeline.gantt import gantt
 
 COLUMNS = [
@@ -83,6 +84,7 @@ def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
         "when": when_words(schedule.cron, schedule.every),
         "hint": cron_hint(schedule.cron, schedule.timezone),
         "bounds": bounds_words(schedule),
+        "arrangement": arrangement_words(schedule.arrangement),
         "target": target_words(schedule.target, environment_names([schedule.target])),
         "next_slots": next_slots(schedule),
         "rate": success_rates([schedule], rates_since()).get(schedule.pk),

@@ -1,9 +1,10 @@
-"""The words for clocks that are wrong."""
+"""The words for clocks that are wrong, and for how the runs of a campaign follow each other."""
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchweb.common import formatting
+from benchweb.runs.models import Campaign
 
 # A smaller difference is told as a number with its sign: it is no fault.
 WORDS_FROM_SECONDS = 1
@@ -26,6 +27,19 @@ def clock_words(offset_seconds: float) -> str:
         return str(formatting.quantity(offset_seconds, "s"))
     text = _("{time} behind") if offset_seconds < 0 else _("{time} ahead")
     return text.format(time=_length(abs(offset_seconds)))
+
+
+def arrangement_choices() -> list[tuple[str, str]]:
+    """Return how runs that want the same hosts may follow each other, with the words for it."""
+    return [
+        (Campaign.Arrangement.RUNS, _("each pair's run whole, then the next")),
+        (Campaign.Arrangement.ROUNDS, _("in rounds: each pair once, then all again")),
+        (Campaign.Arrangement.TOGETHER, _("together: several sources to one sink at once")),
+    ]
+
+
+def arrangement_words(arrangement: str) -> str:
+    return dict(arrangement_choices())[arrangement]
 
 
 def _length(seconds: float) -> str:

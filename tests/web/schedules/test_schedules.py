@@ -427,6 +427,19 @@ def test_a_zone_that_is_no_place_is_refused_with_what_to_write(signed_in: Client
     assert "right/Asia/Tokyo" not in text and Schedule.objects.count() == 0
 
 
+def test_the_order_of_runs_is_chosen_and_said_on_the_page(signed_in: Client) -> None:
+    schedule = made(signed_in, arrangement="rounds")
+    assert schedule.arrangement == "rounds"
+    assert "in rounds: each pair once, then all again" in signed_in.get(f"/schedules/{schedule.pk}").content.decode()
+    edit = signed_in.get(f"/schedules/{schedule.pk}/edit").content.decode()
+    assert '<option value="rounds" selected>' in edit
+    kept = filled(arrangement="together", plan=schedule.plan_id, pairs=schedule.target["pairs"])
+    refused = signed_in.post(f"/schedules/{schedule.pk}/edit", kept)
+    assert "2 to 32 pairs with one sink" in str(refused.context["form"].errors["arrangement"])
+    schedule.refresh_from_db()
+    assert schedule.arrangement == "rounds"
+
+
 def test_a_running_campaign_is_named_and_cancelled_on_the_schedules_page(signed_in: Client) -> None:
     schedule = made(signed_in, overlap="skip")
     assert schedule.overlap == "skip"

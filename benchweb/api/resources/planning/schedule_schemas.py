@@ -10,6 +10,7 @@ from benchweb.api.resources.planning.targets import TargetBody, names_target, ta
 from benchweb.api.schemas import Body, Identifier, Item, MomentText, Name
 from benchweb.catalog.reasons import reason_items
 from benchweb.plans.models import Plan
+from benchweb.runs.models import Campaign
 from benchweb.schedules.defaults import (
     DEFAULT_RERUN_PERCENT,
     DEFAULT_RETRIES,
@@ -54,6 +55,9 @@ class ScheduleChange(TargetBody):
     overlap: Annotated[
         Text, Field(description="When the previous campaign has not ended: `skip`, or `queue_one` (one slot waits).")
     ] = Schedule.Overlap.QUEUE_ONE
+    arrangement: Annotated[
+        Text, Field(description="How runs of several pairs follow each other: `runs`, `rounds` or `together`.")
+    ] = Campaign.Arrangement.RUNS
     window: SpanBody | None = None
     blackouts: Annotated[list[SpanBody], Field(max_length=MAXIMUM_BLACKOUTS)] = []
     deadline_seconds: Positive | None = None
@@ -125,6 +129,7 @@ class ScheduleItem(Item):
     max_runs: int | None
     missed: str
     overlap: str
+    arrangement: str
     window: dict[str, str] | None
     blackouts: list[dict[str, str]]
     deadline_seconds: int | None
@@ -197,7 +202,7 @@ def _span(span: SpanBody) -> dict[str, str]:
 
 _SAME = [
     *("name", "timezone", "starts_at", "ends_at", "max_runs", "missed", "overlap", "blackouts", "deadline_seconds"),
-    *("slip_seconds", "retries", "retry_pause_seconds", "rerun_percent"),
+    *("arrangement", "slip_seconds", "retries", "retry_pause_seconds", "rerun_percent"),
     *("paused_at", "next_at", "created_at", "archived_at"),
 ]
 

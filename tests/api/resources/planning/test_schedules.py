@@ -190,6 +190,17 @@ def test_cron_as_people_type_it_is_stored_with_its_meaning_or_answered(api: ApiC
     assert api.get(path).json()["cron"] == "0 3 * * *"
 
 
+def test_the_arrangement_of_its_campaigns_is_set_by_name(api: ApiClient, refused: Refused) -> None:
+    made = api.post("/schedules", body(arrangement="rounds")).json()
+    assert made["arrangement"] == "rounds"
+    path = f"/schedules/{made['id']}"
+    refused(api.patch(path, {"arrangement": "sideways"}), 422, "arrangement")
+    refused(api.patch(path, {"arrangement": "together"}), 422, "arrangement")
+    campaign = api.post(f"{path}/run").json()["campaign"]
+    assert api.get(f"/campaigns/{campaign}").json()["arrangement"] == "rounds"
+    assert api.patch(path, {"arrangement": "runs"}).json()["arrangement"] == "runs"
+
+
 def test_overlap_is_set_by_name_and_what_waits_and_runs_is_told_and_cancelled(api: ApiClient, refused: Refused) -> None:
     made = api.post("/schedules", body(overlap="skip")).json()
     assert (made["overlap"], made["campaign"], made["waiting_slots"]) == ("skip", None, 0)
