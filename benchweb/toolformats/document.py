@@ -15,6 +15,7 @@ from benchweb.toolformats.network import (
     netperf_omni,
     ping,
     sar,
+    uperf,
     wrk,
 )
 from benchweb.toolformats.plain_text import MAX_INFLATED_BYTES, lines_of, text_of
@@ -28,6 +29,7 @@ _FORMATS: tuple[Format, ...] = (
     iperf3_text.read,
     iperf2.read,
     wrk.read,
+    uperf.read,
     ping.read,
     sar.read,
     latency_tools.read,

@@ -361,3 +361,42 @@ def test_prose_is_nothing_and_a_stray_row_is_told() -> None:
 def test_what_cant_be_read_is_refused_in_words(content: bytes, words: str) -> None:
     with pytest.raises(ToolFormatError, match=words):
         read_bytes(content)
+
+
+def test_uperf_s_summary_by_host_its_interfaces_and_the_course_of_its_transactions() -> None:
+    reading = one("uperf.txt")
+    assert (reading.tool, reading.test, reading.kind, reading.error) == ("uperf", "iperf", None, "")
+    assert reading.parameters == {"flows": 2500, "duration_seconds": 32.26, "peer": "172.16.100.221"}
+    whole = {figure.metric: figure.value for figure in reading.figures if not figure.part}
+    assert whole == {
+        "transferred_bytes": pytest.approx(3.37 * 2**30),
+        "throughput_bps": pytest.approx(897.71e6),
+        "operations_per_second": 14223,
+        "operations": 462736,
+        "errors": 0,
+    }
+    assert reading.value("throughput_bps", "slave") == pytest.approx(847.45e6)
+    assert reading.value("operations", "slave") == 437584
+    assert reading.value("nic_tx_bytes_per_second", "eth0") == pytest.approx(923.23e6 / 8)
+    assert reading.value("nic_rx_packets_per_second", "bond1") == 44
+    assert reading.value("nic_tx_bytes_per_second", "eth1") == pytest.approx(97.70 / 8)
+    assert [(each.part, each.end_seconds, each.figures[1].value) for each in reading.intervals] == [
+        ("Txn1", 1.01, 0),
+        ("Txn2", 30.25, pytest.approx(957.36e6)),
+    ]
+
+
+def test_uperf_s_raw_counts_confirm_its_units() -> None:
+    reading = one("uperf_raw.txt")
+    assert str(reading.began_at) == "2022-02-07 17:23:15.992888+00:00"
+    assert reading.value("throughput_bps") == pytest.approx(20.15e9)
+    printed = reading.value("transferred_bytes")
+    # What -R counts is what the summary rounds to 74.46GB.
+    assert printed == pytest.approx(79955230720, rel=1e-4)
+    last = reading.intervals[-1]
+    assert (last.part, last.figures[0].value) == ("Txn2", 79955230720)
+    assert last.end_seconds == pytest.approx(29.635, abs=1e-3)
+    cut = one_of(
+        "Starting 2 threads running profile:x ...   0.00 seconds\nTxn1  1.23GB /  1.02(s) =  10.30Gb/s  78563op/s\n"
+    )
+    assert "cut off" in cut.error
