@@ -9,7 +9,7 @@ from typing import Any
 from playwright.sync_api import Page, sync_playwright
 
 from bench.published_tables import plans, reports
-from bench.published_tables.scene import ENGINE_PORT, MODES
+from bench.published_tables.scene import BETWEEN_ZONES_BPS, ENGINE_PORT, MODES
 from bench.rig.api import Api
 
 CHROMIUM = "/usr/bin/chromium"
@@ -64,6 +64,8 @@ def _endpoints(api: Api, requested: dict[str, Any]) -> dict[tuple[str, str], int
             "control_address": f"{endpoint['address']}:{ENGINE_PORT}",
             "data_address": endpoint["address"],
             "token": requested["engine_token"],
+            # What no kernel tells of a virtual link: the far machine's line is that between the zones.
+            "link_bps": BETWEEN_ZONES_BPS if endpoint["zone"] == "far" else None,
         }
         endpoints[machine, endpoint["mode"]] = api.call("POST", "/endpoints", body)["id"]
     return endpoints

@@ -24,6 +24,7 @@ LAB_ADDRESS = "10.86.0.254"
 ENGINE_PORT = 7410
 # What the zones have between them.
 BETWEEN_ZONES = ("tbf", "rate", "2gbit", "burst", "512kb", "latency", "20ms")
+BETWEEN_ZONES_BPS = 2e9
 READY_LIMIT_SECONDS = 180
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from benchweb.hosts.models import Pair
+from benchweb.hosts.models import Endpoint, Pair
 from benchweb.reports.content import report_document
 from benchweb.reports.document import Table
 from benchweb.reports.models import Report
@@ -156,3 +156,13 @@ def test_the_five_indicators_of_a_path_are_dashes_where_nothing_was_measured() -
         ["98.50%", "42.100", "25.00%", "235.50", "942.00"],
         ["—", "—", "—", "100.00", "—"],
     ]
+
+
+def test_capacity_is_what_was_entered_for_the_slower_end_where_the_kernel_tells_no_speed() -> None:
+    ends = [make_endpoint(), make_endpoint()]
+    for end, speed in zip(ends, (10e9, 2e9), strict=True):
+        Endpoint.objects.filter(pk=end.pk).update(link_bps=speed)
+    pair = make_pair(source=ends[0], sink=ends[1])
+    run = finished_run(pair, [{"kind": "tcp_stream", "params": {}}], {"throughput_bps": 500e6})
+    [table] = results(make_report(run, template="wan"))
+    assert table.rows[0][1:] == ["—", "—", "25.00%", "500.00", "2000.00"]

@@ -22,7 +22,10 @@ def indicator_tables(runs: Sequence[ReportedRun]) -> list[Table]:
     rows = [_row(run) for run in runs]
     notes = [
         _("Availability is the share of pings that were answered, response time their mean."),
-        _("Utilisation is throughput over capacity, the payload ceiling of the link as the kernel reports its speed."),
+        _(
+            "Utilisation is throughput over capacity: the payload ceiling of the link as the kernel reports its speed, "
+            "else the slower of the speeds that were entered for the two endpoints."
+        ),
     ]
     return filled([Table(_("Five indicators"), columns, rows, [1, 2, 3, 4, 5], notes)])
 
@@ -30,7 +33,7 @@ def indicator_tables(runs: Sequence[ReportedRun]) -> list[Table]:
 def _row(run: ReportedRun) -> list[str]:
     loss = _first(run, "ping", "loss_ratio")
     throughput = _first(run, "tcp_stream", "throughput_bps")
-    capacity = _first(run, "tcp_stream", "payload_ceiling_bps")
+    capacity = _first(run, "tcp_stream", "payload_ceiling_bps") or _entered_bps(run)
     used = throughput / capacity if throughput is not None and capacity else None
     return [
         run.label,
@@ -40,6 +43,12 @@ def _row(run: ReportedRun) -> list[str]:
         fixed(throughput, factor=1e-6),
         fixed(capacity, factor=1e-6),
     ]
+
+
+def _entered_bps(run: ReportedRun) -> float | None:
+    """Return the speed of the path's slower end, of those that somebody entered."""
+    speeds = (end.link_bps for end in (run.run.pair.source, run.run.pair.sink))
+    return min((speed for speed in speeds if speed), default=None)
 
 
 def _first(run: ReportedRun, kind: str, metric: str) -> float | None:
