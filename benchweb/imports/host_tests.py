@@ -1,5 +1,6 @@
 """Readings of tools that measure one host, as tests of the catalog: memory by kernel, disks by fio's job."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -24,16 +25,22 @@ _KERNELS = {
     "triad": "triad",
 }
 _ALL_CORES = ("多核", "多线程", "multi", "all cores")
+_ONE_CORE = ("单核", "单线程", "single", "one core")
 # Of a report's words the first that fits.
 _PATTERNS = (
     ("混合", "randrw"),
     ("mixed", "randrw"),
     ("随机写", "randwrite"),
     ("随机读", "randread"),
+    ("random write", "randwrite"),
+    ("random read", "randread"),
+    ("randwrite", "randwrite"),
+    ("randread", "randread"),
     ("顺序写", "write"),
     ("顺序读", "read"),
 )
 _FIO_PATTERNS = ("randread", "randwrite", "randrw", "read", "write", "rw")
+_FIO_ALIASES = {"readwrite": "rw"}
 _MIXED = ("randrw", "rw")
 _FIO_SETTINGS = ("block_size_bytes", "file_size_bytes", "depth", "jobs")
 
@@ -68,7 +75,8 @@ def host_tests(readings: Iterable[Reading]) -> Iterator[HostTest]:
 def _job_of(reading: Reading) -> tuple[str, Any]:
     """Return what the directions of one mixed job have in common; any other reading stands alone."""
     job = reading.parameters.get("job")
-    return (reading.tool, (job, reading.began_at) if reading.test in _MIXED and job is not None else id(reading))
+    is_mixed = _FIO_ALIASES.get(reading.test, reading.test) in _MIXED
+    return (reading.tool, (job, reading.began_at) if is_mixed and job is not None else id(reading))
 
 
 def _memory(reading: Reading) -> Iterator[HostTest]:
@@ -80,7 +88,7 @@ def _memory(reading: Reading) -> Iterator[HostTest]:
     for figure in reading.figures:
         if kernel := _KERNELS.get((figure.part or reading.test).lower()):
             metrics = _of_mbw(reading, figure) if reading.tool == "mbw" else {_BEST: figure.value}
-            yield HostTest(MEMORY, {"kernel": kernel, "cores": cores, **array}, metrics, (reading,), (figure,))
+            yield HostTest(MEMORY, {"kernel": kernel, **cores, **array}, metrics, (reading,), (figure,))
 
 
 def _of_mbw(reading: Reading, figure: Figure) -> dict[str, float]:
@@ -94,23 +102,30 @@ def _sysbench(reading: Reading) -> HostTest | None:
     rate = reading.value("memory_bytes_per_second")
     if rate is None:
         return None
-    params: dict[str, Any] = {"kernel": "write", "cores": _cores(reading)}
+    params: dict[str, Any] = {"kernel": "write", **_cores(reading)}
     if isinstance(block := reading.parameters.get("block_size_bytes"), int):
         params["array_bytes"] = block
     return HostTest(MEMORY, params, {_MEAN: rate}, (reading,), tuple(reading.figures))
 
 
-def _cores(reading: Reading) -> int:
-    """Return how many cores worked at once; 0 is all, as a report says it without their number."""
-    threads = reading.parameters.get("threads")
+def _cores(reading: Reading) -> dict[str, int]:
+    """Return how many cores worked at once; 0 is all, as a report says it without their number.
+
+    STREAM's rows alone don't tell; mbw and sysbench have one thread unless they are told otherwise.
+    """
+    threads, test = reading.parameters.get("threads"), reading.test.lower()
     if isinstance(threads, int):
-        return threads
-    return 0 if any(word in reading.test.lower() for word in _ALL_CORES) else 1
+        return {"cores": threads}
+    if any(word in test for word in _ALL_CORES):
+        return {"cores": 0}
+    is_one = reading.tool != "stream" or any(word in test for word in _ONE_CORE)
+    return {"cores": 1} if is_one else {}
 
 
 def _disk(readings: Sequence[Reading]) -> Iterator[HostTest]:
     first = readings[0]
-    pattern = first.test if first.test in _FIO_PATTERNS else _pattern_of_words(first.test)
+    test = _FIO_ALIASES.get(first.test, first.test)
+    pattern = test if test in _FIO_PATTERNS else _pattern_of_words(test)
     if pattern is None:
         return
     params = {"pattern": pattern} | {name: first.parameters[name] for name in _FIO_SETTINGS if name in first.parameters}
@@ -129,7 +144,8 @@ def _disk(readings: Sequence[Reading]) -> Iterator[HostTest]:
 
 
 def _pattern_of_words(text: str) -> str | None:
-    return next((pattern for words, pattern in _PATTERNS if words in text.lower()), None)
+    plain = re.sub(r"[_-]", " ", text.lower())
+    return next((pattern for words, pattern in _PATTERNS if words in plain), None)
 
 
 def _way(reading: Reading, figure: Figure, pattern: str) -> str:

@@ -7,9 +7,6 @@ from benchweb.toolformats import json_values, own_table, report_table
 from benchweb.toolformats.host import fio_json, fio_text, memory
 from benchweb.toolformats.network import (
     flent,
-    iperf2,
-    iperf3_json,
-    iperf3_text,
     latency_tools,
     netperf,
     netperf_omni,
@@ -18,6 +15,7 @@ from benchweb.toolformats.network import (
     uperf,
     wrk,
 )
+from benchweb.toolformats.network.iperf import iperf2, iperf3_json, iperf3_text
 from benchweb.toolformats.plain_text import MAX_INFLATED_BYTES, lines_of, text_of
 from benchweb.toolformats.readings import Document, Lines, Reading, ToolFormatError, Unread
 

@@ -7,6 +7,7 @@ from benchweb.toolformats.readings import Figure
 
 # What tools print where they have no number. netperf prints -1.00 too, where it measured no CPU: its reader knows.
 _NOTHING = re.compile(r"[-+]?(?:nan|inf|null|none|n/?a|-+)%?", re.IGNORECASE)
+_NO_DIGITS = re.compile(r"[eE].*|[^\d]")
 # iperf 3 has printed "5.9e 06": an exponent that lost its sign.
 _LOST_SIGN = re.compile(r"(?<=\d)[eE] (?=\d)")
 NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+ ]?\d+)?"
@@ -32,11 +33,11 @@ def exact(text: str) -> Decimal | None:
 
 def significant_digits(text: str) -> int:
     """Return the significant digits of a printed number: "0.31" has 2, "9.80" 3, "16384" 5."""
-    number = exact(text)
-    if number is None:
-        return 0
-    digits = re.sub(r"[eE].*|[^\d]", "", text).lstrip("0")
-    return max(1, len(digits))
+    return 0 if exact(text) is None else _digits(text)
+
+
+def _digits(number: str) -> int:
+    return max(1, len(_NO_DIGITS.sub("", number).lstrip("0")))
 
 
 def figure(
@@ -49,7 +50,7 @@ def figure(
     number = exact(text)
     if number is None:
         return None
-    return Figure(metric, float(number * times), unit, significant_digits(text), printed or text.strip(), part)
+    return Figure(metric, float(number * times), unit, _digits(text), printed or text.strip(), part)
 
 
 def derived(metric: str, value: float, unit: str, sources: tuple[Figure, ...], part: str = "") -> Figure:

@@ -12,6 +12,8 @@ _GZIP = b"\x1f\x8b"
 _STEP_BYTES = 1024 * 1024
 # Colours and cursor moves of a terminal.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+# Keys that a terminal has echoed.
+_ECHOED = re.compile(r"\^\[\[[A-D]")
 # An e-mail's quote.
 _QUOTE = re.compile(r"^(?:> ?)+", re.MULTILINE)
 # No tool prints a number so long; one would be read at length, or be no float.
@@ -44,7 +46,7 @@ def lines_of(text: str) -> list[str]:
     plain = _ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " ").replace("\f", "\n")
     if _HTML.search(plain):
         plain = without_tags(plain)
-    return _ENDLESS_NUMBER.sub("nan", _QUOTE.sub("", plain)).split("\n")
+    return _ENDLESS_NUMBER.sub("nan", _QUOTE.sub("", _ECHOED.sub("", plain))).split("\n")
 
 
 def without_tags(text: str) -> str:

@@ -130,7 +130,7 @@ def told(text: str) -> dict[str, Any]:
                 "file_size_bytes": None,
             },
         ),
-        (STREAM, {"tool": "stream", "kernel": "copy", "cores": 1, "array_bytes": None}),
+        (STREAM, {"tool": "stream", "kernel": "copy", "cores": None, "array_bytes": None}),
     ],
 )
 def test_a_text_gives_what_it_tells_what_its_tool_does_for_certain_and_else_unknown(

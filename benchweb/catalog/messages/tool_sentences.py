@@ -8,7 +8,7 @@ MESSAGES = {
     "tool_unknown_receiver": "Receiver of {amount}: this end doesn't know it; left out.",
     "tool_unknown_total": "The total of {amount}: this end doesn't know it; left out.",
     "tool_sar_no_heads": "The columns' heads are missing: taken as those of `sar -n DEV`.",
-    "tool_sar_no_average": "The table has no Average line: only its rows were read.",
+    "tool_sar_no_average": "The table has no Average line: the mean of its rows is taken.",
     "tool_sar_other_average": "Average {average} of {metric} isn't the mean of its rows ({mean}).",
     "tool_no_banner": "No banner: read as {test} by the row's shape.",
     "tool_confidence": "Confidence asked for: ±{width} % at {level} %.",

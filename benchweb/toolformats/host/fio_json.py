@@ -43,7 +43,9 @@ def read(document: Json) -> list[Reading]:
 
 def _direction(job: Json, name: str, options: Json, version: str) -> Reading:
     moved = mapping(job.get(name))
-    reading = Reading(tool="fio", test=text(options.get("rw")) or name, version=version)
+    # Without any option the job's name is all that tells what it does.
+    pattern = text(options.get("rw")) or text(options.get("readwrite")) or "read"
+    reading = Reading(tool="fio", test=pattern if options else text(job.get("jobname")) or name, version=version)
     reading.parameters.update(job=text(job.get("jobname")), direction=name)
     _parameters(reading, options, moved)
     reading.add(json_figure("iops", moved.get("iops"), "operations/s"))
@@ -75,6 +77,9 @@ def _parameters(reading: Reading, options: Json, moved: Json) -> None:
     for key, name in (("bs", "block_size_bytes"), ("size", "file_size_bytes")):
         if size := size_of(text(options.get(key))):
             reading.parameters[name] = size
+    if options:
+        buffered = text(options.get("buffered"))
+        reading.parameters["direct"] = "1" if buffered == "0" else "0"
     for key in ("ioengine", "direct", "filename"):
         if value_text := text(options.get(key)):
             reading.parameters[key] = value_text
@@ -97,7 +102,7 @@ def _statistics(reading: Reading, metric: str, statistics: Json, exponent: int) 
 
 def _check(readings: list[Reading], options: Json) -> None:
     """Say where the directions of a job together break Little's law; fio's own depth is 1, of mixed jobs it is said."""
-    depth = number(options.get("iodepth")) or (1.0 if len(readings) == 1 else 0.0)
+    depth = number(options.get("iodepth")) or (1.0 if len(readings) == 1 and options else 0.0)
     check_together(readings, depth * (number(options.get("numjobs")) or 1.0))
 
 

@@ -110,6 +110,9 @@ def _stream(lines: Sequence[str], start: int) -> tuple[list[Reading], int] | Non
                 break
     if not reading.figures:
         return None
+    if reading.version:
+        # Built without OpenMP it counts no threads, and has one.
+        reading.parameters.setdefault("threads", 1)
     reading.lines = Lines(start + 1, last + 1)
     return [reading], last + 1
 

@@ -45,6 +45,8 @@ _INTERIM = re.compile(
 _COMMAND = re.compile(r"(?:^|[\s#$;])netperf\s+(-.*)$")
 _TO = re.compile(r"\bto (\S+)")
 _CONFIDENCE = re.compile(r"\+/-\s*([\d.]+)% @ (\d+)% conf")
+# The rest of a banner that a mail has wrapped.
+_WRAPPED = re.compile(r"^\s*(?:\(\S*\) )?(?:port \d+ )?AF_INET6?\b|^\s*to \S+.* AF_INET")
 _BURST = re.compile(r"first burst (\d+)")
 # A table has its rows within so many lines of its banner: heads, interim results and warnings stand between.
 _LONGEST_HEAD = 400
@@ -52,6 +54,7 @@ _BARE_STREAM = re.compile(r"^\s*\d+\s+\d+\s+\d+\s+\d+\.\d\d\s+\d+\.\d\d\s*$")
 _BARE_UDP = re.compile(r"^\s*\d+\s+\d+\s+\d+\.\d\d\s+\d+\s+\d+\s+\d+\.\d\d\s*$")
 _BARE_UDP_SECOND = re.compile(r"^\s*\d+\s+\d+\.\d\d\s+\d+\s+\d+\.\d\d\s*$")
 _BARE_RR = re.compile(r"^\s*\d+\s+\d+\s+\d+\s+\d+\s+\d+\.\d\d\s+\d+\.\d\d\s*$")
+_BARE_NUMBER = re.compile(rf"^\s*{NUMBER}\s*$")
 _BARE_SIZES = re.compile(r"^\s*\d+\s+\d+\s*$")
 
 
@@ -74,7 +77,9 @@ def _with_banner(lines: Sequence[str], start: int, banner: re.Match[str]) -> tup
         line = lines[index]
         if BANNER.match(line.strip()):
             break
-        if interim := _INTERIM.match(line.strip()):
+        if index == start + 1 and _WRAPPED.match(line):
+            _banner_says(reading, line)
+        elif interim := _INTERIM.match(line.strip()):
             _add_interim(reading, interim)
         elif line.strip().startswith("!!!"):
             _add_warning(reading, line)
@@ -107,8 +112,6 @@ def test_named(banner: re.Match[str]) -> tuple[str, str | None]:
 def _without_banner(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
     """Read rows of `-P 0`, told apart by their numbers' shape, and `-v 0`'s one number by its command."""
     line, following = lines[start], lines[start + 1] if start + 1 < len(lines) else ""
-    command = _command_before(lines, start)
-    options = _COMMAND.search(command).group(1) if command else ""  # type: ignore[union-attr]
     test, rows = "", [line.split()]
     if _BARE_STREAM.match(line):
         test = "TCP_STREAM"
@@ -118,10 +121,11 @@ def _without_banner(lines: Sequence[str], start: int) -> tuple[Reading, int] | N
         test = "TCP_RR"
         if _BARE_SIZES.match(following):
             rows.append(following.split())
-    elif "-v 0" in options and re.fullmatch(rf"\s*{NUMBER}\s*", line):
-        return _one_number(lines, start, options)
-    if not test:
+    elif not _BARE_NUMBER.match(line):
         return None
+    options = _options_before(lines, start)
+    if not test:
+        return _one_number(lines, start, options) if "-v 0" in options else None
     named = re.search(r"-t\s+([A-Z]+_[A-Z]+)", options)
     reading = _new_reading(named.group(1) if named else test)
     if not named:
@@ -142,10 +146,11 @@ def _one_number(lines: Sequence[str], start: int, options: str) -> tuple[Reading
     return _finished(reading, lines, start, start + 1), start + 1
 
 
-def _command_before(lines: Sequence[str], start: int) -> str:
+def _options_before(lines: Sequence[str], start: int) -> str:
+    """Return the options of the command that stands just before, or nothing."""
     for line in reversed(lines[max(0, start - 4) : start]):
-        if _COMMAND.search(line):
-            return line
+        if command := _COMMAND.search(line):
+            return command.group(1)
     return ""
 
 

@@ -9,6 +9,8 @@ from benchweb.toolformats.numbers import exact, figure, power_of_ten
 from benchweb.toolformats.readings import Lines, Reading
 
 _KEY_LINE = re.compile(r"^([A-Z][A-Z0-9_]+)=(.*)$")
+_VALUES = re.compile(r"^[\d.+-]+(?:,[\w.+/^-]*)+$")
+_COMMAND = re.compile(r"\bnetperf\s.*\s-[oO]\s+\"?(?P<keys>[A-Za-z0-9_]+(?:,[A-Za-z0-9_]+)+)")
 _OMNI = re.compile(r"^OMNI (?:Send|Receive|Send\|Receive)? ?TEST", re.IGNORECASE)
 # Heads of -o and -O, said as keys. Source: netperf 2.7, nettest_omni.c, print_omni_init_list().
 _KEYS = {
@@ -64,8 +66,8 @@ _PARAMETERS = {
 def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
     """Return the omni result that begins at `start`: keys by themselves, CSV and columns behind a banner."""
     line = lines[start].strip()
-    if _KEY_LINE.match(line):
-        return _keys(lines, start, start, "")
+    if _KEY_LINE.match(line) or _VALUES.match(line):
+        return _keys(lines, start, start, "") if "=" in line else _asked(lines, start)
     banner = BANNER.match(line)
     if not banner and not _OMNI.match(line):
         return None
@@ -79,6 +81,16 @@ def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
     if lines[first].count(",") >= 1:
         return _csv(lines, start, first, line)
     return None if banner else _columns(lines, start, first, line)
+
+
+def _asked(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
+    """Read the values that `-P 0` prints alone, by the keys that its command, just before them, has behind `-o`."""
+    for line in reversed(lines[max(0, start - 3) : start]):
+        if command := _COMMAND.search(line):
+            keys, texts = command["keys"].upper().split(","), lines[start].strip().split(",")
+            values = dict(zip(keys, texts, strict=False)) | {"COMMAND_LINE": command[0]}
+            return (_reading(values, "", lines, start, start + 1), start + 1) if len(keys) == len(texts) else None
+    return None
 
 
 def _keys(lines: Sequence[str], start: int, first: int, banner: str) -> tuple[Reading, int] | None:
@@ -161,6 +173,8 @@ def _add_rates(reading: Reading, values: Mapping[str, str]) -> None:
         else:
             text = values["THROUGHPUT"]
             reading.add(figure("throughput_bps", text, "bit/s", times=rate_unit(unit), printed=f"{text} {unit}"))
+    if reading.test == "UDP_STREAM" and (sent := values.get("LOCAL_SEND_THROUGHPUT")):
+        reading.add(figure("send_throughput_bps", sent, "bit/s", times=rate_unit(unit), printed=f"{sent} {unit}"))
     if "transactions_per_second" not in {figure.metric for figure in reading.figures}:
         number = exact(values.get("TRANSACTION_RATE", ""))
         if number is not None and number >= 0:

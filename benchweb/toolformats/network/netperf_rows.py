@@ -45,6 +45,8 @@ def _udp_rows(reading: Reading, rows: Rows, unit: str) -> None:
     if int(errors) >= 0:
         reading.add(figure("errors", errors, "errors"))
     reading.add(figure("send_throughput_bps", rate, "bit/s", times=rate_unit(unit)))
+    # With -c -C the share of CPU stands behind the rate of each line.
+    _cpu(reading, [row[column] if column < len(row) else "" for row, column in zip(rows, (6, 4), strict=False)])
     if len(rows) < 2:
         reading.remarks.append("The line of what was received is missing.")
         return

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
+from statistics import fmean
 
 from benchweb.toolformats.json_values import items, mapping, number, text
 from benchweb.toolformats.numbers import NUMBER, exact, figure, power_of_ten
@@ -107,7 +108,7 @@ def _figure(column: str, text: str) -> Figure | None:
 def _check_average(reading: Reading) -> None:
     """Say where the average isn't that of the rows, and that there is none where it was left out."""
     if not reading.figures:
-        reading.remarks.append("The table has no Average line: only its rows were read.")
+        _add_means(reading)
         return
     for average in reading.figures:
         values = [
@@ -124,12 +125,24 @@ def _check_average(reading: Reading) -> None:
             reading.remarks.append(f"Average {average.text} of {average.metric} isn't the mean of its rows ({rows}).")
 
 
+def _add_means(reading: Reading) -> None:
+    """Take the mean of the rows, where no average was printed."""
+    by_metric: dict[str, list[Figure]] = {}
+    for each in (row for interval in reading.intervals for row in interval.figures):
+        by_metric.setdefault(each.metric, []).append(each)
+    for metric, rows in by_metric.items():
+        mean, digits = fmean(each.value for each in rows), min(each.digits for each in rows)
+        reading.figures.append(Figure(metric, mean, rows[0].unit, digits, f"mean of {len(rows)} rows", is_derived=True))
+    if by_metric:
+        reading.remarks.append("The table has no Average line: the mean of its rows is taken.")
+
+
 def recognises(document: Mapping[str, object]) -> bool:
     return "sysstat" in document
 
 
 def read_json(document: Mapping[str, object]) -> list[Reading]:
-    """Return a reading for each interface of `sadf -j … -- -n DEV`; a sadf document has no averages."""
+    """Return a reading for each interface of `sadf -j … -- -n DEV`; of sadf's rows the mean is taken."""
     readings: dict[str, Reading] = {}
     for host in items(mapping(document.get("sysstat")).get("hosts")):
         name = text(mapping(host).get("nodename"))
@@ -138,6 +151,8 @@ def read_json(document: Mapping[str, object]) -> list[Reading]:
             at = f"{text(stamp.get('date'))} {text(stamp.get('time'))}".strip()
             for device in items(mapping(mapping(statistic).get("network")).get("net-dev")):
                 _take_device(readings, mapping(device), at, name)
+    for reading in readings.values():
+        _add_means(reading)
     return list(readings.values())
 
 

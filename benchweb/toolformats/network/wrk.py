@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from benchweb.toolformats.numbers import NUMBER, binary_prefix, decimal_prefix, figure, power_of_ten, seconds_of
 from benchweb.toolformats.readings import Figure, Lines, Reading
 
-_BEGIN = re.compile(r"^Running (?P<duration>[\d.]+)(?P<unit>us|ms|s|m|h) test @ (?P<url>\S+)")
+_BEGIN = re.compile(r"^Running (?P<duration>[\d.]+)(?P<unit>us|ms|s|m|h) test @\s*(?P<url>\S*)")
 _SHAPE = re.compile(r"^(?P<threads>\d+) threads? and (?P<connections>\d+) connections?")
 _STATISTICS = re.compile(
     r"^(?P<what>Latency|Req/Sec)\s+(?P<mean>\S+)\s+(?P<stddev>\S+)\s+(?P<max>\S+)\s+(?P<within>\S+)%?$"
@@ -31,13 +31,17 @@ _LONGEST = 4000
 
 
 def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
-    """Return the test that `Running … test @ …` begins at `start`."""
+    """Return the test that begins at `start`, by `Running … test @ …` or by its shape where that was left out."""
     begin = _BEGIN.match(lines[start].strip())
-    if not begin:
+    if not begin and not _is_beheaded(lines, start):
         return None
     reading = Reading(tool="wrk", test="HTTP", kind="http_load")
-    reading.parameters["url"] = begin["url"]
-    reading.parameters["duration_seconds"] = float(begin["duration"]) * float(seconds_of(begin["unit"]))
+    if begin:
+        reading.parameters["duration_seconds"] = float(begin["duration"]) * float(seconds_of(begin["unit"]))
+        if begin["url"]:
+            reading.parameters["url"] = begin["url"]
+    else:
+        _take(lines[start].strip(), reading)
     last, has_ended = start, False
     for index in range(start + 1, min(len(lines), start + _LONGEST)):
         line = lines[index].strip()
@@ -53,6 +57,11 @@ def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
         reading.error = "The output ends before Requests/sec: the test was cut off."
     reading.lines = Lines(start + 1, last + 1)
     return reading, last + 1
+
+
+def _is_beheaded(lines: Sequence[str], start: int) -> bool:
+    following = lines[start + 1].strip() if start + 1 < len(lines) else ""
+    return bool(_SHAPE.match(lines[start].strip())) and following.startswith(("Thread Stats", "Thread calibration"))
 
 
 def _take(line: str, reading: Reading) -> bool:

@@ -1,0 +1,145 @@
+"""What iperf3's text sums up: figures of the whole test, and of each flow, from the rows behind the last rule."""
+
+import re
+from dataclasses import dataclass, field
+
+from benchweb.toolformats.numbers import NUMBER, amount, binary_prefix, figure, losses, power_of_ten, rate
+from benchweb.toolformats.readings import Figure, Reading
+
+_UDP = re.compile(
+    rf"^\s*(?P<jitter>{NUMBER}|-?nan)\s+ms\s+(?P<lost>-?\d+)\s*/\s*(?P<total>-?\d+)\s+\((?P<percent>[^)]*)\)"
+)
+_RETRANSMITS = re.compile(
+    rf"^\s*(?P<count>\d+)(?:\s+(?P<window>{NUMBER})\s+(?P<unit>[KMG]?Bytes))?(?:\s+(?P<rtt>\d+)us)?"
+)
+_DATAGRAMS = re.compile(r"^\s*(?P<count>\d+)\s*(?:sender|receiver|\(omitted\))?\s*$")
+# What a client writes at once without -l (DEFAULT_TCP_BLKSIZE); a datagram's default depends on version and path.
+_TCP_BLOCK_BYTES = 128 * 1024
+
+
+@dataclass(slots=True)
+class Block:
+    """One test while its lines are read."""
+
+    is_server: bool = False
+    # Of a server's UDP test: its rows count what it sent.
+    is_sending: bool = False
+    is_udp: bool = False
+    is_reverse: bool = False
+    has_rule: bool = False
+    in_summary: bool = False
+    summary: list[tuple[re.Match[str], str]] = field(default_factory=list)
+    ids: set[str] = field(default_factory=set)
+    roles: set[str] = field(default_factory=set)
+
+
+def prefix_of(row: re.Match[str]) -> str:
+    """Return the prefix of the metrics from server to client, which a client receives and a server sends."""
+    return "reverse_" if row["role"] in {"RX-C", "TX-S"} else ""
+
+
+def extras(rest: str, block: Block, *, is_summary: bool, part: str = "") -> list[Figure | None]:
+    """Return what follows a row's rate: jitter and datagrams, retransmits and window, or datagrams sent."""
+    if udp := _UDP.match(rest):
+        block.is_udp = True
+        return list(losses(udp["jitter"], int(udp["lost"]), int(udp["total"]), part))
+    if block.is_udp and (sent := _DATAGRAMS.match(rest)):
+        return [figure("sent_packets", sent["count"], "pkt", part=part)]
+    if tcp := _RETRANSMITS.match(rest):
+        if block.is_udp:
+            return []
+        figures = [figure("retransmits", tcp["count"], "segments", part=part)]
+        if tcp["window"] and not is_summary:
+            unit = tcp["unit"]
+            figures.append(
+                figure(
+                    "congestion_window_bytes",
+                    tcp["window"],
+                    "B",
+                    times=binary_prefix(unit[:-5]),
+                    printed=f"{tcp['window']} {unit}",
+                )
+            )
+        if tcp["rtt"]:
+            figures.append(figure("rtt_seconds", tcp["rtt"], "s", times=power_of_ten(-6), printed=f"{tcp['rtt']}us"))
+        return figures
+    return []
+
+
+def finish(reading: Reading, block: Block) -> None:
+    """Put together the test's figures from its summary: the sums where there are any, and each flow's own."""
+    reading.test = "UDP" if block.is_udp else "TCP"
+    reading.kind = "udp_stream" if block.is_udp else "tcp_stream"
+    flows = {row["id"] for row, _ in block.summary if row["id"] != "SUM"} or {
+        each for each in block.ids if each != "SUM"
+    }
+    is_both = len(block.roles) > 1
+    reading.parameters.setdefault("flows", max(1, len(flows) // 2 if is_both else len(flows)))
+    if is_both:
+        reading.parameters["direction"] = "bidirectional"
+    elif block.is_reverse or block.is_sending:
+        reading.parameters["direction"] = "reverse"
+    if block.summary:
+        reading.parameters.setdefault("duration_seconds", float(block.summary[-1][0]["end"]))
+    elif not reading.error:
+        reading.error = "The test has no summary: it was cut off."
+    has_sum = any(row["id"] == "SUM" for row, _ in block.summary)
+    for row, side in block.summary:
+        is_whole = row["id"] == "SUM" or not has_sum
+        _summary_figures(reading, block, row, side, part="" if is_whole else row["id"])
+    _block_size(reading, block)
+
+
+def _block_size(reading: Reading, block: Block) -> None:
+    """Note iperf3's own default where the text, without -V, prints no size of a write; of datagrams it isn't known."""
+    if "message_size_bytes" in reading.parameters or not block.summary:
+        return
+    if block.is_udp:
+        reading.remarks.append("The size of datagrams isn't printed: it isn't known.")
+    else:
+        reading.parameters["message_size_bytes"] = _TCP_BLOCK_BYTES
+        reading.remarks.append("The size of a write isn't printed: iperf3's default of 128 KiB is taken.")
+
+
+def _summary_figures(reading: Reading, block: Block, row: re.Match[str], side: str, *, part: str) -> None:
+    prefix = prefix_of(row)
+    # A server that receives prints 0.00 for the sender, which it doesn't know; a client before 3.2 has one row for UDP.
+    if _is_unknown(row, side, block):
+        what = f"{side or 'The total'} of {row['amount']} {row['amount_unit']}".capitalize()
+        reading.remarks.append(f"{what}: this end doesn't know it; left out.")
+    else:
+        metric = (
+            "send_throughput_bps"
+            if side == "sender" or (block.is_udp and not side and (block.is_sending or not block.is_server))
+            else "throughput_bps"
+        )
+        moved = "sent_bytes" if metric.startswith("send") else "received_bytes"
+        reading.add(rate(prefix + metric, row["rate"], row["rate_unit"], part))
+        reading.add(amount(prefix + moved, row["amount"], row["amount_unit"], part))
+    if block.is_sending and not side:
+        # What arrived is for the client to tell: an old server prints zeros.
+        return
+    known = {(each.metric, each.part) for each in reading.figures}
+    if (
+        side == "sender"
+        and block.is_udp
+        and any(other == "receiver" and r["id"] == row["id"] for r, other in block.summary)
+    ):
+        # iperf 3.2 on prints 0/N with the sender's row: the receiver's row knows what was lost.
+        return
+    for extra in extras(row["rest"], block, is_summary=True, part=part):
+        if extra and (prefix + extra.metric, part) not in known:
+            reading.add(
+                Figure(prefix + extra.metric, extra.value, extra.unit, extra.digits, extra.text, part, extra.is_derived)
+            )
+
+
+def _is_unknown(row: re.Match[str], side: str, block: Block) -> bool:
+    """Whether a zero means that this end doesn't know: the sender's row at a server, a UDP server's row of old."""
+    is_zero = row["amount"] in {"0.00", "0.0", "0"}
+    return (
+        is_zero
+        and (side == "sender" or not side)
+        and (block.is_server or (block.is_reverse and side == "sender"))
+        and bool(float(row["end"]))
+    )
