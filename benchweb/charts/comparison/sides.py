@@ -17,7 +17,7 @@ from benchweb.common.rows import row_id
 from benchweb.hosts.facts.values import FACTS
 from benchweb.hosts.models import Environment, Host, Pair
 from benchweb.plans.models import Plan
-from benchweb.results.run_sets import RunSet
+from benchweb.results.run_sets.sets import RunSet
 
 # More columns than that nobody reads beside each other, and there are eight colours.
 MOST_SIDES = 8

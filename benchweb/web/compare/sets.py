@@ -11,7 +11,7 @@ from benchweb.catalog import catalog
 from benchweb.charts.comparison.rows import RunsComparison, narrowed
 from benchweb.charts.comparison.sets import ReadSides, compare_sets, sets_charts
 from benchweb.charts.spec import ChartSpec
-from benchweb.results.run_sets import Sample
+from benchweb.results.run_sets.sets import Sample
 from benchweb.web.compare.headline import Headline, headline
 from benchweb.web.compare.page import DisplayedRow, displayed_entry
 from benchweb.web.compare.query import CompareQuery

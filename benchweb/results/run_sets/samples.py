@@ -5,17 +5,15 @@ The sample is a run's median, so that nights of three repetitions add up. Points
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from benchweb.catalog.document import TOOL
 from benchweb.common.rows import fetch
-from benchweb.hosts.facts.changes import SeenFacts, fact_turns
-from benchweb.hosts.facts.records import FACTS_SEEN_STEP
 from benchweb.hosts.facts.values import FACTS
+from benchweb.results.run_sets.fact_spans import BEGINNING, END, Span, fact_spans, overlap
+from benchweb.results.run_sets.sets import RunSet, Sample, SetPair
 from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import State
 
@@ -23,9 +21,6 @@ from benchweb.runs.models import State
 MOST_PAIRS = 40
 _MOST_RUNS = 100
 _LEAST_RUNS = 5
-_MOST_FACTS = 5_000
-_BEFORE_FIRST_FACTS = timedelta(hours=1)
-_BEGINNING, _END = datetime(1990, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 _PATTERN_SIGNS, _ESCAPED = re.compile(r"[%_\\]"), r"\\\g<0>"
 
@@ -62,10 +57,6 @@ JOIN hosts_endpoint sink ON sink.id = pair.sink_id JOIN hosts_host sink_host ON 
 WHERE EXISTS (SELECT FROM results_series WHERE pair_id = pair.id) {only}
 ORDER BY pair.archived_at IS NOT NULL, pair.id LIMIT %(most_pairs)s)
 """
-_FACTS = """
-SELECT endpoint_id AS endpoint, id::text AS digest, first_seen_at, last_seen_at, document #>> %(path)s AS value
-FROM hosts_facts WHERE endpoint_id = ANY(%(endpoints)s) ORDER BY last_seen_at DESC LIMIT %(most)s
-"""
 # One row a series and span: everything is in the index of figures by series.
 _FIGURES = """
 SELECT span.number, series.pair_id AS pair, series.kind, series.metric, series.identity,
@@ -89,65 +80,6 @@ WHERE latest.runs IS NOT NULL
 """
 
 
-@dataclass(frozen=True)
-class RunSet:
-    """Which runs; None and empty narrow nothing. A fact is of the host where one is named, else of both ends."""
-
-    run: int | None = None
-    campaign: int | None = None
-    pair: int | None = None
-    environment: int | None = None
-    host: int | None = None
-    label: str = ""
-    plan: int | None = None
-    first: datetime | None = None
-    # Runs that began before it.
-    last: datetime | None = None
-    fact: str = ""
-    fact_value: str = ""
-    # Whose measurements; a tool is no part of what is compared then.
-    tool: str = ""
-
-    @property
-    def narrows(self) -> bool:
-        """Tell whether it says anything at all of which pairs are meant."""
-        ids = (self.run, self.campaign, self.pair, self.environment, self.host, self.plan)
-        return any((*ids, self.label, self.fact, self.tool))
-
-
-@dataclass(frozen=True)
-class Sample:
-    """What a set gave: a row for each run and test, its metrics being medians; and the pair of each run."""
-
-    trials: list[TrialRow]
-    pair_of_run: dict[int, int]
-    # Of how many pairs there are, those that have results and match.
-    pairs: int
-    total_pairs: int
-    first: datetime | None
-    last: datetime | None
-
-
-class _SetPair(NamedTuple):
-    number: int
-    pair: int
-    source: int
-    sink: int
-    source_host: int
-    sink_host: int
-    total: int
-    # The one that is meant, where the set is of one run of each pair.
-    run: int | None
-
-
-class _Fact(NamedTuple):
-    endpoint: int
-    digest: str
-    first_seen_at: datetime
-    last_seen_at: datetime
-    value: str | None
-
-
 class _Figures(NamedTuple):
     number: int
     pair: int
@@ -160,14 +92,13 @@ class _Figures(NamedTuple):
     medians: list[float]
 
 
-_Span = tuple[datetime, datetime]
 _SPAN = ("numbers", "pairs", "firsts", "lasts", "plans", "runs", "tools", "mosts")
 
 
 def samples(sets: Sequence[RunSet], *, metrics: Sequence[str] = (), kind: str = "") -> list[Sample]:
     """Return what each of some sets gave, of these metrics or of all; two queries, and one for each fact's name."""
     pairs = _pairs(sets)
-    known = _fact_spans(sets, pairs)
+    known = fact_spans(sets, pairs)
     values: dict[str, list[Any]] = defaultdict(list)
     for set_pair in pairs:
         wanted = sets[set_pair.number]
@@ -185,7 +116,7 @@ def samples(sets: Sequence[RunSet], *, metrics: Sequence[str] = (), kind: str = 
     return [_sample(number, pairs, rows, is_of_a_tool=bool(wanted.tool)) for number, wanted in enumerate(sets)]
 
 
-def _pairs(sets: Sequence[RunSet]) -> list[_SetPair]:
+def _pairs(sets: Sequence[RunSet]) -> list[SetPair]:
     """Return the pairs of all sets, in use first; one query."""
     statements, values = [], dict[str, Any](most_pairs=MOST_PAIRS)
     for number, run_set in enumerate(sets):
@@ -204,68 +135,15 @@ def _pairs(sets: Sequence[RunSet]) -> list[_SetPair]:
             values |= {f"path{number}": list(FACTS[run_set.fact]), f"value{number}": run_set.fact_value}
             only += _FACT_ENDS.format(endpoints=_FACT_ENDPOINTS.format(number=number))
         statements.append(_PAIRS.format(number=number, only=only, run=run))
-    return fetch(_SetPair, " UNION ALL ".join(statements), values) if statements else []
+    return fetch(SetPair, " UNION ALL ".join(statements), values) if statements else []
 
 
-def _fact_spans(sets: Sequence[RunSet], pairs: Sequence[_SetPair]) -> dict[tuple[int, int], list[_Span]]:
-    """Return when each pair of a set with a fact had it; a query for each fact's name."""
-    spans: dict[tuple[int, int], list[_Span]] = {}
-    for name in dict.fromkeys(run_set.fact for run_set in sets if run_set.fact in FACTS):
-        concerned = [set_pair for set_pair in pairs if sets[set_pair.number].fact == name]
-        seen = _seen(name, {end for set_pair in concerned for end in (set_pair.source, set_pair.sink)})
-        for set_pair in concerned:
-            spans[set_pair.number, set_pair.pair] = _pair_spans(sets[set_pair.number], set_pair, seen)
-    return spans
+def _within(wanted: RunSet, spans: Sequence[Span] | None) -> list[Span]:
+    whole = (wanted.first or BEGINNING, wanted.last or END)
+    return [part for span in ([whole] if spans is None else spans) if (part := overlap(whole, span))]
 
 
-def _seen(name: str, endpoints: set[int]) -> dict[int, list[tuple[_Span, str | None]]]:
-    """Return what each endpoint's fact was, and from when to when."""
-    values = {"path": list(FACTS[name]), "endpoints": sorted(endpoints), "most": _MOST_FACTS}
-    by_endpoint: dict[int, list[_Fact]] = defaultdict(list)
-    for row in fetch(_Fact, _FACTS, values):
-        by_endpoint[row.endpoint].append(row)
-    return {endpoint: _turns(rows) for endpoint, rows in by_endpoint.items()}
-
-
-def _turns(rows: Sequence[_Fact]) -> list[tuple[_Span, str | None]]:
-    """Return the spans of one endpoint's facts, one after the other.
-
-    Facts come with results, so the first run of a new kernel begins before its facts are seen: what began once the
-    former facts had been seen last is of the new ones; and what began shortly before any were seen, of the first.
-    """
-    known = {row.digest: row.value for row in rows}
-    turns = fact_turns([SeenFacts(row.digest, row.first_seen_at, row.last_seen_at) for row in rows])
-    begins = [turns[0][0] - _BEFORE_FIRST_FACTS] + [
-        min(at, max(before, seen.last_seen_at + FACTS_SEEN_STEP)) for (before, seen), (at, _) in pairwise(turns)
-    ]
-    spans = zip(begins, [*begins[1:], _END], strict=True)
-    return [(span, known[seen.digest]) for span, (_, seen) in zip(spans, turns, strict=True)]
-
-
-def _pair_spans(
-    wanted: RunSet, set_pair: _SetPair, seen: Mapping[int, Sequence[tuple[_Span, str | None]]]
-) -> list[_Span]:
-    """Return when the host that a set names had the fact, on its end of a pair; without a host, when both ends had."""
-    ends = [(set_pair.source, set_pair.source_host), (set_pair.sink, set_pair.sink_host)]
-    counted = [end for end, host in ends if wanted.host in (None, host)]
-    spans = [(_BEGINNING, _END)]
-    for end in counted:
-        its = [span for span, value in seen.get(end, []) if value == wanted.fact_value]
-        spans = [span for one in spans for other in its if (span := _overlap(one, other))]
-    return spans
-
-
-def _within(wanted: RunSet, spans: Sequence[_Span] | None) -> list[_Span]:
-    whole = (wanted.first or _BEGINNING, wanted.last or _END)
-    return [part for span in ([whole] if spans is None else spans) if (part := _overlap(whole, span))]
-
-
-def _overlap(one: _Span, other: _Span) -> _Span | None:
-    first, last = max(one[0], other[0]), min(one[1], other[1])
-    return (first, last) if first < last else None
-
-
-def _sample(number: int, pairs: Sequence[_SetPair], rows: Sequence[_Figures], *, is_of_a_tool: bool) -> Sample:
+def _sample(number: int, pairs: Sequence[SetPair], rows: Sequence[_Figures], *, is_of_a_tool: bool) -> Sample:
     totals = [set_pair.total for set_pair in pairs if set_pair.number == number]
     trials: dict[tuple[int, str, str], TrialRow] = {}
     pair_of_run: dict[int, int] = {}
