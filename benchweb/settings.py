@@ -114,13 +114,14 @@ SMTP_URL = os.environ.get("BENCHWEB_SMTP_URL", "")
 _smtp = urlsplit(SMTP_URL)
 SMTP_PORTS = {"smtp": 25, "smtp+starttls": 587, "smtps": 465}
 EMAIL_HOST = _smtp.hostname or ""
-EMAIL_PORT = _port(_smtp) or SMTP_PORTS.get(_smtp.scheme, 25)
+SMTP_SCHEME = _smtp.scheme or "smtp"
+# 0 is the usual one of the scheme.
+EMAIL_PORT = _port(_smtp) or 0
 EMAIL_HOST_USER = unquote(_smtp.username or "")
 EMAIL_HOST_PASSWORD = unquote(_smtp.password or "")
-EMAIL_USE_SSL = _smtp.scheme == "smtps"
-EMAIL_USE_TLS = _smtp.scheme == "smtp+starttls"
 # Of each step of a conversation with it.
 EMAIL_TIMEOUT = 8
+EMAIL_BACKEND = "benchweb.site.mail.SiteEmailBackend"
 DEFAULT_FROM_EMAIL = os.environ.get("BENCHWEB_MAIL_FROM") or "benchweb@localhost"
 
 ALLOWED_HOSTS = _words(os.environ.get("BENCHWEB_ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]"))

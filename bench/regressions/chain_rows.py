@@ -14,13 +14,13 @@ import django
 django.setup()
 
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair  # noqa: E402  (needs the settings)
-from benchweb.hosts.secrets import encrypted  # noqa: E402
 from benchweb.notifications.channels import ChannelSettings, channel_create  # noqa: E402
 from benchweb.notifications.services import RuleValues, rule_create  # noqa: E402
 from benchweb.plans.models import Plan  # noqa: E402
 from benchweb.plans.services import plan_create  # noqa: E402
 from benchweb.schedules.models import Schedule  # noqa: E402
 from benchweb.schedules.services import run_now, schedule_create  # noqa: E402
+from benchweb.site.secrets import encrypted  # noqa: E402
 
 # No time of it comes while the proof runs.
 NEVER_NOW = "0 0 29 2 *"

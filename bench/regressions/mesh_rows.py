@@ -15,9 +15,9 @@ django.setup()
 
 from bench.regressions.chain_rows import tell_everybody  # noqa: E402  (needs the settings)
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair  # noqa: E402
-from benchweb.hosts.secrets import encrypted  # noqa: E402
 from benchweb.plans.services import plan_create  # noqa: E402
 from benchweb.schedules.services import schedule_create  # noqa: E402
+from benchweb.site.secrets import encrypted  # noqa: E402
 
 EVERY_MINUTE = "* * * * *"
 

@@ -16,10 +16,10 @@ django.setup()
 
 from benchweb.accounts.services import token_create  # noqa: E402  (needs the settings)
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair  # noqa: E402
-from benchweb.hosts.secrets import encrypted  # noqa: E402
 from benchweb.plans.models import Plan  # noqa: E402
 from benchweb.plans.services import plan_create  # noqa: E402
 from benchweb.runs import services  # noqa: E402
+from benchweb.site.secrets import encrypted  # noqa: E402
 
 BATCH = 2_000
 

@@ -23,8 +23,8 @@ from benchweb.hosts.facts.records import facts_record
 from benchweb.hosts.machines import address_check, certificate_check, machine_follow
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
 from benchweb.hosts.naming import checked_name, name_holder, name_once, uplink_fault
-from benchweb.hosts.secrets import encrypted
 from benchweb.labels import labels_fault, stored_labels
+from benchweb.site.secrets import encrypted
 
 CHECK_TASK = "workers.tasks.check_endpoint"
 # No link of today is outside: what is has lost a unit.

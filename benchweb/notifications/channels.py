@@ -4,6 +4,7 @@ import ipaddress
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,14 +15,16 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchweb.catalog.reasons import Reason, reason_fields
-from benchweb.hosts.secrets import encrypted
 from benchweb.notifications.delivery import egress, outbox
-from benchweb.notifications.delivery.messages import event_payload, message_id
+from benchweb.notifications.delivery.messages import event_payload, message, message_id
+from benchweb.notifications.delivery.senders.answers import Answer
 from benchweb.notifications.delivery.senders.webhook import signing_key
+from benchweb.notifications.delivery.sending import send_mail
 from benchweb.notifications.errors import NotificationError
 from benchweb.notifications.events import Event, Severity
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
 from benchweb.notifications.naming import checked_name
+from benchweb.site.secrets import encrypted
 
 MOST_RECIPIENTS = 50
 MOST_ADDRESS_CHARACTERS = 2_000
@@ -93,16 +96,7 @@ def channel_restore(*, channel: Channel) -> bool:
 def channel_test(*, channel: Channel) -> DeliveryAttempt:
     """Send a test message now, and return the attempt with the receiver's answer; it takes ten seconds at most."""
     now = timezone.now()
-    event = Event(
-        id=f"{outbox.TEST_PREFIX}{secrets.token_hex(8)}",
-        kind="test",
-        transition="test",
-        severity=Severity.INFO,
-        title=f"Test of the channel {channel.name}",
-        text="Somebody tests whether messages of benchweb arrive here. They do.",
-        url="/",
-        at=now,
-    )
+    event = _test_event(f"Test of the channel {channel.name}", now)
     delivery = Delivery.objects.create(
         channel=channel,
         event_id=event.id,
@@ -117,6 +111,25 @@ def channel_test(*, channel: Channel) -> DeliveryAttempt:
     outbox.attempt(outbox.Claim(delivery, 1))
     attempt.refresh_from_db()
     return attempt
+
+
+def mail_test(*, to: str) -> Answer:
+    """Mail a test message now, and return what the site's mail server said; it takes ten seconds at most."""
+    payload = event_payload(_test_event("Test of the mail server", timezone.now()))
+    return send_mail(message(message_id(), payload), [to])
+
+
+def _test_event(title: str, at: datetime) -> Event:
+    return Event(
+        id=f"{outbox.TEST_PREFIX}{secrets.token_hex(8)}",
+        kind="test",
+        transition="test",
+        severity=Severity.INFO,
+        title=title,
+        text="Somebody tests whether messages of benchweb arrive here. They do.",
+        url="/",
+        at=at,
+    )
 
 
 def _checked(settings: ChannelSettings, *, is_new: bool) -> dict[str, Any]:

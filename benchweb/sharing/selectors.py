@@ -11,9 +11,9 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import get_language
 
-from benchweb.hosts.secrets import SecretUnreadable, decrypted
 from benchweb.sharing.models import Share, SharePart
 from benchweb.sharing.services import holds, token_digest
+from benchweb.site.secrets import SecretUnreadable, decrypted
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,13 @@ from django.utils.translation import gettext as _
 
 from benchweb.accounts.hashing import HashingBusyError
 from benchweb.charts.run.export import stored_content
-from benchweb.hosts.secrets import encrypted
 from benchweb.results.selectors import facts_of_runs, trial_rows
 from benchweb.runs.models import Run, RunEvent
 from benchweb.sharing.anonymity import anonymised
 from benchweb.sharing.frozen import RunContent, Snapshot, snapshot
 from benchweb.sharing.frozen_views import FrozenView, hidden_names
 from benchweb.sharing.models import Share, SharePart
+from benchweb.site.secrets import encrypted
 from benchweb.site.values import site_setting
 
 # 192 random bits: at a thousand million guesses a second, some 10^41 years for the first hit.

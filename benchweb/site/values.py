@@ -10,11 +10,18 @@ from django.db import transaction
 from benchweb.common.followed import Followed
 from benchweb.site.models import SiteSetting
 
+# All in one variable, as nobody sets a host here and its password there.
+MAIL_SERVER = ("EMAIL_HOST", "EMAIL_PORT", "SMTP_SCHEME", "EMAIL_HOST_USER")
 NAMES = (
     *("DEFAULT_ROLE", "DEFAULT_TIME_ZONE", "DEFAULT_LANGUAGE", "PUBLIC_URL"),
     *("SHARE_DAYS", "AUDIT_DAYS", "DELIVERY_DAYS"),
     *("ENGINE_NETWORKS", "NOTIFY_PRIVATE_NETWORKS"),
+    *(*MAIL_SERVER, "DEFAULT_FROM_EMAIL"),
 )
+_VARIABLES = {
+    **dict.fromkeys((*MAIL_SERVER, "EMAIL_HOST_PASSWORD"), "BENCHWEB_SMTP_URL"),
+    "DEFAULT_FROM_EMAIL": "BENCHWEB_MAIL_FROM",
+}
 
 
 def _stored() -> dict[str, Any]:
@@ -26,7 +33,7 @@ chosen: Followed[dict[str, Any]] = Followed(_stored, unread={})
 
 
 def site_setting(name: str) -> Any:
-    """Return a setting by the name that it has in the environment without BENCHWEB_, such as "SHARE_DAYS"."""
+    """Return a setting by its name in benchweb.settings, such as "SHARE_DAYS"."""
     value = None if is_locked(name) else chosen.value().get(name)
     return getattr(settings, name) if value is None else value
 
@@ -38,7 +45,7 @@ def is_locked(name: str) -> bool:
 
 def variable(name: str) -> str:
     """Return the name of the environment's variable of a setting."""
-    return f"BENCHWEB_{name}"
+    return _VARIABLES.get(name, f"BENCHWEB_{name}")
 
 
 @transaction.atomic

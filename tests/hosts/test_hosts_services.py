@@ -8,7 +8,6 @@ from pytest_django import Settings
 from benchweb.hosts.addresses import AddressError, control_address, data_address
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, FormerName, Host, Pair
-from benchweb.hosts.secrets import SecretUnreadable, decrypted
 from benchweb.hosts.services import (
     CheckOutcome,
     archive,
@@ -23,6 +22,7 @@ from benchweb.hosts.services import (
 )
 from benchweb.labels import labels_fault
 from benchweb.plans.expansion import PlanError
+from benchweb.site.secrets import SecretUnreadable, decrypted
 from tests.factories import make_endpoint, make_pair, make_plan
 
 PIN, OTHER = "sha256:" + "a" * 64, "sha256:" + "b" * 64

@@ -4,7 +4,6 @@ import pytest
 
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint
-from benchweb.hosts.secrets import decrypted
 from benchweb.hosts.services import (
     CheckOutcome,
     endpoint_pin,
@@ -12,6 +11,7 @@ from benchweb.hosts.services import (
     endpoint_record_check,
     endpoint_update,
 )
+from benchweb.site.secrets import decrypted
 from tests.factories import make_endpoint
 
 PIN, OTHER = "sha256:" + "a" * 64, "sha256:" + "b" * 64

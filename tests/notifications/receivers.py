@@ -13,7 +13,7 @@ from email.message import EmailMessage
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from aiosmtpd.controller import Controller
-from aiosmtpd.smtp import Envelope
+from aiosmtpd.smtp import AuthResult, Envelope, LoginPassword
 
 Reply = Callable[[BaseHTTPRequestHandler], None]
 
@@ -148,14 +148,17 @@ def body_of(mail: EmailMessage, kind: str) -> str:
 
 
 class MailServer:
-    """Takes mail, or refuses it by `refusals`, one each."""
+    """Takes mail, or refuses it by `refusals`, one each; keeps who logged in by which password."""
 
     def __init__(self) -> None:
         self.mails: list[EmailMessage] = []
         self.refusals: list[str] = []
+        self.logins: list[tuple[str, str]] = []
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
-        self._controller = Controller(self, hostname="127.0.0.1", port=self.port)
+        self._controller = Controller(
+            self, hostname="127.0.0.1", port=self.port, authenticator=self._log_in, auth_require_tls=False
+        )
 
     async def handle_DATA(self, server: object, session: object, envelope: Envelope) -> str:
         if self.refusals:
@@ -163,6 +166,12 @@ class MailServer:
         assert isinstance(envelope.content, bytes)
         self.mails.append(message_from_bytes(envelope.content, policy=policy.default))
         return "250 taken"
+
+    def _log_in(self, *arguments: object) -> AuthResult:
+        words = arguments[-1]
+        assert isinstance(words, LoginPassword)
+        self.logins.append((words.login.decode(), words.password.decode()))
+        return AuthResult(success=True)
 
     def __enter__(self) -> "MailServer":
         self._controller.start()

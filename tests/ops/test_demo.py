@@ -14,12 +14,12 @@ from pytest_django import Settings
 from benchweb.accounts.models import ApiToken
 from benchweb.accounts.services import token_create, token_user
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
-from benchweb.hosts.secrets import decrypted
 from benchweb.ops import demo
 from benchweb.ops.login import DemoBackend
 from benchweb.ops.setup.home import Home
 from benchweb.plans.models import Plan
 from benchweb.runs.models import Run
+from benchweb.site.secrets import decrypted
 
 FINGERPRINT = "sha256:" + "ab" * 32
 

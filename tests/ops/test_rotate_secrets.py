@@ -11,10 +11,11 @@ from django.test import Client
 from pytest_django import Settings
 
 from benchweb.hosts.models import Endpoint
-from benchweb.hosts.secrets import SecretUnreadable, decrypted, encrypted, is_of_present_key
 from benchweb.sharing.models import Share
 from benchweb.sharing.selectors import share_path
 from benchweb.sharing.services import share_create
+from benchweb.site.mail import SiteEmailBackend, password_save
+from benchweb.site.secrets import SecretUnreadable, decrypted, encrypted, is_of_present_key
 from tests.factories import make_endpoint, make_run
 
 FORMER, PRESENT = "f" * 40, "p" * 40
@@ -65,6 +66,15 @@ def test_a_share_keeps_its_link(settings: Settings) -> None:
     assert "share links: 1 rotated" in rotate()
     settings.SECRET_KEY_FALLBACKS = []
     assert share_path(Share.objects.get()) == link != ""
+
+
+def test_the_mail_server_keeps_its_password(settings: Settings) -> None:
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = FORMER, []
+    password_save("a word of mail")
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = PRESENT, [FORMER]
+    assert "password of the mail server: 1 rotated" in rotate()
+    settings.SECRET_KEY_FALLBACKS = []
+    assert SiteEmailBackend().password == "a word of mail"  # pragma: allowlist secret
 
 
 def test_an_authenticator_app_and_recovery_codes_stay_good(settings: Settings) -> None:

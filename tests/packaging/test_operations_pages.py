@@ -16,7 +16,7 @@ INTERNAL = {"BENCHWEB_SET_UP", "BENCHWEB_TESTS_NOT_RUN"}
 def read_names(source: str) -> set[str]:
     """Find the variables that a piece of code names."""
     names = set(re.findall(r"\bBENCHWEB_[A-Z][A-Z_]*[A-Z]\b", source))
-    return names | {f"BENCHWEB_{name}" for name in re.findall(r'_setting\("(\w+)"', source)}
+    return names | {f"BENCHWEB_{name}" for name in re.findall(r'\b_setting\("(\w+)"', source)}
 
 
 def row_names(page: str) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TypeVar
 from benchweb.catalog.reasons import Reason, joined, reason_of_error
 from benchweb.hosts.checks.path_checks import Passage, PathFound, PathOutcome, PathSize, path_record
 from benchweb.hosts.models import Pair
-from benchweb.hosts.secrets import SecretUnreadable
+from benchweb.site.secrets import SecretUnreadable
 from workers.engine_client import EngineClient, EngineError, EngineRefused
 from workers.engine_client.messages import PathLook, PathPassage
 from workers.engines.connections import let_database_go

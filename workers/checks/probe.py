@@ -10,8 +10,8 @@ from benchweb.catalog.reasons import Reason, reason_of_error
 from benchweb.common.in_parts import in_parts
 from benchweb.hosts.checks.probes import Load, Probe, probes_record
 from benchweb.hosts.models import AvailabilitySpan, Endpoint
-from benchweb.hosts.secrets import SecretUnreadable
 from benchweb.hosts.services import endpoint_answered_at, endpoint_check
+from benchweb.site.secrets import SecretUnreadable
 from workers.engine_client import (
     EngineClient,
     EngineDown,

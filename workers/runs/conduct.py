@@ -15,7 +15,6 @@ from django.db import DatabaseError
 from benchweb.catalog.reasons import Reason, reason_of_error
 from benchweb.common.database_faults import may_pass
 from benchweb.hosts.models import Endpoint
-from benchweb.hosts.secrets import SecretUnreadable
 from benchweb.hosts.services import endpoint_answered_at, endpoint_is_away, endpoint_is_back
 from benchweb.results.confidence import next_round, run_confidence
 from benchweb.results.selectors import trial_rows
@@ -24,6 +23,7 @@ from benchweb.runs.models import OPEN_STATES, Campaign, Trial
 from benchweb.runs.queueing import claims
 from benchweb.runs.queueing.break_offs import break_off_note
 from benchweb.runs.queueing.claims import Claimed
+from benchweb.site.secrets import SecretUnreadable
 from workers.engine_client import About, EngineClient, EngineError, EngineRefused, EngineUnreachable
 from workers.engines.connections import let_database_go
 from workers.engines.discretion import address_with_port, discreet

@@ -4,10 +4,10 @@ import logging
 from contextlib import ExitStack
 
 from benchweb.catalog.reasons import reason_of_error
-from benchweb.hosts.secrets import SecretUnreadable
 from benchweb.runs.queueing import claims
 from benchweb.runs.queueing.claims import Claimed
 from benchweb.runs.queueing.together import together_with
+from benchweb.site.secrets import SecretUnreadable
 from workers.engine_client import EngineError
 from workers.engines.connections import let_database_go
 from workers.engines.ends import Ends, addresses_document, ends_of

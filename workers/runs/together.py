@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from django.db import DatabaseError
 
 from benchweb.catalog.reasons import Reason, reason_of_error
-from benchweb.hosts.secrets import SecretUnreadable
 from benchweb.runs.models import OPEN_STATES, Run
 from benchweb.runs.queueing import claims
 from benchweb.runs.queueing.claims import Claimed
 from benchweb.runs.queueing.leases import LEASE
 from benchweb.runs.queueing.reservations import reservation_hold
 from benchweb.runs.queueing.together import RunState
+from benchweb.site.secrets import SecretUnreadable
 from workers.engine_client import EngineError
 from workers.engines.connections import let_database_go
 from workers.engines.ends import Ends, addresses_document, ends_of

@@ -23,6 +23,7 @@ from benchweb.accounts.login.password_reset import can_mail, mail_link
 from benchweb.accounts.models import Invitation, UserSession
 from benchweb.accounts.permissions import Permission, access_of, users_who_may
 from benchweb.accounts.roles.grants import RoleError, user_add
+from benchweb.site.mail import MAIL_FAULTS
 
 _log = logging.getLogger(__name__)
 
@@ -68,7 +69,7 @@ def invitation_mail(*, invitation: Invitation, token: str) -> bool:
             path=invitation_path(token),
             ending=_("The link works once, until {until}.").format(until=until),
         )
-    except OSError as error:
+    except MAIL_FAULTS as error:
         _log.warning("the invitation could not be mailed to %s: %s", ascii(invitation.email), error)
         return False
     return True

@@ -6,7 +6,6 @@ The page never looks an address up, so neither its answer nor the time it takes 
 import logging
 from urllib.parse import urljoin
 
-from django.conf import settings
 from django.contrib.auth.forms import PasswordResetForm
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import default_token_generator
@@ -19,6 +18,7 @@ from django.utils.translation import override
 
 from benchweb.accounts.demo_account import is_shut
 from benchweb.common.celery_client import send
+from benchweb.site.mail import MAIL_FAULTS
 from benchweb.site.values import site_setting
 
 TASK = "workers.tasks.mail_password_reset"
@@ -30,7 +30,7 @@ def can_mail() -> bool:
 
     The address that a request names is never used: whoever sends it chooses it.
     """
-    return bool(settings.EMAIL_HOST and site_setting("PUBLIC_URL"))
+    return bool(site_setting("EMAIL_HOST") and site_setting("PUBLIC_URL"))
 
 
 def reset_request(*, email: str, language: str) -> bool:
@@ -49,10 +49,10 @@ def reset_mail(email: str, language: str) -> None:
 
 
 def mail_link(*, to: str, subject: str, text: str, path: str, ending: str) -> None:
-    """Mail a text around a link to one of our pages; OSError when the server doesn't take it."""
+    """Mail a text around a link to one of our pages; one of MAIL_FAULTS when the server doesn't take it."""
     link = urljoin(site_setting("PUBLIC_URL"), path)
     body = f"{text}\n\n{link}\n\n{ending}\n"
-    EmailMessage(subject=subject, body=body, to=[to]).send()
+    EmailMessage(subject=subject, body=body, from_email=site_setting("DEFAULT_FROM_EMAIL"), to=[to]).send()
 
 
 def _mail_reset(user: User) -> None:
@@ -64,5 +64,5 @@ def _mail_reset(user: User) -> None:
     subject = _("New password for benchweb")
     try:
         mail_link(to=user.email, subject=subject, text=text.format(name=name), path=path, ending=ending)
-    except OSError as error:
+    except MAIL_FAULTS as error:
         _log.warning("the link for a new password of %s could not be mailed: %s", ascii(name), error)

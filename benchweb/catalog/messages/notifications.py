@@ -23,7 +23,11 @@ MESSAGES = {
     "receiver_answered": "the receiver answered {status}",
     "receiver_redirects": "the receiver answered {status}, a redirect, which is not followed",
     "sending_failed": "sending failed on this side ({name}): see the log of the worker",
-    "mail_without_server": "No mail server is set: an operator names it by BENCHWEB_SMTP_URL.",
+    "mail_without_server": "No mail server is set: an admin names it on the page Site settings.",
+    "mail_not_spoken": "{host} does not answer as a mail server",
+    "mail_password_unreadable": (
+        "The password of the mail server can't be read: the secret key has changed. Enter the password again."
+    ),
     "mail_refused": "the mail server refused every recipient",
     "mail_answered": "the mail server answered {status}",
     "mail_failed": "the mail server: {error}",

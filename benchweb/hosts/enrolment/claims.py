@@ -11,7 +11,7 @@ from benchweb.hosts.enrolment.tickets import Ticket
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Enrolment, Host
 from benchweb.hosts.naming import free_names
-from benchweb.hosts.secrets import decrypted
+from benchweb.site.secrets import decrypted
 
 
 @dataclass(frozen=True, kw_only=True)

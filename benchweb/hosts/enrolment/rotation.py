@@ -13,7 +13,7 @@ from benchweb.catalog.reasons import reason_fields
 from benchweb.common import celery_client
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint
-from benchweb.hosts.secrets import SecretUnreadable, decrypted, encrypted
+from benchweb.site.secrets import SecretUnreadable, decrypted, encrypted
 
 ROTATE_TASK = "workers.tasks.rotate_endpoint"
 # Longer than all time-outs of a worker that does it; after that its wake-up was lost.

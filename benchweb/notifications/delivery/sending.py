@@ -2,15 +2,16 @@
 
 import logging
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from benchweb.catalog.reasons import Reason, reason_of_error
-from benchweb.hosts.secrets import SecretUnreadable, decrypted
 from benchweb.notifications.delivery.egress import EgressRefused, guarded
 from benchweb.notifications.delivery.messages import Message
 from benchweb.notifications.delivery.senders import mail, webhook
 from benchweb.notifications.delivery.senders.answers import Answer
 from benchweb.notifications.models import Channel
+from benchweb.site.secrets import SecretUnreadable, decrypted
+from benchweb.site.values import site_setting
 
 SECONDS = 10.0
 _log = logging.getLogger(__name__)
@@ -18,14 +19,33 @@ _log = logging.getLogger(__name__)
 
 def send(message: Message, channel: Channel) -> Answer:
     """Send it, and return what the receiver said, or why it could not be asked."""
+    if channel.kind == Channel.Kind.EMAIL:
+        return send_mail(message, channel.config["to"])
     try:
         secret = decrypted(channel.secret_encrypted)
     except SecretUnreadable:
         return Answer(error=Reason("channel_secret_unreadable"))
-    # A mail server is the operator's own choice, and usually in a network of theirs.
-    checks_addresses = channel.kind != Channel.Kind.EMAIL
+    if channel.kind == Channel.Kind.WEBHOOK:
+        return _answer(message, lambda: webhook.send(message, channel.config["url"], secret))
+    return _answer(message, lambda: _by_apprise(message, secret))
+
+
+def send_mail(message: Message, to: Sequence[str]) -> Answer:
+    """Send it by the site's mail server to addresses, and return what that one said."""
+    host = site_setting("EMAIL_HOST")
+    if not host:
+        return Answer(error=Reason("mail_without_server"))
     try:
-        return guarded(_call(message, channel, secret), seconds=SECONDS, checks_addresses=checks_addresses)
+        written = mail.mail_of(message, to)
+    except SecretUnreadable:
+        return Answer(error=Reason("mail_password_unreadable"))
+    # A mail server is the admins' own choice, and usually in a network of theirs.
+    return _answer(message, lambda: mail.send(written, host), checks_addresses=False)
+
+
+def _answer(message: Message, call: Callable[[], Answer], *, checks_addresses: bool = True) -> Answer:
+    try:
+        return guarded(call, seconds=SECONDS, checks_addresses=checks_addresses)
     except EgressRefused as error:
         return Answer(error=reason_of_error(error))
     except TimeoutError as error:
@@ -35,18 +55,8 @@ def send(message: Message, channel: Channel) -> Answer:
     except Exception as error:
         # A fault in a sender must be told in the log of the channel too. Its words could hold a secret, its places not.
         places = "".join(traceback.format_tb(error.__traceback__))
-        _log.error("Channel %s: sending %s failed by %s at\n%s", channel.pk, message.id, type(error).__name__, places)
+        _log.error("Sending %s failed by %s at\n%s", message.id, type(error).__name__, places)
         return Answer(error=Reason("sending_failed", name=type(error).__name__))
-
-
-def _call(message: Message, channel: Channel, secret: str) -> Callable[[], Answer]:
-    match channel.kind:
-        case Channel.Kind.EMAIL:
-            return lambda: mail.send(message, channel.config["to"])
-        case Channel.Kind.WEBHOOK:
-            return lambda: webhook.send(message, channel.config["url"], secret)
-        case _:
-            return lambda: _by_apprise(message, secret)
 
 
 def _by_apprise(message: Message, url: str) -> Answer:

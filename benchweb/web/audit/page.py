@@ -52,6 +52,7 @@ _OBJECTS = {
     "imports_ownkind": (gettext_noop("Test kind of your own"), ""),
     "sharing_share": (gettext_noop("Share"), ""),
     "site_sitesetting": (gettext_noop("Site setting"), ""),
+    "site_sitesecret": (gettext_noop("Secret site setting"), ""),
     "reports_report": (gettext_noop("Report"), "web:report"),
     "reports_reportrun": (gettext_noop("Run of a report"), ""),
 }

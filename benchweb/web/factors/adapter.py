@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
-from benchweb.hosts.secrets import decrypted, encrypted
+from benchweb.site.secrets import decrypted, encrypted
 
 
 class FactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]

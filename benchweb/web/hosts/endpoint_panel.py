@@ -11,7 +11,7 @@ from benchweb.hosts.enrolment.commands import InstallCommand
 from benchweb.hosts.enrolment.rotation import PATIENCE as ROTATION_PATIENCE
 from benchweb.hosts.facts.links import reported_link_bps
 from benchweb.hosts.models import Endpoint, Facts
-from benchweb.hosts.secrets import SecretUnreadable, decrypted
+from benchweb.site.secrets import SecretUnreadable, decrypted
 from benchweb.web.facts.page import FactsGroup, facts_groups, facts_summary
 from benchweb.web.hosts.engine_command import EngineCommand, engine_command
 from benchweb.web.shared.awaited_check import AwaitedCheck

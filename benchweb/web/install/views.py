@@ -24,7 +24,7 @@ from benchweb.hosts.enrolment.commands import site_address
 from benchweb.hosts.enrolment.programs import engine_programs
 from benchweb.hosts.enrolment.tickets import ticket_read
 from benchweb.hosts.errors import HostsError
-from benchweb.hosts.secrets import SecretUnreadable
+from benchweb.site.secrets import SecretUnreadable
 
 _UNIT = settings.BASE_DIR / "engine" / "deploy" / "benchweb-engine.service"
 _PLAIN = "text/plain; charset=utf-8"

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from django import forms
 from django.conf import settings
+from django.db import transaction
 from django.forms.boundfield import BoundField
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -15,8 +16,9 @@ from django.utils.translation import gettext_lazy as _
 from benchweb.accounts.models import Role
 from benchweb.checks import FEWEST_AUDIT_DAYS, MOST_SHARE_DAYS
 from benchweb.hosts.addresses import NetworksError, parsed_networks
-from benchweb.site.values import chosen, is_locked, variable
-from benchweb.web.shared.forms import PageForm, known_zone, text_field
+from benchweb.site.values import chosen, is_locked, site_settings_save, variable
+from benchweb.web.shared.forms import known_zone, text_field
+from benchweb.web.site.mail_form import MAIL_FIELDS, UNSHOWN, MailForm, built_in
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -27,6 +29,7 @@ _GROUPS: list[tuple[StrOrPromise, list[str]]] = [
     (_("Times and language"), ["default_time_zone", "default_language"]),
     (_("How long things are kept"), ["share_days", "audit_days", "delivery_days"]),
     (_("Addresses and networks"), ["public_url", "engine_networks", "notify_private_networks"]),
+    (_("Mail"), MAIL_FIELDS),
 ]
 
 
@@ -35,18 +38,14 @@ def _days_field(label: StrOrPromise, help_text: StrOrPromise, most: int = _MOST_
 
 
 def _roles() -> list[tuple[str, StrOrPromise]]:
-    return [("", _built_in(Role(settings.DEFAULT_ROLE).label)), *Role.choices]
+    return [("", built_in(Role(settings.DEFAULT_ROLE).label)), *Role.choices]
 
 
 def _languages() -> list[tuple[str, StrOrPromise]]:
-    return [("", _built_in(dict(settings.LANGUAGES)[settings.DEFAULT_LANGUAGE])), *settings.LANGUAGES]
+    return [("", built_in(dict(settings.LANGUAGES)[settings.DEFAULT_LANGUAGE])), *settings.LANGUAGES]
 
 
-def _built_in(value: StrOrPromise) -> str:
-    return gettext("built in: {value}").format(value=value)
-
-
-class SiteSettingsForm(PageForm):
+class SiteSettingsForm(MailForm):
     """The settings, by their names in the environment; what that sets can't be changed here."""
 
     default_role = forms.ChoiceField(
@@ -97,8 +96,8 @@ class SiteSettingsForm(PageForm):
             # Django takes the initial value of a disabled field, whatever is sent.
             if is_locked(name.upper()):
                 field.disabled = True
-                self.initial[name] = getattr(settings, name.upper())
-            elif not isinstance(field, forms.ChoiceField):
+                self.initial[name] = "" if name == UNSHOWN else getattr(settings, name.upper())
+            elif name != UNSHOWN and not isinstance(field, forms.ChoiceField):
                 field.widget.attrs["placeholder"] = str(getattr(settings, name.upper()) or gettext("none"))
 
     @classmethod
@@ -112,9 +111,15 @@ class SiteSettingsForm(PageForm):
         for title, names in _GROUPS:
             yield title, [(self[name], variable(name.upper())) for name in names]
 
-    def values(self) -> dict[str, Any]:
+    def _values(self) -> dict[str, Any]:
         """Return what was chosen by name, None for the built-in."""
         return {name.upper(): None if value == "" else value for name, value in self.cleaned_data.items()}
+
+    @transaction.atomic
+    def save(self) -> None:
+        """Store what was chosen."""
+        site_settings_save(self._values())
+        self.save_password()
 
     def clean_default_time_zone(self) -> str:
         """Refuse a name that no zone has."""

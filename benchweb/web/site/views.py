@@ -1,15 +1,19 @@
 """The settings of the installation: one page for admins."""
 
-from django.conf import settings
+from typing import Any, cast
+
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
-from benchweb.site.values import site_settings_save
+from benchweb.catalog.translation import reason_text
+from benchweb.notifications.channels import mail_test
+from benchweb.site.values import chosen, site_setting
 from benchweb.web.shared.zones import zone_names
 from benchweb.web.site.forms import SiteSettingsForm
 
@@ -20,13 +24,25 @@ def site_settings(request: HttpRequest) -> HttpResponse:
     """Show the settings in force; on POST store those that the environment leaves free."""
     form = SiteSettingsForm(request.POST) if request.method == "POST" else SiteSettingsForm.of_now()
     if request.method == "POST" and form.is_valid():
-        site_settings_save(form.values())
+        form.save()
         messages.success(request, _("Saved. Every process follows within 5 seconds."))
         return redirect("web:site_settings")
-    context = {
-        "form": form,
-        "mail_server": f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}" if settings.EMAIL_HOST else "",
-        "mail_from": settings.DEFAULT_FROM_EMAIL,
-        "suggestions": {"zones": zone_names()},
-    }
-    return render(request, "site/settings.html", context)
+    return render(request, "site/settings.html", _context(form))
+
+
+@needs(Permission.ADMIN)
+@require_POST
+def mail_test_send(request: HttpRequest) -> HttpResponse:
+    """Mail the reader by the stored server, and show what that one answered within ten seconds."""
+    # Saved a moment ago, perhaps by another process.
+    chosen.read_now()
+    to = cast(User, request.user).email
+    answer = mail_test(to=to) if to else None
+    context = {"answer": answer, "error": reason_text(answer.error) if answer else "", "to": to}
+    if request.headers.get("HX-Request"):
+        return render(request, "site/partials/mail_answer.html", context)
+    return render(request, "site/settings.html", _context(SiteSettingsForm.of_now()) | context)
+
+
+def _context(form: SiteSettingsForm) -> dict[str, Any]:
+    return {"form": form, "has_mail": bool(site_setting("EMAIL_HOST")), "suggestions": {"zones": zone_names()}}

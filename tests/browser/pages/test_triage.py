@@ -30,7 +30,7 @@ def ada(transactional_db: None) -> User:
 @pytest.fixture
 def mail_server(settings: Settings, web: str) -> Iterator[MailServer]:
     with MailServer() as server:
-        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_BACKEND = "benchweb.site.mail.SiteEmailBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", server.port
         settings.PUBLIC_URL = web
         yield server

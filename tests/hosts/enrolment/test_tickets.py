@@ -9,8 +9,8 @@ from benchweb.hosts.enrolment.claims import Listening, host_enrol, token_claim
 from benchweb.hosts.enrolment.tickets import LIFE, ticket_issue, ticket_read
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Enrolment, Host
-from benchweb.hosts.secrets import decrypted
 from benchweb.hosts.services import archive, host_create
+from benchweb.site.secrets import decrypted
 from tests.factories import make_endpoint
 
 pytestmark = pytest.mark.django_db

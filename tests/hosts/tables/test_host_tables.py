@@ -3,9 +3,9 @@
 import pytest
 
 from benchweb.hosts.models import Endpoint, Host
-from benchweb.hosts.secrets import decrypted
 from benchweb.hosts.tables.adding import hosts_add
 from benchweb.hosts.tables.reading import MAXIMUM_CHARACTERS, MAXIMUM_LINES, host_table
+from benchweb.site.secrets import decrypted
 from tests.factories import make_endpoint
 
 FINGERPRINT = "sha256:" + "a" * 64

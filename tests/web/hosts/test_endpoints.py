@@ -10,7 +10,6 @@ from django.utils import timezone
 from benchweb.catalog.reasons import Reason
 from benchweb.hosts.enrolment.rotation import rotation_end
 from benchweb.hosts.models import Endpoint
-from benchweb.hosts.secrets import decrypted
 from benchweb.hosts.services import (
     CHECK_TASK,
     CheckOutcome,
@@ -19,6 +18,7 @@ from benchweb.hosts.services import (
     endpoint_record_check,
     endpoint_update,
 )
+from benchweb.site.secrets import decrypted
 from tests.factories import make_endpoint, make_pair
 
 PINNED = "sha256:" + "a" * 64

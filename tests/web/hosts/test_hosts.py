@@ -6,9 +6,9 @@ from django.utils import timezone
 
 from benchweb.hosts.facts.records import facts_record
 from benchweb.hosts.models import Endpoint, Host, Pair
-from benchweb.hosts.secrets import decrypted
 from benchweb.hosts.services import archive, host_create
 from benchweb.runs.models import Run
+from benchweb.site.secrets import decrypted
 from benchweb.web.shared.lists import PAGE_SIZE
 from tests.factories import make_endpoint, make_pair, make_run
 

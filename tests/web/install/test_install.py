@@ -9,7 +9,7 @@ from pytest_django import Settings
 
 from benchweb.hosts.enrolment.tickets import ticket_issue, ticket_read
 from benchweb.hosts.models import Endpoint, Enrolment, Host
-from benchweb.hosts.secrets import decrypted
+from benchweb.site.secrets import decrypted
 from tests.factories import make_endpoint
 from tests.hosts.enrolment.test_programs import LOAD, X86_64, elf
 

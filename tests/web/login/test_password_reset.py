@@ -49,7 +49,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
 @pytest.fixture
 def mail_server(settings: Settings) -> Iterator[MailServer]:
     with MailServer() as server:
-        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_BACKEND = "benchweb.site.mail.SiteEmailBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", server.port
         settings.PUBLIC_URL = "https://bench.example.org"
         yield server

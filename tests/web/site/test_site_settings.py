@@ -8,27 +8,14 @@ from django.test import Client
 from django.utils import timezone
 
 from benchweb.accounts.audit.models import AuditEntry
-from benchweb.accounts.models import Grant, Role
+from benchweb.accounts.models import Role
 from benchweb.accounts.permissions import access_of
 from benchweb.hosts.addresses import network_policy
 from benchweb.sharing.services import default_expiry
 from benchweb.site.models import SiteSetting
-from benchweb.site.values import NAMES, site_setting, variable
+from benchweb.site.values import site_setting
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def free(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take the settings out of the environment."""
-    for name in NAMES:
-        monkeypatch.delenv(variable(name), raising=False)
-
-
-@pytest.fixture
-def by_admin(ada: User, signed_in: Client) -> Client:
-    Grant.objects.create(user=ada, role=Role.ADMIN)
-    return signed_in
 
 
 @pytest.mark.django_db(transaction=True)

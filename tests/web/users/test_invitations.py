@@ -145,7 +145,7 @@ def test_who_is_logged_in_is_told_to_log_out_first(by_admin: Client, path: str) 
 @pytest.fixture
 def mail_server(settings: Settings) -> Iterator[MailServer]:
     with MailServer() as server:
-        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_BACKEND = "benchweb.site.mail.SiteEmailBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", server.port
         settings.PUBLIC_URL = "https://bench.example.org"
         yield server

@@ -12,9 +12,9 @@ from benchweb.accounts.audit.models import AuditEntry
 from benchweb.hosts.enrolment.rotation import rotation_request
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Pair
-from benchweb.hosts.secrets import decrypted
 from benchweb.hosts.services import archive, endpoint_create, endpoint_update
 from benchweb.runs.models import Run, State
+from benchweb.site.secrets import decrypted
 from tests.conftest import ENGINE
 from tests.factories import make_endpoint
 from tests.processes import Engine, stopped

@@ -9,8 +9,8 @@ from django.core.management import call_command
 from pytest_django import Settings
 
 from benchweb.hosts.models import Endpoint
-from benchweb.hosts.secrets import is_of_present_key
 from benchweb.runs.models import State
+from benchweb.site.secrets import is_of_present_key
 from tests.processes import Engine, stopped
 from tests.workers.runs.real_runs import ended, long_run, pair_of, running_trial
 

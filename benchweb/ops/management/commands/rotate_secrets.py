@@ -7,14 +7,16 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Model
 
 from benchweb.hosts.models import Endpoint
-from benchweb.hosts.secrets import SecretUnreadable, is_of_present_key, rotated
 from benchweb.notifications.models import Channel
 from benchweb.sharing.models import Share
+from benchweb.site.models import SiteSecret
+from benchweb.site.secrets import SecretUnreadable, is_of_present_key, rotated
 
 _STORED: tuple[tuple[type[Model], str, str], ...] = (
     (Endpoint, "token_encrypted", "engine tokens"),
     (Channel, "secret_encrypted", "secrets of channels"),
     (Share, "token_encrypted", "share links"),
+    (SiteSecret, "secret_encrypted", "password of the mail server"),
 )
 
 

@@ -1,4 +1,4 @@
-"""Engine tokens at rest: encrypted with a key derived from the secret key, for the dashboard must present them."""
+"""Secrets at rest: encrypted with a key derived from the secret key, for the dashboard must present them."""
 
 import base64
 import hashlib
@@ -10,16 +10,16 @@ from benchweb.catalog.reasons import Reason
 
 
 class SecretUnreadable(Exception):
-    """The stored token was encrypted with another secret key."""
+    """The stored secret was encrypted with another secret key."""
 
 
-def encrypted(token: str) -> bytes:
-    """Encrypt an engine's bearer token for the database."""
-    return _fernet().encrypt(token.encode())
+def encrypted(secret: str) -> bytes:
+    """Encrypt a secret, such as an engine's bearer token, for the database."""
+    return _fernet().encrypt(secret.encode())
 
 
 def decrypted(stored: bytes | memoryview) -> str:
-    """Return an engine's bearer token in clear; empty stays empty."""
+    """Return a secret in clear; empty stays empty."""
     if not stored:
         return ""
     try:
