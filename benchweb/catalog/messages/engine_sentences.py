@@ -27,6 +27,15 @@ MESSAGES = {
     ),
     "says_mtu_of_source": "the MTU is {bytes} bytes at {interface} of the source",
     "says_mtu_of_sink": "the MTU is {bytes} bytes at {interface} of the sink",
+    # Why a token or a certificate is not replaced.
+    "renewal_token_known": "this engine has this token already",
+    "renewal_too_many_tokens": "this engine has {count} tokens, its limit",
+    "renewal_not_first_token": (
+        "only the first token of the engine's token file may replace its certificate, which all controllers pin"
+    ),
+    "renewal_unwritable": ("{what} can't be written to the engine's state folder ({error}), so nothing was changed"),
+    "renewal_new_token": "the new token",
+    "renewal_new_certificate": "the new certificate",
     # Why a host alone could not be measured.
     "host_no_disk_allowed": (
         "this engine may measure no disk in {directory}: its operator allowed none; "

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from django.utils import translation
 
 from benchweb.accounts.audit.actors import Actor, acting
 from benchweb.accounts.audit.models import AuditEntry
+from benchweb.catalog.translation import reason_text
 from benchweb.hosts.enrolment.rotation import rotation_request
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Pair
@@ -131,6 +133,8 @@ def test_an_engine_that_can_not_write_leaves_all_as_it_is(engine: Start, what: E
     after = rotated(endpoint, what)
     assert "can't be written to the engine's state folder" in after.rotation_reason
     assert "so nothing was changed" in after.rotation_reason
+    with translation.override("zh-hans"):
+        assert "写入引擎的状态文件夹" in reason_text(after.rotation_why)
     assert (bytes(after.token_encrypted), after.fingerprint) == (endpoint.token_encrypted, running.fingerprint)
     assert not old_token_is_refused(running) and answers(after)
 
