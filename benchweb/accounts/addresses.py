@@ -7,12 +7,15 @@ from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_network
 from django.conf import settings
 from django.http import HttpRequest
 from django.http.request import split_domain_port
+from django.utils.translation import gettext
 
 from benchweb.common.loopback import Address, is_loopback_name, parsed_address
 
 Network = IPv4Network | IPv6Network
 # One customer of a network provider has at least a whole /64: they would have a new address for every attempt.
 _IPV6_PREFIX = 64
+# That one token may be bound to.
+MOST_NETWORKS = 50
 _FORWARDING_HEADERS = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Via")
 
 
@@ -54,6 +57,19 @@ def is_from_this_machine(request: HttpRequest) -> bool:
 def is_within(address: Address | None, networks: Sequence[str]) -> bool:
     """Tell whether an address is one of these, or in one of these networks, as "192.0.2.0/24"; None never is."""
     return address is not None and any(address in network for network in _networks(tuple(networks)))
+
+
+def networks_of(words: Sequence[str]) -> list[str]:
+    """Return networks as PostgreSQL and Python write them; raise ValueError that says which word is none."""
+    return [_network_of(word) for word in words]
+
+
+def _network_of(word: str) -> str:
+    try:
+        return str(ip_network(word, strict=False))
+    except ValueError:
+        text = gettext("{word} is neither an address nor a network, such as 192.0.2.0/24.")
+        raise ValueError(text.format(word=word)) from None
 
 
 def _is_trusted(address: Address) -> bool:

@@ -160,10 +160,11 @@ def is_service(user: User) -> bool:
     return user.get_username().startswith(SERVICE_PREFIX)
 
 
-def users_who_may(permission: Permission) -> list[User]:
+def users_who_may(permission: Permission, *, or_services: bool = False) -> list[User]:
     """Return the active people who have a permission everywhere, by name; only those who can have it are read."""
     roles = [role for role in Role if _allows(role, permission)]
-    users = User.objects.filter(is_active=True).exclude(username__startswith=SERVICE_PREFIX)
+    users = User.objects.filter(is_active=True)
+    users = users if or_services else users.exclude(username__startswith=SERVICE_PREFIX)
     if site_setting("DEFAULT_ROLE") not in roles:
         users = users.filter(Q(is_superuser=True) | Exists(_held_by("pk").filter(environment=None, role__in=roles)))
     return [user for user in with_grants(users).order_by("username") if access_of(user).may(permission)]

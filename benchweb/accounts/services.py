@@ -17,6 +17,8 @@ from benchweb.common.loopback import parsed_address
 from benchweb.common.names import stored_name
 
 PREFIX = "bw_"
+# Of a token for which nothing else is chosen.
+USUAL_LIFE = timedelta(days=365)
 # A token's last use is written at most once a minute: reading the API must not become a write load.
 LAST_USE_STEP = timedelta(minutes=1)
 # What each scope allows at most; "metrics" nothing of the API.

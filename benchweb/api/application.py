@@ -20,6 +20,7 @@ from ninja.renderers import BaseRenderer
 from ninja.responses import NinjaJSONEncoder
 
 from benchweb.accounts.permissions import Refused
+from benchweb.accounts.roles.grants import RoleError
 from benchweb.accounts.roles.needs import Needs, needs_by_method, open_to_all
 from benchweb.api.authentication import BearerToken, refused
 from benchweb.api.parser import too_large
@@ -45,7 +46,7 @@ _METHODS = "GET, POST, PUT, PATCH, DELETE"
 # What services refuse, each with the field at fault.
 _REFUSALS = (
     *(HostsError, PlanError, LaunchError, ScheduleError, ShareError, NotificationError, AlertError),
-    LabelError,
+    *(LabelError, RoleError),
 )
 _FIELD_ERROR = {
     "type": "object",

@@ -2,13 +2,19 @@
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Model
 from django.test import Client
 
+from benchweb.accounts.login.invitations import invitation_create
+from benchweb.accounts.models import Invitation, Team
+from benchweb.accounts.roles.grants import team_create
+from benchweb.accounts.roles.service_accounts import service_account_create, service_accounts
 from benchweb.accounts.services import token_create
 from benchweb.api.urls import api as the_api
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
@@ -73,6 +79,9 @@ ROWS: dict[str, type[Model]] = {
     "window": MaintenanceWindow,
     "report": Report,
     "import": Import,
+    "user": User,
+    "team": Team,
+    "invitation": Invitation,
 }
 # A field gets one in so many.
 EACH = 6
@@ -113,7 +122,11 @@ def plain(schema: dict[str, Any]) -> Any:
 @pytest.fixture
 def caller(db: None) -> Iterator[Client]:
     """A client with a token, and a row of most things for ids to hit."""
-    _, secret = token_create(user=make_user("ada", "a password of hers"), name="ci")
+    ada = make_user("ada", "a password of hers")
+    _, secret = token_create(user=ada, name="ci")
+    invitation_create(by=ada, lasts=timedelta(days=7))
+    team_create(name="night shift")
+    service_account_create(name="export", role="viewer")
     make_run(pair=make_pair(source=make_endpoint(host_name="alder"), sink=make_endpoint(host_name="birch")))
     make_schedule()
     make_channel()
@@ -125,6 +138,7 @@ def caller(db: None) -> Iterator[Client]:
 
 def filled(path: str) -> str:
     """Fill the places of a path with the ids of rows that there are."""
+    path = path.replace("{account_id}", str(service_accounts().values_list("pk", flat=True).first()))
     for name, model in ROWS.items():
         path = path.replace(f"{{{name}_id}}", str(model._default_manager.values_list("pk", flat=True).first() or 1))
     return path.replace("{label}", "nightly").replace("{night}", "2026-11-27")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from benchweb.accounts.roles.service_accounts import service_account_create
 from benchweb.api.paging import MAXIMUM_LIMIT
 from benchweb.api.resources.inventory import availability
 from benchweb.api.resources.planning import schedules
@@ -80,6 +81,17 @@ BOUNDED = {
     "PreviewItem.unread": "the first 100",
     "ReadingItem.figures": "the first 200",
     "ReadingItem.remarks": "a few of a reading",
+    "UserItem.teams": "what admins put them into one by one",
+    "UserItem.environment_roles": "one in each environment",
+    "AccountItem.teams": "what admins put it into one by one",
+    "AccountItem.environment_roles": "one in each environment",
+    "TeamItem.environment_roles": "one in each environment",
+    "InvitationItem.teams": "at most 200 are taken",
+    "InvitationCreated.teams": "at most 200 are taken",
+    "TokenItem.networks": "at most 50 are taken",
+    "TokenItem.environments": "at most 200 are taken",
+    "TokenCreated.networks": "at most 50 are taken",
+    "TokenCreated.environments": "at most 200 are taken",
     "RuleItem.alert_kinds": "at most 40 are taken",
     "RuleItem.transitions": "at most 40 are taken",
 }
@@ -153,6 +165,7 @@ def test_a_list_takes_a_limit_up_to_its_bound_and_refuses_more_in_words(api: Api
         address.replace("{campaign_id}", str(make_run().campaign_id))
         .replace("{channel_id}", str(make_channel().pk))
         .replace("{plan_id}", str(make_plan().pk))
+        .replace("{account_id}", str(service_account_create(name="export", role="viewer").pk))
     )
     for wrong in (0, -1, most + 1, 10**30, "all", ""):
         answer = api.get(f"{address.replace('{series_id}', '1')}?limit={wrong}")
@@ -167,7 +180,7 @@ def test_a_list_takes_a_limit_up_to_its_bound_and_refuses_more_in_words(api: Api
 
 
 def test_there_are_lists_to_be_tried() -> None:
-    assert len(PAGED) == 25
+    assert len(PAGED) == 30
 
 
 def test_an_availability_of_too_many_stretches_is_refused_with_what_to_do(

@@ -45,7 +45,8 @@ def test_the_document_is_openapi_3_1_with_every_resource(document: dict[str, Any
         "hosts", "fact-changes", "environments", "endpoints", "pairs", "plans", "runs", "compare", "campaigns",
         "schedules", "series", "shares", "reports", "imports", "results", "catalog", "audit", "alerts", "alerts.atom",
         "thresholds", "sensitivities",
-        "baselines", "nights", "channels", "alert-rules", "maintenance-windows",
+        "baselines", "nights", "channels", "alert-rules", "maintenance-windows", "users", "teams", "invitations",
+        "service-accounts",
     }  # fmt: skip
 
 
@@ -97,7 +98,7 @@ def test_the_page_of_the_document_loads_nothing_from_elsewhere(anonymous: ApiCli
 def test_every_creating_post_answers_201(document: dict[str, Any]) -> None:
     resources = (
         "hosts", "environments", "endpoints", "pairs", "plans", "runs", "campaigns", "schedules", "shares", "channels",
-        "alert-rules", "maintenance-windows",
+        "alert-rules", "maintenance-windows", "users", "teams", "invitations", "service-accounts",
     )  # fmt: skip
     for resource in resources:
         assert list(document["paths"][f"/api/v1/{resource}"]["post"]["responses"]) == ["201", "default"]

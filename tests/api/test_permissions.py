@@ -27,7 +27,10 @@ from tests.factories import make_alert, make_pair, make_plan, make_run, make_sch
 pytestmark = pytest.mark.django_db
 NO_ROW = "999999"
 # Reading calls that need more, and writing ones that need no more than a role to read.
-READ_BY_ADMINS = {"audit_list"}
+READ_BY_ADMINS = {
+    *("audit_list", "user_list", "user_detail", "team_list", "team_detail", "invitation_list", "invitation_detail"),
+    *("service_list", "service_detail", "service_token_list"),
+}
 
 
 def client_of(role: Role | None, **grant: object) -> ApiClient:

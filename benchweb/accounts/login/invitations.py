@@ -77,7 +77,7 @@ def invitation_mail(*, invitation: Invitation, token: str) -> bool:
 
 def open_invitations() -> "QuerySet[Invitation, Invitation]":
     """Return the invitations that are good now, the newest first."""
-    admins = [user.pk for user in users_who_may(Permission.ADMIN)]
+    admins = [user.pk for user in users_who_may(Permission.ADMIN, or_services=True)]
     return _unused().filter(created_by__in=admins).exclude(user__is_active=False)
 
 

@@ -1,7 +1,6 @@
 """The forms of the account and of API tokens."""
 
 from datetime import timedelta
-from ipaddress import ip_network
 from typing import Any, cast
 
 from django import forms
@@ -12,13 +11,13 @@ from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from benchweb.accounts.addresses import MOST_NETWORKS, networks_of
 from benchweb.accounts.models import ApiToken, Preferences
-from benchweb.accounts.services import TokenLimits
+from benchweb.accounts.services import USUAL_LIFE, TokenLimits
 from benchweb.hosts.models import Environment
 from benchweb.web.shared.forms import PageForm, known_zone, text_field
 from benchweb.web.shared.zones import zone_names
 
-_MOST_NETWORKS = 50
 _DAYS = (7, 30, 90, 365)
 _ALL_OF_ITS = _("All that the account may")
 
@@ -44,7 +43,7 @@ class TokenForm(PageForm):
         initial=ApiToken.Scope.RUN,
         help_text=_("Never more than you may yourself."),
     )
-    lasts = forms.ChoiceField(label=_("Expires after"), choices=_lifetimes, initial="365")
+    lasts = forms.ChoiceField(label=_("Expires after"), choices=_lifetimes, initial=str(USUAL_LIFE.days))
     environments = forms.ModelMultipleChoiceField(
         label=_("Changes only in"),
         required=False,
@@ -62,16 +61,12 @@ class TokenForm(PageForm):
     def clean_networks(self) -> list[str]:
         """Return the networks as PostgreSQL and Python write them."""
         words = self.cleaned_data["networks"].replace(",", " ").split()
-        if len(words) > _MOST_NETWORKS:
-            raise forms.ValidationError(_("At most {most} networks.").format(most=_MOST_NETWORKS))
-        networks = []
-        for word in words:
-            try:
-                networks.append(str(ip_network(word, strict=False)))
-            except ValueError:
-                text = _("{word} is neither an address nor a network, such as 192.0.2.0/24.")
-                raise forms.ValidationError(text.format(word=word)) from None
-        return networks
+        if len(words) > MOST_NETWORKS:
+            raise forms.ValidationError(_("At most {most} networks.").format(most=MOST_NETWORKS))
+        try:
+            return networks_of(words)
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from None
 
     @property
     def limits(self) -> TokenLimits:

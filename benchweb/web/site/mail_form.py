@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from email.utils import parseaddr
+from email.utils import getaddresses
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -98,7 +98,8 @@ class MailForm(PageForm):
         """Refuse what is no address with or without a name."""
         sender = _printable(self.cleaned_data["default_from_email"])
         if sender:
-            validate_email(parseaddr(sender)[1])
+            addresses = [address for _name, address in getaddresses([sender])]
+            validate_email(addresses[0] if len(addresses) == 1 else "")
         return sender
 
     def clean(self) -> dict[str, Any] | None:

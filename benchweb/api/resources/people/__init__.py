@@ -1,0 +1,1 @@
+"""People and scripts: users, teams, invitations, service accounts and their tokens."""
