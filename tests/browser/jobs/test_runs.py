@@ -158,6 +158,8 @@ def test_three_weeks_ago_on_a_host_at_4_kib_takes_three_clicks(page: Page, click
     row = page.locator("#runs tbody tr")
     expect(row).to_have_count(1)
     expect(row).to_contain_text("4.00 Gbit/s")
+    # Told to those who can't see the list change.
+    expect(page.get_by_role("status").filter(has_text="1 in total")).to_have_count(1)
     clicks.on(row.get_by_role("link", name=str(run.pk)))
     expect(page).to_have_url(re.compile(rf"/runs/{run.pk}$"))
     assert clicks.count == 3
