@@ -66,13 +66,14 @@ def _share_page(request: HttpRequest, run: Run, form: ShareForm, made: Share | N
         "run": run,
         "form": form,
         "made": made.pk if made else 0,
-        "rows": [_row(request, share) for share in selectors.shares(run=run.pk)],
+        "rows": [share_row(request, share) for share in selectors.shares(run=run.pk)],
     }
     if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
         return render(request, "shares/partials/shares.html", context)
     return render(request, "shares/shares.html", context)
 
 
-def _row(request: HttpRequest, share: Share) -> ShareRow:
+def share_row(request: HttpRequest, share: Share) -> ShareRow:
+    """Return a share as the lists of links show it."""
     path = selectors.share_path(share)
     return ShareRow(share, request.build_absolute_uri(path) if path else "", selectors.is_standing(share))

@@ -1,7 +1,6 @@
 """Share links of views, for those who are logged in; and what every share link opens, a run's too."""
 
 import time
-from dataclasses import dataclass
 from typing import cast
 from urllib.parse import unquote
 
@@ -19,11 +18,12 @@ from benchweb.accounts.roles.needs import needs
 from benchweb.common.cache import remember
 from benchweb.sharing.frozen_views import FrozenView, NotShareable, hidden_names, pages_at
 from benchweb.sharing.models import Share
-from benchweb.sharing.selectors import OpenedShare, is_standing, share_path, shares
+from benchweb.sharing.selectors import OpenedShare, shares
 from benchweb.sharing.services import ShareError, share_revoke, view_share_create
 from benchweb.web.runs.badge import badge_svg
 from benchweb.web.shared.zones import COOKIE
 from benchweb.web.shares.shared_views import run_badge, run_embed, run_page, shared
+from benchweb.web.shares.views import share_row
 from benchweb.web.view_shares.building import built
 from benchweb.web.view_shares.forms import ViewShareForm
 
@@ -31,15 +31,6 @@ _MOST_LISTED = 50
 # A live link is made anew at most so often: strangers must not make the dashboard work for each opening.
 _LIVE_SECONDS, _MOST_LIVE = 60, 200
 _live: dict[tuple[int, str], tuple[float, FrozenView]] = {}
-
-
-@dataclass(frozen=True)
-class ViewShareRow:
-    """A share with its absolute link, empty when the link can't be read any more."""
-
-    share: Share
-    link: str
-    is_standing: bool
 
 
 @needs(Permission.READ, post=Permission.RUN)
@@ -63,7 +54,7 @@ def view_shares(request: HttpRequest) -> HttpResponse:
         title = built(path, reader_zone_name(request), get_language() or "en").title
     except (NotShareable, ValueError) as error:
         raise Http404(_("There is no view at this address that can be shared.")) from error
-    rows = [_row(request, share) for share in shares(path=path)[:_MOST_LISTED]]
+    rows = [share_row(request, share) for share in shares(path=path)[:_MOST_LISTED]]
     context = {"path": path, "title": title, "form": form, "made": made, "rows": rows}
     return render(request, "view_shares/view_shares.html", context)
 
@@ -86,11 +77,6 @@ def _made(request: HttpRequest, path: str, form: ViewShareForm) -> Share:
 def reader_zone_name(request: HttpRequest) -> str:
     """Return the time zone that the reader's browser is in, as it says."""
     return unquote(request.COOKIES.get(COOKIE, ""))[:60]
-
-
-def _row(request: HttpRequest, share: Share) -> ViewShareRow:
-    path = share_path(share)
-    return ViewShareRow(share, request.build_absolute_uri(path) if path else "", is_standing(share))
 
 
 @shared(counted=True)
