@@ -222,7 +222,7 @@ TEMPLATES = [
         "OPTIONS": {
             "libraries": {
                 **{name: f"benchweb.web.{name}.tags" for name in ("compare", "facts", "matrix")},
-                **{name: f"benchweb.web.tags.{name}" for name in ("carry", "next_step", "show", "sparklines")},
+                **{name: f"benchweb.web.tags.{name}" for name in ("carry", "next_step", "show", "sparklines", "times")},
                 "access": "benchweb.web.access.tags",
                 "availability": "benchweb.web.hosts.tags",
                 "lanes": "benchweb.web.timeline.tags",
