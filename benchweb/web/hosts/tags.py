@@ -8,7 +8,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from benchweb.catalog.translation import reason_text
-from benchweb.web.hosts.availability import Cell, StripCell, StripPart
+from benchweb.web.hosts.availability.cells import Cell
+from benchweb.web.hosts.availability.strip import StripCell, StripPart
 
 register = template.Library()
 # The strip is 32 pixels high; _availability.scss has a class for each.

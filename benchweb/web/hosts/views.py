@@ -32,7 +32,8 @@ from benchweb.state_words import state_word
 from benchweb.web.access.context import can_of
 from benchweb.web.facts.history import facts_history
 from benchweb.web.facts.page import facts_summary
-from benchweb.web.hosts.availability import PERIODS, availability_section, period_of
+from benchweb.web.hosts.availability.periods import PERIODS, period_of
+from benchweb.web.hosts.availability.section import availability_section
 from benchweb.web.hosts.engine_command import engine_command
 from benchweb.web.hosts.enrolment import EnrolmentPanel
 from benchweb.web.hosts.entered_tokens import note_entered

@@ -12,7 +12,9 @@ from pytest_django import DjangoAssertNumQueries
 from benchweb.hosts.checks.probes import Load, Probe, probes_record
 from benchweb.hosts.models import Endpoint
 from benchweb.hosts.services import archive, endpoint_create
-from benchweb.web.hosts.availability import availability_figure, availability_section, period_of
+from benchweb.web.hosts.availability.cells import availability_figure
+from benchweb.web.hosts.availability.periods import period_of
+from benchweb.web.hosts.availability.section import availability_section
 from tests.factories import make_endpoint
 
 MINUTE = timedelta(minutes=1)
