@@ -76,27 +76,7 @@ def import_results(
     if began_at > timezone.now():
         raise ImportRefused(_("{at} is in the future: when was it measured?").format(at=began_at.isoformat()))
     try:
-        with transaction.atomic():
-            trials = [_defined(trial) for trial in read.trials]
-            if any(trial.definitions for trial in trials):
-                definitions.read_now()
-            run = run_write(
-                version=_version(read, file_name),
-                trials=trials,
-                pair=pair,
-                at=began_at,
-                user=user,
-                is_judged=is_judged,
-            )
-            made = Import.objects.create(
-                run=run,
-                pair=pair,
-                tools=sorted(summary(read.trials)),
-                file_name=storable_text(file_name)[:200],
-                digest=read.digest,
-                text=storable_text(text_of(read.content), MAX_INFLATED_BYTES),
-                created_by_id=user.pk if user else None,
-            )
+        return _written(read, pair, began_at, file_name, user, is_judged=is_judged)
     except IntegrityError:
         # Somebody else imported it meanwhile.
         _refuse_again(pair, read.digest)
@@ -109,7 +89,27 @@ def import_results(
         if any(trial.definitions for trial in read.trials):
             # Also where it was refused: what was read within the transaction is gone.
             definitions.read_now()
-    return made
+
+
+@transaction.atomic
+def _written(
+    read: Preview, pair: Pair, began_at: datetime, file_name: str, user: User | None, *, is_judged: bool
+) -> Import:
+    trials = [_defined(trial) for trial in read.trials]
+    if any(trial.definitions for trial in trials):
+        definitions.read_now()
+    run = run_write(
+        version=_version(read, file_name), trials=trials, pair=pair, at=began_at, user=user, is_judged=is_judged
+    )
+    return Import.objects.create(
+        run=run,
+        pair=pair,
+        tools=sorted(summary(read.trials)),
+        file_name=storable_text(file_name)[:200],
+        digest=read.digest,
+        text=storable_text(text_of(read.content), MAX_INFLATED_BYTES),
+        created_by_id=user.pk if user else None,
+    )
 
 
 def _defined(trial: ImportedTrial) -> ImportedTrial:

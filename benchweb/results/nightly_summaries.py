@@ -115,19 +115,7 @@ def _make(row: EnvironmentNights) -> None:
         return
     begin = datetime.combine(stale_from, time(), UTC) - timedelta(hours=12)
     _sum_up(row, stale_from, begin)
-    values: dict[date, list[float]] = defaultdict(list)
-    recent = RecentMedians.objects.filter(
-        series__pair__environment=row.environment_id,
-        series__kind=row.kind,
-        series__metric=row.metric,
-        series__identity_digest=row.identity_digest,
-        at__gte=begin,
-    )
-    for ats, medians in recent.values_list("ats", "medians"):
-        # The last run of a night is the pair's figure of that night.
-        last = {night_of(at): value for at, value in zip(ats, medians, strict=True) if at >= begin}
-        for night, value in last.items():
-            values[night].append(value)
+    values = _values_since(row, begin)
     older = {
         night: (value, pairs)
         for night, value, pairs in zip(row.nights, row.medians, row.pairs, strict=True)
@@ -150,6 +138,24 @@ def _make(row: EnvironmentNights) -> None:
         stale_from=None,
         made_at=Now(),
     )
+
+
+def _values_since(row: EnvironmentNights, begin: datetime) -> dict[date, list[float]]:
+    """Return by night the figure of each pair that measured in it."""
+    values: dict[date, list[float]] = defaultdict(list)
+    recent = RecentMedians.objects.filter(
+        series__pair__environment=row.environment_id,
+        series__kind=row.kind,
+        series__metric=row.metric,
+        series__identity_digest=row.identity_digest,
+        at__gte=begin,
+    )
+    for ats, medians in recent.values_list("ats", "medians"):
+        # The last run of a night is the pair's figure of that night.
+        last = {night_of(at): value for at, value in zip(ats, medians, strict=True) if at >= begin}
+        for night, value in last.items():
+            values[night].append(value)
+    return values
 
 
 def _sum_up(row: EnvironmentNights, stale_from: date, begin: datetime) -> None:
