@@ -11,12 +11,10 @@ import urllib3
 from urllib3.exceptions import HTTPError, MaxRetryError, NewConnectionError, ProtocolError, SSLError
 from urllib3.exceptions import TimeoutError as Timeout
 
-from benchweb.catalog.engine_reasons import engine_reason
 from benchweb.catalog.reasons import Reason, reason_of_error
-from benchweb.common.storable import TooDeepError, storable, storable_text
+from workers.engine_client.answers import body_of, decoded, document_of, garbage, lines_of, refusal
 from workers.engine_client.certificates import CONNECT_SECONDS, other_certificate
 from workers.engine_client.channel import Channel, Trust
-from workers.engine_client.deadlines import deadline_of
 from workers.engine_client.errors import EngineDown, EngineGarbage, EngineRefused, EngineUnreachable
 from workers.engine_client.faults import cause, engine_called, engine_name, unreachable, unusable
 from workers.engine_client.messages import About, Event, HostLoad, PathLook, PathOpened, SessionSpec
@@ -28,14 +26,8 @@ ANSWER_SECONDS = 5.0
 CREATE_SECONDS = 10.0
 # The engine sends a blank line each second: three missing ones are a hang.
 EVENT_SILENCE_SECONDS = 4.0
-# From the end of one event to that of the next: the longest result, over a slow line.
-EVENT_SECONDS = 30.0
-# A result with intervals, flows and a histogram; more is not one.
-MEBIBYTE = 1024 * 1024
-MAXIMUM_LINE_BYTES = 16 * MEBIBYTE
 # A look at a path that carries nothing takes as long as its time-outs.
 PATH_SECONDS = 45.0
-_MAXIMUM_BODY_BYTES = 4 * MEBIBYTE
 
 
 class EngineClient:
@@ -94,10 +86,10 @@ class EngineClient:
         if status in (HTTPStatus.NOT_FOUND, HTTPStatus.UNAUTHORIZED):
             raise EngineRefused(Reason("engine_unproven", engine=self.name), code="unproven")
         try:
-            document, fingerprint = self._document(status, data), self._channels[-1].trust.fingerprint
+            document, fingerprint = document_of(self.name, status, data), self._channels[-1].trust.fingerprint
             return is_proven(document, token=token, nonce=nonce, fingerprint=fingerprint)
         except ValueError as error:
-            raise self._garbage(reason_of_error(error)) from error
+            raise garbage(self.name, reason_of_error(error)) from error
 
     def about(self) -> About:
         """Ask who answers."""
@@ -107,7 +99,7 @@ class EngineClient:
         """Ask for the facts of the engine's host."""
         facts = self._json("GET", "/v1/facts")
         if not isinstance(facts, dict):
-            raise self._garbage(Reason("answer_facts_no_object"))
+            raise garbage(self.name, Reason("answer_facts_no_object"))
         return facts
 
     def host_load(self, *, address: str, device: str = "") -> HostLoad:
@@ -133,14 +125,14 @@ class EngineClient:
         document = self._json("POST", "/v1/certificate")
         fingerprint = document.get("fingerprint") if isinstance(document, dict) else None
         if not isinstance(fingerprint, str) or not Trust("", fingerprint).is_pinned:
-            raise self._garbage(Reason("answer_fingerprint_unreadable"))
+            raise garbage(self.name, Reason("answer_fingerprint_unreadable"))
         return fingerprint
 
     def create(self, session: str, spec: SessionSpec) -> dict[str, Any]:
         """Create a session; repeating it with the same spec is harmless."""
         document = self._json("PUT", f"/v1/sessions/{session}", body=spec.as_json(), seconds=CREATE_SECONDS)
         if not isinstance(document, dict) or "state" not in document:
-            raise self._garbage(Reason("answer_session_without_state"))
+            raise garbage(self.name, Reason("answer_session_without_state"))
         return document
 
     def cancel(self, session: str, reason: str) -> None:
@@ -159,7 +151,7 @@ class EngineClient:
         """Return where a session stands: its state, and code and reason where it failed."""
         document = self._json("GET", f"/v1/sessions/{session}")
         if not isinstance(document, dict):
-            raise self._garbage(Reason("answer_session_no_object"))
+            raise garbage(self.name, Reason("answer_session_no_object"))
         return document
 
     def events(self, session: str, after: int = 0, heard: Callable[[], None] | None = None) -> Iterator[Event]:
@@ -171,7 +163,7 @@ class EngineClient:
         drained = False
         try:
             if response.status != 200:
-                raise self._refusal(response.status, self._body(response))
+                raise refusal(self.name, response.status, body_of(self.name, response))
             yield from self._parsed_events(response, heard)
             # To the end of the chunked body, so that the connection can be used again.
             response.drain_conn()
@@ -185,66 +177,30 @@ class EngineClient:
             response.release_conn()
 
     def _parsed_events(self, response: urllib3.BaseHTTPResponse, heard: Callable[[], None] | None) -> Iterator[Event]:
-        for line in self._lines(response):
+        for line in lines_of(self.name, response):
             if heard is not None:
                 heard()
             if not line.strip():
                 continue
-            event = Event.parsed(self._decoded(line))
+            event = Event.parsed(decoded(self.name, line))
             yield event
             if event.is_final:
                 return
         raise EngineUnreachable(Reason("engine_without_result", engine=self.name))
 
-    def _lines(self, response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
-        pending = bytearray()
-        within = deadline_of(response)
-        within(EVENT_SECONDS)
-        for chunk in response.stream(65536):
-            *ends, rest = chunk.split(b"\n")
-            for end in ends:
-                self._add(pending, end)
-                yield bytes(pending)
-                pending.clear()
-                within(EVENT_SECONDS)
-            self._add(pending, rest)
-        if pending.strip():
-            yield bytes(pending)
-
-    def _add(self, pending: bytearray, more: bytes) -> None:
-        """Add to a line; raise EngineGarbage for more than one event may have."""
-        if len(pending) + len(more) > MAXIMUM_LINE_BYTES:
-            most = MAXIMUM_LINE_BYTES // MEBIBYTE
-            raise EngineGarbage(Reason("engine_event_too_large", engine=self.name, most=most))
-        pending += more
-
     def _json(self, method: str, path: str, *, body: Any = None, seconds: float = ANSWER_SECONDS) -> Any:
-        return self._document(*self._answer(method, path, body=body, seconds=seconds))
-
-    def _document(self, status: int, data: bytes) -> Any:
-        if status >= 400:
-            raise self._refusal(status, data)
-        return self._decoded(data) if data.strip() else None
+        return document_of(self.name, *self._answer(method, path, body=body, seconds=seconds))
 
     def _answer(
         self, method: str, path: str, *, body: Any = None, seconds: float = ANSWER_SECONDS
     ) -> tuple[int, bytes]:
         response = self._request(method, path, body=body, seconds=seconds)
         try:
-            return response.status, self._body(response)
+            return response.status, body_of(self.name, response)
         except (HTTPError, OSError) as error:
             raise EngineDown(Reason("engine_broke_off", engine=self.name, error=cause(error))) from error
         finally:
             response.release_conn()
-
-    def _body(self, response: urllib3.BaseHTTPResponse) -> bytes:
-        data = response.read(_MAXIMUM_BODY_BYTES + 1)
-        if len(data) > _MAXIMUM_BODY_BYTES:
-            # What is left of it would be taken for the next answer.
-            response.close()
-            most = _MAXIMUM_BODY_BYTES // MEBIBYTE
-            raise self._garbage(Reason("answer_too_large", most=most))
-        return data
 
     def _request(self, method: str, path: str, *, seconds: float, body: Any = None) -> urllib3.BaseHTTPResponse:
         channel = self._channels[-1]
@@ -292,25 +248,3 @@ class EngineClient:
         if "Fingerprints did not match" in str(error):
             return other_certificate(self.name)
         return EngineGarbage(Reason("engine_tls_failed", engine=self.name, error=cause(error)))
-
-    def _refusal(self, status: int, data: bytes) -> Exception:
-        try:
-            error = json.loads(data)["error"]
-            code, message = storable_text(str(error["code"])), storable_text(str(error["message"]))
-        except (ValueError, KeyError, TypeError, RecursionError):
-            return self._garbage(Reason("answer_without_reason", status=status))
-        if status == 401:
-            return EngineRefused(Reason("engine_refused_token", engine=self.name), code=code, status=status)
-        refused = Reason("engine_refused", engine=self.name, message=engine_reason(message))
-        return EngineRefused(refused, code=code, status=status)
-
-    def _decoded(self, data: bytes) -> Any:
-        try:
-            return storable(json.loads(data))
-        except TooDeepError as error:
-            raise self._garbage(Reason("answer_not_kept", error=str(error))) from error
-        except (ValueError, RecursionError) as error:
-            raise self._garbage(Reason("answer_no_json", data=repr(data[:40]))) from error
-
-    def _garbage(self, what: str) -> EngineGarbage:
-        return EngineGarbage(Reason("engine_garbage", engine=self.name, what=what))

@@ -16,7 +16,7 @@ from tests.factories import make_endpoint, make_pair, make_run
 from tests.workers.engine_client.broken_engine import ABOUT, Answer, BrokenEngine, answer_chunks, answer_json, drip
 from tests.workers.engine_client.test_engine_client import SPEC, client_of
 from workers.checks import check, probe
-from workers.engine_client import EngineError, EngineUnreachable, client, presented_certificate
+from workers.engine_client import EngineError, EngineUnreachable, answers, client, presented_certificate
 from workers.runs import attempt, run, trial
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -90,7 +90,7 @@ def test_events_that_drip_end_in_time(
     engine: Callable[[dict[str, Answer]], BrokenEngine], monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
     monkeypatch.setattr(client, "EVENT_SILENCE_SECONDS", 1.0)
-    monkeypatch.setattr(client, "EVENT_SECONDS", 1.5)
+    monkeypatch.setattr(answers, "EVENT_SECONDS", 1.5)
     made = client_of(engine({"GET /v1/sessions": drip(EVENT, at_once=at_once)}))
     started = time.monotonic()
     with pytest.raises(EngineUnreachable):
@@ -101,7 +101,7 @@ def test_events_that_drip_end_in_time(
 def test_a_long_event_stream_may_go_on_while_its_lines_come(
     engine: Callable[[dict[str, Answer]], BrokenEngine], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "EVENT_SECONDS", 1.0)
+    monkeypatch.setattr(answers, "EVENT_SECONDS", 1.0)
 
     def lines(handler: BaseHTTPRequestHandler) -> None:
         handler.close_connection = True
@@ -179,7 +179,7 @@ def test_a_run_on_an_engine_that_drips_its_events_ends(
 ) -> None:
     monkeypatch.setattr(trial, "REATTACH_SECONDS", 0.6)
     monkeypatch.setattr(attempt, "UNREACHABLE_SECONDS", 0.3)
-    monkeypatch.setattr(client, "EVENT_SECONDS", 1.5)
+    monkeypatch.setattr(answers, "EVENT_SECONDS", 1.5)
     prepared = answer_json({"state": "prepared", "data_port": 7411}, status=201)
     made = engine({"PUT": prepared, "GET /v1/sessions": drip(EVENT, at_once=len(EVENT))})
     ends = [make_endpoint(control_address=made.address, token="t") for _ in range(2)]

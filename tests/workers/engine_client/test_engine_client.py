@@ -25,6 +25,7 @@ from workers.engine_client import (
     EngineUnreachable,
     SessionSpec,
     Trust,
+    answers,
     client,
     presented_certificate,
 )
@@ -239,14 +240,14 @@ def test_events_that_are_none_are_garbage(engine: Callable[..., BrokenEngine], l
 def test_an_endless_event_is_given_up_before_it_fills_the_memory(
     engine: Callable[..., BrokenEngine], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "MAXIMUM_LINE_BYTES", 2 * client.MEBIBYTE)
+    monkeypatch.setattr(answers, "MAXIMUM_LINE_BYTES", 2 * answers.MEBIBYTE)
     endless = answer_chunks(*[b"x" * 100_000] * 30)
     with pytest.raises(EngineGarbage, match=r"host b \(.*\) sent a result or event of more than 2 MiB, the most that"):
         list(client_of(engine(GET_sessions=endless)).events("s"))
 
 
 def test_of_events_no_more_is_held_than_the_longest_has(engine: Callable[..., BrokenEngine]) -> None:
-    count, length = 40, client.MEBIBYTE
+    count, length = 40, answers.MEBIBYTE
     line = RESULT.replace(b"result", b"state", 1).replace(b"{}", b'"%b"' % (b"x" * length))
     made = client_of(engine(GET_sessions=answer_chunks(*[line] * count, RESULT)))
     tracemalloc.start()
@@ -260,6 +261,6 @@ def test_of_events_no_more_is_held_than_the_longest_has(engine: Callable[..., Br
 
 @pytest.mark.parametrize("status", [200, 500])
 def test_an_answer_without_end_is_refused_with_the_bound(engine: Callable[..., BrokenEngine], status: int) -> None:
-    endless = answer_bytes(b"[" + b"7, " * (2 * client.MEBIBYTE) + b"7]", status)
+    endless = answer_bytes(b"[" + b"7, " * (2 * answers.MEBIBYTE) + b"7]", status)
     with pytest.raises(EngineGarbage, match="has more than 4 MiB, the most that is read"):
         client_of(engine(GET_facts=endless)).facts()
