@@ -9,11 +9,10 @@ from django.utils.translation import gettext_noop
 
 from benchweb.catalog import catalog
 from benchweb.common.names import searched
-from benchweb.common.rows import row_id
 from benchweb.regressions.judging.sensitivity import Sensitivity as Usual
 from benchweb.regressions.models import Sensitivity
 from benchweb.web.sensitivities.forms import share_text
-from benchweb.web.shared.lists import Column
+from benchweb.web.shared.lists import Column, within_scopes
 
 COLUMNS = [
     Column(gettext_noop("Applies to"), "id"),
@@ -40,10 +39,7 @@ class SensitivityRow:
 def sensitivities_matching(query: QueryDict) -> "QuerySet[Sensitivity, Sensitivity]":
     """Return the sensitivities that an address means; those of all plans are among those of any plan."""
     rows = Sensitivity.objects.filter(archived_at__isnull=query.get("archived") != "1")
-    for name in SCOPES:
-        if text := query.get(name):
-            # 0 is no row's id: what can't be one matches only what is for all.
-            rows = rows.filter(Q((name, None)) | Q((name, row_id(text) or 0)))
+    rows = within_scopes(rows, query, SCOPES)
     if text := searched(query.get("q", "")):
         matching = Q(pk=None)
         for name in _SEARCHED:

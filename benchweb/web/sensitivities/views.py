@@ -19,10 +19,7 @@ from benchweb.regressions.transitions import AlertError
 from benchweb.web.sensitivities.forms import SensitivityChangeForm, SensitivityForm
 from benchweb.web.sensitivities.page import COLUMNS, SCOPES, scope_words, sensitivities_matching, sensitivity_row
 from benchweb.web.shared.archiving import archive_page
-from benchweb.web.shared.lists import list_page, listing
-
-# Of environments and plans to filter by.
-_MOST_CHOICES = 2_000
+from benchweb.web.shared.lists import choices_of, list_page, listing, part_of_query
 
 
 @needs(Permission.READ)
@@ -31,16 +28,13 @@ def sensitivity_list(request: HttpRequest) -> HttpResponse:
     """List sensitivities."""
     filters = ("q", "archived", *SCOPES)
     page = listing(request, sensitivities_matching(request.GET), columns=COLUMNS, sort="id", filters=filters)
-    chosen = request.GET.copy()
-    for name in [name for name in chosen if name not in SCOPES or not chosen[name]]:
-        del chosen[name]
     context = {
         "page": page,
         "rows": [sensitivity_row(row) for row in page.rows],
         "archived": request.GET.get("archived") == "1",
-        "environments": _named(Environment.objects.filter(archived_at=None)),
-        "plans": _named(Plan.objects.filter(archived_at=None)),
-        "new_query": f"?{chosen.urlencode()}" if chosen else "",
+        "environments": choices_of(Environment.objects.filter(archived_at=None)),
+        "plans": choices_of(Plan.objects.filter(archived_at=None)),
+        "new_query": part_of_query(request.GET, SCOPES),
     }
     return list_page(request, "sensitivities/sensitivities.html", context)
 
@@ -118,7 +112,3 @@ def _values(form: SensitivityChangeForm) -> dict[str, Any]:
 
 def _form_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     return render(request, "sensitivities/form.html", context | {"back": reverse("web:sensitivities")})
-
-
-def _named(rows: Any) -> list[tuple[str, str]]:
-    return [(str(pk), name) for pk, name in rows.order_by("name").values_list("pk", "name")[:_MOST_CHOICES]]

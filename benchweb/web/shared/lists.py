@@ -23,6 +23,8 @@ from benchweb.common.rows import row_id
 PAIRS_DISPLAYED = 20
 # Of the latest runs of something, at the foot of its page.
 RUNS_DISPLAYED = 10
+# Of rows to filter a list by.
+_MOST_CHOICES = 2_000
 
 
 def list_page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
@@ -217,6 +219,28 @@ def _apply(query: QueryDict, changes: Mapping[str, Any]) -> None:
 
 _LONGEST = 40
 _MOST = 40
+
+
+def within_scopes(rows: "QuerySet[Any, Row]", query: QueryDict, scopes: Sequence[str]) -> "QuerySet[Any, Row]":
+    """Filter by the rows that an address names; what is for all is among what is for any."""
+    for name in scopes:
+        if text := query.get(name):
+            # 0 is no row's id: what can't be one matches only what is for all.
+            rows = rows.filter(Q((name, None)) | Q((name, row_id(text) or 0)))
+    return rows
+
+
+def part_of_query(query: QueryDict, names: Collection[str]) -> str:
+    """Return what an address says of these, to begin another page with; empty for nothing."""
+    part = query.copy()
+    for name in [name for name in part if name not in names or not part[name]]:
+        del part[name]
+    return f"?{part.urlencode()}" if part else ""
+
+
+def choices_of(rows: "QuerySet[Any, Any]") -> list[tuple[str, str]]:
+    """Return rows to choose from, as ids and names in order; of very many the first."""
+    return [(str(pk), name) for pk, name in rows.order_by("name").values_list("pk", "name")[:_MOST_CHOICES]]
 
 
 @dataclass(frozen=True)

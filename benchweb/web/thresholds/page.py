@@ -2,17 +2,16 @@
 
 from dataclasses import dataclass
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from benchweb.catalog import catalog
 from benchweb.common.names import searched
-from benchweb.common.rows import row_id
 from benchweb.regressions.models import Alert, AlertSeries, Threshold
 from benchweb.regressions.thresholds.rules import limit_text, limit_unit
-from benchweb.web.shared.lists import Column
+from benchweb.web.shared.lists import Column, within_scopes
 
 COLUMNS = [
     Column(gettext_noop("Threshold"), "name"),
@@ -42,10 +41,7 @@ class ThresholdRow:
 def thresholds_matching(query: QueryDict) -> "QuerySet[Threshold, Threshold]":
     """Return the thresholds that an address means; those for all runs are among those of any pair or plan."""
     rows = Threshold.objects.filter(archived_at__isnull=query.get("archived") != "1")
-    for name in SCOPES:
-        if text := query.get(name):
-            # 0 is no row's id: what can't be one matches only what is for all.
-            rows = rows.filter(Q((name, None)) | Q((name, row_id(text) or 0)))
+    rows = within_scopes(rows, query, SCOPES)
     if text := searched(query.get("q", "")):
         rows = rows.filter(name__icontains=text)
     return _with_alerts(rows)

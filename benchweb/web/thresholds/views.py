@@ -21,12 +21,9 @@ from benchweb.regressions.thresholds import rules
 from benchweb.regressions.transitions import AlertError
 from benchweb.results.models import Series
 from benchweb.web.shared.archiving import archive_page
-from benchweb.web.shared.lists import list_page, listing
+from benchweb.web.shared.lists import choices_of, list_page, listing, part_of_query
 from benchweb.web.thresholds.forms import ThresholdChangeForm, ThresholdForm, figure_value
 from benchweb.web.thresholds.page import COLUMNS, SCOPES, threshold_row, thresholds_matching
-
-# Of environments and plans to filter by.
-_MOST_CHOICES = 2_000
 
 
 @needs(Permission.READ)
@@ -35,16 +32,13 @@ def threshold_list(request: HttpRequest) -> HttpResponse:
     """List thresholds with the alerts that they have now."""
     filters = ("q", "archived", *SCOPES)
     page = listing(request, thresholds_matching(request.GET), columns=COLUMNS, sort="name", filters=filters)
-    chosen = request.GET.copy()
-    for name in [name for name in chosen if name not in SCOPES or not chosen[name]]:
-        del chosen[name]
     context = {
         "page": page,
         "rows": [threshold_row(row) for row in page.rows],
         "archived": request.GET.get("archived") == "1",
-        "environments": _named(Environment.objects.filter(archived_at=None)),
-        "plans": _named(Plan.objects.filter(archived_at=None)),
-        "new_query": f"?{chosen.urlencode()}" if chosen else "",
+        "environments": choices_of(Environment.objects.filter(archived_at=None)),
+        "plans": choices_of(Plan.objects.filter(archived_at=None)),
+        "new_query": part_of_query(request.GET, SCOPES),
     }
     return list_page(request, "thresholds/thresholds.html", context)
 
@@ -140,7 +134,3 @@ def _initial(request: HttpRequest) -> dict[str, Any]:
 
 def _form_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     return render(request, "thresholds/form.html", context | {"back": reverse("web:thresholds")})
-
-
-def _named(rows: Any) -> list[tuple[str, str]]:
-    return [(str(pk), name) for pk, name in rows.order_by("name").values_list("pk", "name")[:_MOST_CHOICES]]
