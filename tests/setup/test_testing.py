@@ -1,5 +1,7 @@
 """`manage.py test`: what a part says is told, and what it could not judge is neither hidden nor taken for passed."""
 
+from pathlib import Path
+
 import pytest
 
 from benchweb.ops.setup import testing
@@ -21,3 +23,23 @@ def test_of_a_part_that_fails_all_is_told_but_the_tests_that_passed(capsys: pyte
     assert not passed
     assert "test b ... FAILED" in told
     assert "test a" not in told
+
+
+def test_checks_and_builds_go_beside_each_other_and_tests_after_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # Put back afterwards: the run that this test is part of has its own.
+    monkeypatch.setenv(testing.NOT_RUN_FILE, "")
+    ended = tmp_path / "ended"
+    # Each of the two waits for the other to begin.
+    meets = "touch {here}; until [ -e {there} ]; do sleep 0.01; done; echo {here} >> ended"
+    monkeypatch.setattr(testing, "checks", lambda: [shell(tmp_path, meets.format(here="read", there="built"))])
+    monkeypatch.setattr(testing, "builds", lambda: [shell(tmp_path, meets.format(here="built", there="read"))])
+    monkeypatch.setattr(testing, "tests", lambda: [shell(tmp_path, "echo tested >> ended")])
+    assert testing.run([]) == 0
+    *beside, last = ended.read_text().split()
+    assert (sorted(beside), last) == (["built", "read"], "tested")
+
+
+def shell(folder: Path, words: str) -> Part:
+    return Part("a part", ["sh", "-c", words], folder)

@@ -35,5 +35,5 @@ def test_what_is_not_judged_passes_and_reaches_the_summary(
 
 
 def test_every_check_is_a_part_of_the_test_command() -> None:
-    called = [list(part.command)[-1] for part in testing.parts() if "benchweb.ops.supply_chain" in part.command]
+    called = [list(part.command)[-1] for part in testing.checks() if "benchweb.ops.supply_chain" in part.command]
     assert called == list(command.CHECKS)

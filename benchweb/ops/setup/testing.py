@@ -6,7 +6,9 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from benchweb.ops.setup import requirements, steps
@@ -61,12 +63,10 @@ class Part:
         return [requirement for requirement in map(requirements.by_name, self.needs) if not requirement.is_met()]
 
 
-def parts() -> list[Part]:
-    """Return everything that is checked, cheap parts first."""
-    python = str(VENV / "bin" / "python")
-    cargo = str(requirements.cargo_path())
+def checks() -> list[Part]:
+    """Return what is checked by reading: style, types, texts, what the project is made from."""
+    python, tool = str(VENV / "bin" / "python"), str(VENV / "bin") + "/"
     npm, npm_environment = steps.npm_command(TOOLS)
-    tool = str(VENV / "bin") + "/"
     supply_chain = [python, "-m", "benchweb.ops.supply_chain"]
     return [
         Part("Python style", [f"{tool}ruff", "check", "."]),
@@ -82,35 +82,37 @@ def parts() -> list[Part]:
         Part("Python packages: licences, sources, known faults", [*supply_chain, "python"]),
         Part("npm packages: licences, sources, duplicates, known faults", [*supply_chain, "npm"]),
         Part("secrets in files", [*supply_chain, "secrets"], needs=(requirements.GIT,)),
+    ]
+
+
+def builds() -> list[Part]:
+    """Return what cargo compiles; it locks its folder, so that its parts go one after the other."""
+    cargo = str(requirements.cargo_path())
+    clippy = [cargo, "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]
+    unit_tests = [cargo, "test", "--locked", "--workspace", "--no-fail-fast", "--lib"]
+    return [
         Part("Rust format", [cargo, "fmt", "--all", "--check"], ENGINE, needs=RUST_CHECKED),
-        Part(
-            "Rust style",
-            [cargo, "clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
-            ENGINE,
-            BUILT_ONCE,
-            needs=RUST_CHECKED,
-        ),
-        Part(
-            "Rust unit tests",
-            [cargo, "test", "--locked", "--workspace", "--no-fail-fast", "--lib"],
-            ENGINE,
-            BUILT_ONCE,
-            needs=RUST,
-        ),
-        # What measures, or gives parsers thousands of inputs, is compiled as it is used.
-        Part(
-            "Rust tests",
-            [cargo, "test", "--release", "--locked", "--workspace", "--no-fail-fast", "--test", "*"],
-            ENGINE,
-            needs=RUST,
-        ),
-        Part("Python tests of the rooms", [python, "-m", "pytest", *SIDE_BY_SIDE, *FOLDERS], loud=True),
-        Part("Python tests of workers and faults", [python, "-m", "pytest", *THREE_BESIDE, *WAITING], loud=True),
-        Part(
-            "Python and browser tests, the others",
-            [python, "-m", "pytest", *THREE_BESIDE, *(f"--ignore={path}" for path in (*FOLDERS, *WAITING))],
-            loud=True,
-        ),
+        Part("Rust style", clippy, ENGINE, BUILT_ONCE, needs=RUST_CHECKED),
+        Part("Rust unit tests", unit_tests, ENGINE, BUILT_ONCE, needs=RUST),
+        Part("Rust tests, compiled", [*_rust_tests(), "--no-run"], ENGINE, needs=RUST),
+    ]
+
+
+def _rust_tests() -> list[str]:
+    """Return the command of the tests that measure, or give parsers thousands of inputs: compiled as it is used."""
+    cargo = str(requirements.cargo_path())
+    return [cargo, "test", "--release", "--locked", "--workspace", "--no-fail-fast", "--test", "*"]
+
+
+def tests() -> list[Part]:
+    """Return the tests that take the whole machine."""
+    pytest = [str(VENV / "bin" / "python"), "-m", "pytest"]
+    others = [f"--ignore={path}" for path in (*FOLDERS, *WAITING)]
+    return [
+        Part("Rust tests", _rust_tests(), ENGINE, needs=RUST),
+        Part("Python tests of the rooms", [*pytest, *SIDE_BY_SIDE, *FOLDERS], loud=True),
+        Part("Python tests of workers and faults", [*pytest, *THREE_BESIDE, *WAITING], loud=True),
+        Part("Python and browser tests, the others", [*pytest, *THREE_BESIDE, *others], loud=True),
     ]
 
 
@@ -124,15 +126,23 @@ def run(words: list[str]) -> int:
     """
     if words:
         return subprocess.run([VENV / "bin" / "python", "-m", "pytest", *words], cwd=PROJECT, check=False).returncode
-    every = parts()
+    reading, compiling, alone = checks(), builds(), tests()
+    every = [*reading, *compiling, *alone]
     with tempfile.NamedTemporaryFile(prefix="benchweb-not-run-") as not_run_file:
         os.environ[NOT_RUN_FILE] = not_run_file.name
-        results = [(part, *_passes(part)) for part in every if not part.absent]
+        with ThreadPoolExecutor() as pool:
+            beside = list(pool.map(_results, (reading, compiling)))
+        results = [*chain(*beside), *_results(alone)]
         not_run = not_run_file.read().decode().splitlines()
     not_run = [*_not_run(every), *not_run]
     failed = [part.name for part, passed, _, _ in results if not passed]
     _summary(results, failed, not_run)
     return 1 if failed or (not_run and "CI" in os.environ) else 0
+
+
+def _results(parts: Sequence[Part]) -> list[Result]:
+    """Run parts one after the other, those that this machine can."""
+    return [(part, *_passes(part)) for part in parts if not part.absent]
 
 
 def _summary(results: Sequence[Result], failed: list[str], not_run: list[str]) -> None:
@@ -158,7 +168,7 @@ def _not_run(every: Sequence[Part]) -> list[str]:
 
 
 def _passes(part: Part) -> tuple[bool, float, list[str]]:
-    """Run one part; print its output when it fails. Give also what it could not judge on this machine."""
+    """Run one part; print its output when it fails. Return also what it could not judge on this machine."""
     print(f"{part.name}…", flush=True)
     started_at = time.monotonic()
     environment = {**os.environ, "BENCHWEB_SECRET_KEY": secrets.token_hex(32), "NO_COLOR": "1", **part.environment}
