@@ -148,6 +148,8 @@ def night_of_date(night: date, environments: Collection[int] | None = None) -> N
     opened = told.exclude(opened_at=None).order_by("-size_ratio", "pk")
     ids = list(figures.values_list("series", flat=True).distinct()[:_MOST_SERIES])
     ratios = _present_ratios(ids)
+    counts = {"all": Count("pk"), "finished": Count("pk", filter=Q(state=State.FINISHED))}
+    of_slots, of_runs = slots.aggregate(**counts), runs.aggregate(**counts)
     return Night(
         night=night,
         begun=list(opened.filter(night=night)[:MOST_ALERTS]),
@@ -155,10 +157,10 @@ def night_of_date(night: date, environments: Collection[int] | None = None) -> N
             opened.filter(state=Alert.State.RECOVERED, ended_at__gte=begins, ended_at__lt=ends)[:MOST_ALERTS]
         ),
         unconfirmed=list(unconfirmed.order_by("-size_ratio", "pk")[:MOST_ALERTS]),
-        slots=slots.count(),
-        complete_slots=slots.filter(state=State.FINISHED).count(),
-        runs=runs.count(),
-        finished_runs=runs.filter(state=State.FINISHED).count(),
+        slots=of_slots["all"],
+        complete_slots=of_slots["finished"],
+        runs=of_runs["all"],
+        finished_runs=of_runs["finished"],
         smallest_detectable_change_ratio=median(ratios) if ratios else None,
     )
 
