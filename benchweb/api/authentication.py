@@ -55,11 +55,11 @@ class BearerToken(HttpBearer):
 
     def authenticate(self, request: HttpRequest, token: str) -> User:
         try:
-            found = token_in_use(secret=token.strip(), address=client_address(request))
+            token_row = token_in_use(secret=token.strip(), address=client_address(request))
         except TokenRefused as refused:
             _note_refusal(request, refused)
             raise Problem(401, str(refused), headers=_CHALLENGE) from None
-        if found is None:
+        if token_row is None:
             _refuse_flood(request)
             raise Problem(
                 401,
@@ -67,15 +67,15 @@ class BearerToken(HttpBearer):
                 headers=_CHALLENGE,
             )
         if request.method not in READ_METHODS:
-            act_as(actor_of(request, found.user, token_id=found.pk))
-        request.token_id = found.pk  # type: ignore[attr-defined]
-        request.auth = found.user  # type: ignore[attr-defined]
+            act_as(actor_of(request, token_row.user, token_id=token_row.pk))
+        request.token_id = token_row.pk  # type: ignore[attr-defined]
+        request.auth = token_row.user  # type: ignore[attr-defined]
         if self.stated is None:
             _log.error("%s names no permission: nobody may call it", request.path)
             raise Problem(403, "This operation names no permission, so nobody may call it: report it as a fault.")
         arguments = request.resolver_match.kwargs if request.resolver_match else {}
-        self.stated.demand(access_of(found.user), request.method or "", _ids(arguments))
-        return found.user
+        self.stated.demand(access_of(token_row.user), request.method or "", _ids(arguments))
+        return token_row.user
 
     def _stated(self) -> Needs:
         assert self.stated is not None  # noqa: S101  for mypy: only the four below are made into others

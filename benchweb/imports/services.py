@@ -72,7 +72,9 @@ def import_results(
     if not read.trials:
         raise ImportRefused(_("Nothing in this text can be imported: no result of a test that benchweb knows."))
     _refuse_again(pair, read.digest)
-    began_at = at or min((each.began_at for each in read.document if each.began_at), default=None) or timezone.now()
+    began_at = (
+        at or min((reading.began_at for reading in read.document if reading.began_at), default=None) or timezone.now()
+    )
     if began_at > timezone.now():
         raise ImportRefused(_("{at} is in the future: when was it measured?").format(at=began_at.isoformat()))
     try:

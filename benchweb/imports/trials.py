@@ -74,7 +74,7 @@ def _host_trial(document: Document, test: HostTest) -> ImportedTrial:
     kind, first = catalog().kinds[test.kind], test.readings[0]
     params = _checked({TOOL.name: first.tool}, kind, test.params)
     metrics = {key: value for key, value in test.metrics.items() if key in kind.metrics}
-    whole = _document(document, first, kind.name) | {"figures": storable([asdict(each) for each in test.figures])}
+    whole = _document(document, first, kind.name) | {"figures": storable([asdict(figure) for figure in test.figures])}
     if len(test.readings) > 1:
         whole["raw"] = "\n".join(dict.fromkeys(document.raw(reading) for reading in test.readings))
     flags, law = law_flags(kind, params, metrics)
@@ -96,13 +96,13 @@ def _own_trials(document: Document, reading: Reading) -> list[ImportedTrial]:
     by_part: dict[str, list[Figure]] = {}
     for figure in reading.figures:
         by_part.setdefault(figure.part, []).append(figure)
-    kept = _document(document, reading, PREFIX + reading.tool)
+    stored = _document(document, reading, PREFIX + reading.tool)
     return [
         ImportedTrial(
             PREFIX + reading.tool,
             {TOOL.name: reading.tool} | own_params(reading, part),
             {figure.metric: figure.value for figure in figures},
-            kept,
+            stored,
             definitions=tuple(own_definition(figure) for figure in figures),
         )
         for part, figures in by_part.items()

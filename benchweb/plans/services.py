@@ -113,7 +113,7 @@ def _one_off(name: str, fields: Mapping[str, Any]) -> PlanVersion:
     same_name = Plan.objects.filter(is_one_off=True, name=stored_name(name), archived_at=None)
     plan = same_name.order_by("pk").first() or Plan.objects.create(is_one_off=True, name=stored_name(name))
     versions = list(plan.versions.order_by("-number"))
-    same = next((each for each in versions if _is_same(each, fields)), None)
+    same = next((version for version in versions if _is_same(version, fields)), None)
     return same or _next_version(plan, versions[0].number if versions else 0, fields)
 
 

@@ -151,7 +151,7 @@ TEMPLATES = (
 
 def template_named(key: str) -> PlanTemplate | None:
     """Find a template by its key."""
-    return next((each for each in TEMPLATES if each.key == key), None)
+    return next((template for template in TEMPLATES if template.key == key), None)
 
 
 def quick_test(kind: Kind) -> Mapping[str, Any]:

@@ -52,7 +52,7 @@ def explanation(alert: Alert) -> Explanation:
 def _facts(parts: Sequence[AlertSeries]) -> list[ChangedFacts]:
     ids = {run_id for part in parts for run_id in (part.last_good_run_id, part.first_bad_run_id) if run_id}
     documents = facts_of_runs(sorted(ids))
-    found: dict[int, ChangedFacts] = {}
+    by_host: dict[int, ChangedFacts] = {}
     for part in parts:
         before, after = documents.get(part.last_good_run_id or 0), documents.get(part.first_bad_run_id)
         if before is None or after is None:
@@ -61,8 +61,8 @@ def _facts(parts: Sequence[AlertSeries]) -> list[ChangedFacts]:
         for end, old, new in zip((pair.source, pair.sink), before, after, strict=True):
             words = tuple(differences(old, new, used_by(end)))
             if words:
-                found.setdefault(end.host_id, ChangedFacts(end.host_id, end.host.name, words))
-    return list(found.values())
+                by_host.setdefault(end.host_id, ChangedFacts(end.host_id, end.host.name, words))
+    return list(by_host.values())
 
 
 def _plan_versions(parts: Sequence[AlertSeries]) -> tuple[int, int] | None:

@@ -85,4 +85,4 @@ TEMPLATES = (
 
 def template_named(key: str) -> ReportTemplate:
     """Return a template by its key; of one that has gone the first."""
-    return next((each for each in TEMPLATES if each.key == key), TEMPLATES[0])
+    return next((template for template in TEMPLATES if template.key == key), TEMPLATES[0])

@@ -54,7 +54,7 @@ def common_window(courses: Sequence[Course]) -> Window | None:
 
 def rate_within(course: Course, window: Window) -> float | None:
     """Return a course's mean rate over a window; None where it told none."""
-    parts = [(each.rate, _shared(each, window)) for each in course if each.rate is not None]
+    parts = [(interval.rate, _shared(interval, window)) for interval in course if interval.rate is not None]
     seconds = sum(shared for _rate, shared in parts)
     return sum(rate * shared for rate, shared in parts) / seconds if seconds > 0 else None
 
@@ -62,13 +62,13 @@ def rate_within(course: Course, window: Window) -> float | None:
 def counted_within(course: Course, window: Window) -> dict[str, Counted]:
     """Return what a course's interfaces counted in a window, counts spread evenly over a slice; {} where some lack."""
     sums: dict[str, Counted] = {}
-    for each in course:
-        share = _shared(each, window) / each.window.seconds if each.window.seconds > 0 else 0.0
+    for interval in course:
+        share = _shared(interval, window) / interval.window.seconds if interval.window.seconds > 0 else 0.0
         if share <= 0:
             continue
-        if each.counted is None:
+        if interval.counted is None:
             return {}
-        name, counted = each.counted
+        name, counted = interval.counted
         before = sums.get(name, Counted(0.0, 0.0))
         sums[name] = Counted(before.octets + share * counted.octets, before.packets + share * counted.packets)
     return sums

@@ -61,14 +61,14 @@ def execute(runs: Sequence[RunState]) -> None:
     with ExitStack() as stack:
         members = [_member(claimed, stack)]
         try:
-            members += [_member(each, stack) for each in _claimed_others(others)]
+            members += [_member(member, stack) for member in _claimed_others(others)]
             members = _found_again(members) if claimed.taken_over else _begun(members)
             _go_through(members)
         except Exception as error:
             # All leases run out, and the next worker goes on with all.
-            _log.exception("Runs %s broke off and are left to the next worker", [each.run_id for each in members])
-            for each in members:
-                each.lease.lose()
+            _log.exception("Runs %s broke off and are left to the next worker", [member.run_id for member in members])
+            for member in members:
+                member.lease.lose()
             conduct.mark_broken_off(claimed, error)
         finally:
             let_database_go()
@@ -111,21 +111,21 @@ def _claimed_others(runs: Sequence[RunState]) -> Iterator[Claimed]:
 
 def _begun(members: Sequence[_Member]) -> list[_Member]:
     """Return the runs with their engines, all begun; where one can't be reached all wait or end."""
-    for each in members:
+    for member in members:
         try:
-            each.ends = conduct.answering(each.claimed, each.stack)
+            member.ends = conduct.answering(member.claimed, member.stack)
         except (EngineError, SecretUnreadable) as error:
             _put_off(members, error)
             return []
-    return [each for each in members if each.ends and _begin(each, each.ends)]
+    return [member for member in members if member.ends and _begin(member, member.ends)]
 
 
 def _put_off(members: Sequence[_Member], error: Exception) -> None:
     leader, *others = members
     if leader.lease.lost:
         return
-    for each in others:
-        claims.give_back(claimed=each.claimed)
+    for other in others:
+        claims.give_back(claimed=other.claimed)
     # Where it ends, the others end with it.
     conduct.put_off(leader.claimed, error)
 
@@ -136,12 +136,12 @@ def _begin(member: _Member, ends: Ends) -> bool:
 
 def _found_again(members: Sequence[_Member]) -> list[_Member]:
     """Return the runs that another worker began, with their engines; those that it had not begun yet begin."""
-    for each in members:
+    for member in members:
         try:
-            each.ends = _ends_again(each)
+            member.ends = _ends_again(member)
         except (EngineError, SecretUnreadable) as error:
-            each.reason = reason_of_error(error)
-    return [each for each in members if each.claimed.taken_over or (each.ends and _begin(each, each.ends))]
+            member.reason = reason_of_error(error)
+    return [member for member in members if member.claimed.taken_over or (member.ends and _begin(member, member.ends))]
 
 
 def _ends_again(member: _Member) -> Ends:
@@ -159,11 +159,11 @@ def _go_through(members: Sequence[_Member]) -> None:
     if not members:
         return
     leader, *others = members
-    gathering = Gathering([each.run_id for each in members])
+    gathering = Gathering([member.run_id for member in members])
     hold = _Hold(leader)
     threads = [
-        threading.Thread(target=_thread, args=(each, gathering, hold), name=f"run-{each.run_id}", daemon=True)
-        for each in others
+        threading.Thread(target=_thread, args=(member, gathering, hold), name=f"run-{member.run_id}", daemon=True)
+        for member in others
     ]
     for thread in threads:
         thread.start()
@@ -173,8 +173,8 @@ def _go_through(members: Sequence[_Member]) -> None:
             hold.now_and_then()
             thread.join(1.0)
     if leader.lease.lost:
-        for each in others:
-            each.lease.lose()
+        for member in others:
+            member.lease.lose()
     conduct.run_end(leader.claimed, leader.lease, reason)
 
 

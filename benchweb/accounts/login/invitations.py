@@ -83,10 +83,10 @@ def open_invitations() -> "QuerySet[Invitation, Invitation]":
 
 def invitation_of_token(token: str) -> Invitation | None:
     """Return the invitation of a link while it is good."""
-    found = _unused().filter(digest=_digest(token)).select_related("user", "created_by").first()
-    if found is None or not access_of(found.created_by).may(Permission.ADMIN):
+    invitation = _unused().filter(digest=_digest(token)).select_related("user", "created_by").first()
+    if invitation is None or not access_of(invitation.created_by).may(Permission.ADMIN):
         return None
-    return found if found.user is None or found.user.is_active else None
+    return invitation if invitation.user is None or invitation.user.is_active else None
 
 
 def invitation_accept(*, invitation: Invitation, name: str, password: str) -> User:

@@ -143,7 +143,9 @@ def _preview(read: Preview) -> PreviewItem:
     return PreviewItem(
         importable=len(read.trials),
         readings=[_reading(reading, reasons.get(id(reading), "")) for reading in read.document.readings[:MOST_NAMED]],
-        unread=[UnreadItem(line=each.line, text=each.text, reason=each.reason) for each in read.document.unread],
+        unread=[
+            UnreadItem(line=unread.line, text=unread.text, reason=unread.reason) for unread in read.document.unread
+        ],
     )
 
 

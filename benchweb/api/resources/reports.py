@@ -106,8 +106,8 @@ def report_detail(request: HttpRequest, report_id: Identifier) -> ReportDetail:
                 title=section.title,
                 text=section.text,
                 tables=[
-                    ReportTableItem(title=each.title, columns=each.columns, rows=each.rows, notes=each.notes)
-                    for each in section.tables
+                    ReportTableItem(title=table.title, columns=table.columns, rows=table.rows, notes=table.notes)
+                    for table in section.tables
                 ],
             )
             for section in document.sections

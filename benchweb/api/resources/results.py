@@ -94,8 +94,8 @@ def _push(body: ResultBody) -> Push:
         kind=body.kind,
         params=body.params,
         metrics=[
-            PushedMetric(MetricDefinition(each.name, each.unit, each.better, each.label), each.values)
-            for each in body.metrics
+            PushedMetric(MetricDefinition(metric.name, metric.unit, metric.better, metric.label), metric.values)
+            for metric in body.metrics
         ],
         content=content_of(body.model_dump(mode="json")),
         label=body.label,

@@ -145,12 +145,12 @@ def _used(end: LineEnd) -> frozenset[str]:
 
 def _speeds_of(facts: Sequence[SeenFacts], address: str, documents: Documents) -> list[tuple[datetime, float]]:
     """Return the speeds of an endpoint's link in order of time, each with when it was first seen."""
-    found: list[tuple[datetime, float]] = []
+    speeds: list[tuple[datetime, float]] = []
     for at, seen in fact_turns(facts):
         speed = _link_bps(seen.digest, address, documents)
-        if speed is not None and (not found or found[-1][1] != speed):
-            found.append((at, speed))
-    return found
+        if speed is not None and (not speeds or speeds[-1][1] != speed):
+            speeds.append((at, speed))
+    return speeds
 
 
 def _link_bps(digest: str, address: str, documents: Documents) -> float | None:

@@ -125,14 +125,14 @@ def history_query(values: Mapping[str, str], *, now: datetime, zone: tzinfo = UT
 def moment(text: str | None) -> datetime | None:
     """Read a time; without a zone it is UTC. None for anything else."""
     try:
-        found = parse_datetime(text or "")
+        parsed = parse_datetime(text or "")
     except ValueError:
         return None
     # Times that no test was run in overflow when a zone is added to them.
-    if found is None or not FIRST_YEAR <= found.year <= LAST_YEAR:
+    if parsed is None or not FIRST_YEAR <= parsed.year <= LAST_YEAR:
         return None
     # In UTC: PostgreSQL knows no offset of 16 hours or more.
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
 
 
 def span_words(query: HistoryQuery) -> str:
@@ -150,8 +150,8 @@ def _span(values: Mapping[str, str], whole: tuple[datetime, datetime], zone: tzi
 
 def _day(text: str | None, zone: tzinfo) -> datetime | None:
     """Read the begin of a day such as 2026-11-20 in a zone; None for anything else."""
-    found = moment(text) if text and _DAY.fullmatch(text) else None
-    return found and found.replace(tzinfo=zone).astimezone(UTC)
+    day = moment(text) if text and _DAY.fullmatch(text) else None
+    return day and day.replace(tzinfo=zone).astimezone(UTC)
 
 
 def _one_of(text: str | None, words: tuple[Word, ...]) -> Word:

@@ -103,17 +103,17 @@ def axes_of(
 
 def visible_pairs(axes: Sequence[Axes], by: By) -> list[GridPair]:
     """Return the pairs of the shown cells of all tables; one query."""
-    environments = [each.environment for each in axes]
+    environments = [table.environment for table in axes]
     if by == "mode":
         cells = [
-            (each.environment, str(row.key), str(column.key))
-            for each in axes
-            for row in each.visible_rows
-            for column in each.visible_columns
+            (table.environment, str(row.key), str(column.key))
+            for table in axes
+            for row in table.visible_rows
+            for column in table.visible_columns
         ]
         return grid_pairs_by_mode(cells=cells, most=MOST_PAIRS_A_CELL) if cells else []
-    sources = {int(row.key) for each in axes for row in each.visible_rows}
-    sinks = {int(column.key) for each in axes for column in each.visible_columns}
+    sources = {int(row.key) for table in axes for row in table.visible_rows}
+    sinks = {int(column.key) for table in axes for column in table.visible_columns}
     return grid_pairs(environments=environments, sources=list(sources), sinks=list(sinks))
 
 

@@ -79,15 +79,15 @@ class _Near:
 
 def usual_figures(run: Run, trials: Sequence[TrialRow]) -> list[UsualFigure]:
     """Return each kind's figure beside what is usual, in the catalog's order; one query."""
-    found = [(sweep, *headline_of(sweep)) for sweep in sweeps(trials, catalog().kinds)]
-    identities = [sweep.kind.identity(trial.params) for sweep, _headline, trial in found]
+    headlines = [(sweep, *headline_of(sweep)) for sweep in sweeps(trials, catalog().kinds)]
+    identities = [sweep.kind.identity(trial.params) for sweep, _headline, trial in headlines]
     at = run.started_at or timezone.now()
     values = {
         "pair": run.pair_id,
         "run": run.pk,
         "at": at,
-        "kinds": [sweep.kind.name for sweep, _headline, _trial in found],
-        "metrics": [sweep.kind.headline for sweep, _headline, _trial in found],
+        "kinds": [sweep.kind.name for sweep, _headline, _trial in headlines],
+        "metrics": [sweep.kind.headline for sweep, _headline, _trial in headlines],
         "digests": [identity_digest(identity) for identity in identities],
         "before": _MOST_BEFORE,
         "after": _MOST_AFTER,
@@ -97,10 +97,10 @@ def usual_figures(run: Run, trials: Sequence[TrialRow]) -> list[UsualFigure]:
         near[row.kind].append(row)
     is_open = run.state in OPEN_STATES
     figures = []
-    for (sweep, headline, _trial), identity in zip(found, identities, strict=True):
+    for (sweep, headline, _trial), identity in zip(headlines, identities, strict=True):
         kind, own = sweep.kind, [] if headline is None else [headline.value]
-        before = [each.median for each in near[kind.name] if each.at < at]
-        after = [each.median for each in near[kind.name] if each.at >= at]
+        before = [figure.median for figure in near[kind.name] if figure.at < at]
+        after = [figure.median for figure in near[kind.name] if figure.at >= at]
         metric = kind.metrics[kind.headline]
         figures.append(
             UsualFigure(

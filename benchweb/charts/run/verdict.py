@@ -127,15 +127,15 @@ def _kind_headline(sweep: Sweep) -> Headline | None:
 
 
 def _headline(sweep: Sweep, metric: Metric) -> Headline | None:
-    found = _best_trial(sweep, metric)
-    return None if found is None else _figure(sweep.kind, metric, found[0], settings_of(sweep, found[1]))
+    best = _best_trial(sweep, metric)
+    return None if best is None else _figure(sweep.kind, metric, best[0], settings_of(sweep, best[1]))
 
 
 def _best_trial(sweep: Sweep, metric: Metric) -> tuple[Summary, TrialRow] | None:
     measured = [trial for trial in sweep.trials if metric.key in trial.metrics and trial.measured]
     groups = sweep.grouped(measured, sweep.swept)
-    found = [(_summary(group, metric), group[0]) for group in groups.values()]
-    return _best(found, metric) if found else None
+    summaries = [(_summary(group, metric), group[0]) for group in groups.values()]
+    return _best(summaries, metric) if summaries else None
 
 
 def _loss(sweep: Sweep, beside: Headline) -> Headline | None:
@@ -144,10 +144,12 @@ def _loss(sweep: Sweep, beside: Headline) -> Headline | None:
     if metric is None:
         return None
     there = [
-        trial for trial in sweep.trials if all(sweep.values([trial], each.name)[0] == each.value for each in beside.at)
+        trial
+        for trial in sweep.trials
+        if all(sweep.values([trial], setting.name)[0] == setting.value for setting in beside.at)
     ]
-    found = summary([trial.metrics[metric.key] for trial in there if trial.measured and metric.key in trial.metrics])
-    return _figure(sweep.kind, metric, found, beside.at) if found else None
+    loss = summary([trial.metrics[metric.key] for trial in there if trial.measured and metric.key in trial.metrics])
+    return _figure(sweep.kind, metric, loss, beside.at) if loss else None
 
 
 def _figure(kind: Kind, metric: Metric, summary: Summary, at: list[Setting]) -> Headline:
@@ -165,16 +167,16 @@ def _figure(kind: Kind, metric: Metric, summary: Summary, at: list[Setting]) -> 
 
 
 def _summary(group: list[TrialRow], metric: Metric) -> Summary:
-    found = summary([trial.metrics[metric.key] for trial in group])
+    of_group = summary([trial.metrics[metric.key] for trial in group])
     # A group is only made by a trial that has the metric.
-    assert found is not None  # noqa: S101
-    return found
+    assert of_group is not None  # noqa: S101
+    return of_group
 
 
-def _best(found: list[tuple[Summary, TrialRow]], metric: Metric) -> tuple[Summary, TrialRow]:
+def _best(summaries: list[tuple[Summary, TrialRow]], metric: Metric) -> tuple[Summary, TrialRow]:
     """Choose the best median in the metric's own direction; the first of equals, in the plan's order."""
     choose = min if metric.better == "lower" else max
-    return choose(found, key=lambda entry: entry[0].median)
+    return choose(summaries, key=lambda entry: entry[0].median)
 
 
 def _limited_by(trials: Sequence[TrialRow]) -> list[str]:

@@ -101,20 +101,20 @@ def together_results(campaign_id: int, *, after: int, count: int) -> list[Togeth
 
 def _result(index: int, kind: Kind, sources: Sequence[SourceTrial]) -> TogetherTrial:
     metric = kind.metrics[kind.headline]
-    there = [each for each in sources if each.trial.measured and metric.key in each.trial.metrics]
-    window = common_window([each.course for each in there])
-    values = {each.run: _value(each, metric, window) for each in there}
+    there = [source for source in sources if source.trial.measured and metric.key in source.trial.metrics]
+    window = common_window([source.course for source in there])
+    values = {source.run: _value(source, metric, window) for source in there}
     adds_up = metric.key.endswith(_ADDS_UP)
     whole = sum(values.values()) if values and adds_up else None
     sink = _sink_counted(kind, there, window) if window and metric.unit == "bit/s" else None
     # What a source sent before it died is in the counters, and in no sum.
-    is_disturbed = any(each.run not in values and each.trial.started_at for each in sources)
+    is_disturbed = any(source.run not in values and source.trial.started_at for source in sources)
     ratio = whole / sink.payload_bps if whole is not None and sink and sink.payload_bps > 0 else None
     return TogetherTrial(
         index=index,
         kind=kind,
         metric=metric,
-        parts=[_part(each, values, whole) for each in sources],
+        parts=[_part(source, values, whole) for source in sources],
         sum=whole,
         fairness=fairness(list(values.values())) if adds_up and len(values) > 1 else None,
         window=window,
@@ -136,7 +136,7 @@ def _part(each: SourceTrial, values: Mapping[int, float], whole: float | None) -
 
 
 def _is_held(there: Sequence[SourceTrial], window: Window | None) -> bool:
-    spans = [span for each in there if (span := span_of(each.course))]
+    spans = [span for source in there if (span := span_of(source.course))]
     longest = max((span.seconds for span in spans), default=0.0)
     return window is not None and window.seconds >= (1 - MOST_OUTSIDE) * longest
 
@@ -144,8 +144,8 @@ def _is_held(there: Sequence[SourceTrial], window: Window | None) -> bool:
 def _sink_counted(kind: Kind, there: Sequence[SourceTrial], window: Window) -> SinkCounted | None:
     """Return what the sink's interfaces counted; every source's result has the counters of the same ones."""
     counted: dict[str, Counted] = {}
-    for each in there:
-        counted = counted_within(each.course, window) | counted
+    for source in there:
+        counted = counted_within(source.course, window) | counted
     if not counted:
         return None
     transport = _UDP_BYTES if kind.protocol == _UDP else _TCP_BYTES

@@ -83,7 +83,7 @@ def differences_between(
     if before not in by_digest or after not in by_digest:
         return _NONE
     facts = fact_differences(by_digest[before], by_digest[after], used)
-    words = pgettext("between parts of a sentence", "; ").join(each.words for each in facts)
+    words = pgettext("between parts of a sentence", "; ").join(fact.words for fact in facts)
     return remember(_cache, key, Differences(words, facts), most=_CACHE_SIZE)
 
 

@@ -88,7 +88,7 @@ def fact_differences(
 
 def differences(before: Document, after: Document, used: frozenset[str] = frozenset()) -> list[str]:
     """Say what differs."""
-    return [each.words for each in fact_differences(before, after, used)]
+    return [difference.words for difference in fact_differences(before, after, used)]
 
 
 def _interfaces(before: Document, after: Document, used: frozenset[str]) -> Iterator[FactDifference]:
@@ -142,7 +142,7 @@ def _differs(before: Any, after: Any) -> bool:
 
 
 def _by_name(document: Document, used: frozenset[str]) -> dict[str, Mapping[str, Any]]:
-    return {str(each.get("name")): each for each in compared(document, used)}
+    return {str(interface.get("name")): interface for interface in compared(document, used)}
 
 
 def _word(key: str, value: Any) -> str:

@@ -123,10 +123,10 @@ _ROW = ("endpoint_id", "digest", "first_seen_at", "last_seen_at")
 
 
 def _by_endpoint(rows: Iterable[tuple[int, str, datetime, datetime]]) -> dict[int, list[SeenFacts]]:
-    found: dict[int, list[SeenFacts]] = defaultdict(list)
+    by_endpoint: dict[int, list[SeenFacts]] = defaultdict(list)
     for endpoint_id, digest, first_seen_at, last_seen_at in rows:
-        found[endpoint_id].append(SeenFacts(digest, first_seen_at, last_seen_at))
-    return found
+        by_endpoint[endpoint_id].append(SeenFacts(digest, first_seen_at, last_seen_at))
+    return by_endpoint
 
 
 def _of_endpoints(wanted: ChangesWanted) -> Q:
@@ -146,7 +146,7 @@ def _changes(turns: Sequence[_Turn], fact: str) -> Iterator[EndpointChange]:
         if (endpoint := endpoints.get(turn.place.endpoint_id)) is None:
             continue
         found: Differences = differences_between(turn.digests, documents, used_by(endpoint))
-        differences = [each for each in found.facts if fact in ("", each.fact)]
+        differences = [difference for difference in found.facts if fact in ("", difference.fact)]
         if differences:
             yield EndpointChange(turn.place, endpoint, differences)
 

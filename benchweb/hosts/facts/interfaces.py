@@ -33,8 +33,10 @@ def traffic_of(data_address: str, control_address: str, bind_device: str) -> fro
 
 def compared(document: Mapping[str, Any], used: frozenset[str]) -> list[Mapping[str, Any]]:
     """Return the interfaces whose changes are a host's own: all but virtual ones that no test traffic uses."""
-    interfaces = [each for each in document.get("interfaces") or [] if isinstance(each, Mapping)]
-    return [each for each in interfaces if not is_virtual(str(each.get("name"))) or used & _names(each)]
+    interfaces = [interface for interface in document.get("interfaces") or [] if isinstance(interface, Mapping)]
+    return [
+        interface for interface in interfaces if not is_virtual(str(interface.get("name"))) or used & _names(interface)
+    ]
 
 
 def lasting(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,7 +45,7 @@ def lasting(document: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(interfaces, list):
         return dict(document)
     # An engine of another make may report what is no interface: it stays as it is.
-    left = [each for each in interfaces if not isinstance(each, Mapping) or _lasts(each)]
+    left = [interface for interface in interfaces if not isinstance(interface, Mapping) or _lasts(interface)]
     return {**document, "interfaces": left}
 
 

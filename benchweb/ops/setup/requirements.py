@@ -56,8 +56,8 @@ def cargo_path() -> Path:
 def program_version(program: str | Path) -> tuple[int, ...]:
     """Return the first version number that `program --version` prints; (0, 0) when it doesn't run."""
     printed = _output(program, "--version")
-    found = re.search(r"(\d+)\.(\d+)", printed)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+    version = re.search(r"(\d+)\.(\d+)", printed)
+    return (int(version[1]), int(version[2])) if version else (0, 0)
 
 
 def _program(*names: str) -> Callable[[], bool]:

@@ -133,7 +133,7 @@ def _has_budget(alert: Alert, schedule: Schedule, now: datetime, seconds: float)
     since, critical = now - _BUDGET_SPAN, Alert.Severity.CRITICAL
     earlier = Alert.objects.filter(schedule=schedule, confirmation__created_at__gte=since).order_by("confirmation")
     launched = list(earlier.values_list("confirmation", "severity"))
-    large = [each for each in launched if each[1] == critical]
+    large = [entry for entry in launched if entry[1] == critical]
     if not launched or (alert.severity == critical and not large):
         return True
     counted = set(launched) - {*launched[:1], *large[:1]}

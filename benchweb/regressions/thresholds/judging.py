@@ -44,7 +44,7 @@ def judge_thresholds(run: Run) -> None:
     newer = RunFigure.objects.filter(series=OuterRef("series"), at__gt=OuterRef("at"))
     latest = list(RunFigure.objects.filter(~Exists(newer), run=run).select_related("series"))
     for threshold in thresholds:
-        its = [each for each in latest if _concerns(threshold, each)]
+        its = [figure for figure in latest if _concerns(threshold, figure)]
         if its:
             _judge(threshold, its, run)
 
@@ -117,8 +117,8 @@ def _limits(threshold: Threshold, figures: Sequence[RunFigure], run: Run) -> Map
     metric = catalog().kinds[threshold.kind].metrics[threshold.metric]
     factor = 1 - threshold.limit if metric.better == "higher" else 1 + threshold.limit
     ids = [figure.series_id for figure in figures]
-    found = RunFigure.objects.filter(run=pinned.run_id, series__in=ids).exclude(median=0)
-    return {figure.series_id: figure.median * factor for figure in found}
+    baselines = RunFigure.objects.filter(run=pinned.run_id, series__in=ids).exclude(median=0)
+    return {figure.series_id: figure.median * factor for figure in baselines}
 
 
 def _is_beyond(threshold: Threshold, figure: RunFigure, limit: float) -> bool:

@@ -60,7 +60,7 @@ def percent(ratio: float | None, decimals: int = 2) -> str:
 
 def repeated(combinations: list[Combination]) -> str:
     """Say how many repetitions the rows have: one number, or from and to."""
-    counts = sorted({each.n for each in combinations})
+    counts = sorted({combination.n for combination in combinations})
     if not counts:
         return ""
     return str(counts[0]) if len(counts) == 1 else f"{counts[0]}–{counts[-1]}"

@@ -101,10 +101,10 @@ def _cpu(reading: Reading, columns: Sequence[str]) -> None:
 
 def rate_unit(unit: str) -> Decimal:
     """Return the bits per second of one netperf's unit; 10^6 bits/s where no head says another."""
-    found = RATE_UNIT.search(unit)
-    if not found:
+    match = RATE_UNIT.search(unit)
+    if not match:
         return power_of_ten(6)
-    prefix, what = found.group(1), (found.group(2) or "bits").lower()
+    prefix, what = match.group(1), (match.group(2) or "bits").lower()
     if prefix.startswith("10^"):
         return power_of_ten(int(prefix[3:])) * (8 if what == "bytes" else 1)
     # -f K, M, G: bytes, by powers of two.

@@ -125,11 +125,11 @@ def comparison(runs: Sequence[Run], query: CompareQuery) -> Comparison:
     present = {row.measure.kind.name for row in compared.rows}
     rows = [
         DisplayedRow(
-            row.measure, [displayed_entry(row.measure, *each) for each in zip(columns, row.entries, strict=True)]
+            row.measure, [displayed_entry(row.measure, *entry) for entry in zip(columns, row.entries, strict=True)]
         )
         for row in narrowed(compared, kind=query.kind, only_differing=query.is_differing).rows
     ]
-    has_own_units = any(each.words and each.words.is_in_unit for row in rows for each in row.entries)
+    has_own_units = any(entry.words and entry.words.is_in_unit for row in rows for entry in row.entries)
     return Comparison(
         columns=columns,
         rows=rows,

@@ -57,11 +57,11 @@ class CompareQuery:
 
     def without(self, run: int) -> str:
         """Return the URL without a run."""
-        return self.url(runs=tuple(each for each in self.runs if each != run))
+        return self.url(runs=tuple(other for other in self.runs if other != run))
 
     def with_baseline(self, run: int) -> str:
         """Return the URL with another run as the baseline, the others in their order."""
-        return self.url(runs=(run, *(each for each in self.runs if each != run)))
+        return self.url(runs=(run, *(other for other in self.runs if other != run)))
 
     def without_side(self, side: int) -> str:
         """Return the URL without a side, by its place."""

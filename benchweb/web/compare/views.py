@@ -113,7 +113,7 @@ def compare_json_file(request: HttpRequest) -> HttpResponse:
         document = sets_document(sides_document(read), compared)
         return _download(json.dumps(document, default=rfc3339, ensure_ascii=False), "application/json", "sets", "json")
     runs, compared = _requested(query)
-    facts = [{"fact": each.label, "hosts": each.ends, "values": each.values} for each in facts_changed(runs)[0]]
+    facts = [{"fact": fact.label, "hosts": fact.ends, "values": fact.values} for fact in facts_changed(runs)[0]]
     document = comparison_document(runs, compared) | {"facts": facts}
     text = json.dumps(document, default=rfc3339, ensure_ascii=False)
     return _download(text, "application/json", _names(runs), "json")

@@ -36,7 +36,7 @@ class ChangeRow:
 
     @property
     def words(self) -> str:
-        return pgettext("between parts of a sentence", "; ").join(each.words for each in self.differences)
+        return pgettext("between parts of a sentence", "; ").join(difference.words for difference in self.differences)
 
     @property
     def named(self) -> list[Host]:
@@ -104,7 +104,7 @@ def _rows(page: ChangesPage, wanted: ChangesWanted, zone: ZoneInfo) -> list[Chan
 
 
 def _alike(change: EndpointChange, zone: ZoneInfo) -> tuple[object, ...]:
-    return change.place.at.astimezone(zone).date(), tuple(each.words for each in change.differences)
+    return change.place.at.astimezone(zone).date(), tuple(difference.words for difference in change.differences)
 
 
 def _compare_url(row: ChangeRow, wanted: ChangesWanted) -> str:

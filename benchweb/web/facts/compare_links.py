@@ -24,7 +24,7 @@ def before_and_after(
     """
     before = dict(condition) | {"from": rfc3339(first - _DAYS_COMPARED), "to": rfc3339(first)}
     after = dict(condition) | {"from": rfc3339(last), "to": rfc3339(last + _DAYS_COMPARED)}
-    chosen = [each for each in differences if FACTS.get(each.fact, ("",))[-1] == each.key]
+    chosen = [difference for difference in differences if FACTS.get(difference.fact, ("",))[-1] == difference.key]
     if len(chosen) == 1:
         fact = chosen[0]
         before |= {"to": rfc3339(last), fact.fact: str(fact.before)}

@@ -16,11 +16,11 @@ from benchweb.web.shared.zones import reader_zone
 @require_GET
 def fact_changes(request: HttpRequest) -> HttpResponse:
     """Show which facts of which hosts changed when, as the query string filters them."""
-    found = read_changes(request.GET, reader_zone(request))
+    changes = read_changes(request.GET, reader_zone(request))
     filters = {name: request.GET.get(name, "") for name in FILTERS}
     context = {
-        "rows": found.rows,
-        "next_url": _with(request, after=found.following) if found.following else "",
+        "rows": changes.rows,
+        "next_url": _with(request, after=changes.following) if changes.following else "",
         "first_url": _with(request, after="") if request.GET.get("after") else "",
         "filters": filters,
         "is_filtered": any(filters.values()),

@@ -46,7 +46,7 @@ def contents() -> list[tuple[str, list[Entry]]]:
             break
         elif (found := _ENTRY.match(line)) and parts and _is_shown(found[2]):
             entry = Entry(found[1], found[2].removesuffix(".md"), found[3] or "")
-            if entry.name not in [each.name for each in parts[-1][1]]:
+            if entry.name not in [listed.name for listed in parts[-1][1]]:
                 parts[-1][1].append(entry)
     return parts
 

@@ -53,7 +53,7 @@ class FoundRow:
     @property
     def remarks(self) -> list[str]:
         """Return what is to be said of it, in the reader's language."""
-        return [_translated(each) for each in (*self.reading.remarks, self.reading.error) if each]
+        return [_translated(remark) for remark in (*self.reading.remarks, self.reading.error) if remark]
 
     @property
     def settings(self) -> str:

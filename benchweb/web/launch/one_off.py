@@ -110,7 +110,7 @@ def _last(request: HttpRequest, endpoints: list[Endpoint]) -> list[str]:
         *ids, kind = last
     if not set(ids) <= usable:
         newest = Run.objects.order_by("-pk").values_list("pair__source", "pair__sink").first()
-        ids = [str(each) for each in newest or ()]
+        ids = [str(pk) for pk in newest or ()]
     if not ids or not set(ids) <= usable:
         ids = [str(endpoint.pk) for endpoint in endpoints[:2]]
     return [*ids, *[""] * (2 - len(ids)), kind if kind in catalog().tests else next(iter(catalog().tests))]

@@ -21,19 +21,23 @@ from benchweb.web.login.session_views import busy
 @require_http_methods(["GET", "POST"])
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Show the form of an invitation; on POST make the account or set its password, and log in."""
-    found = invitation_of_token(token)
-    if found is None:
+    invitation = invitation_of_token(token)
+    if invitation is None:
         return render(request, "login/invitation.html", {"bare": True}, status=HTTPStatus.NOT_FOUND)
-    form = WelcomeForm(found.user, request.POST or None)
+    form = WelcomeForm(invitation.user, request.POST or None)
     status = HTTPStatus.OK
     if form.is_valid():
         values = form.cleaned_data
         try:
-            user = invitation_accept(invitation=found, name=values.get("name", ""), password=values["new_password1"])
+            user = invitation_accept(
+                invitation=invitation, name=values.get("name", ""), password=values["new_password1"]
+            )
             return cast(HttpResponse, perform_login(request, user, redirect_url=reverse("web:overview")))
         except RoleError as error:
             form.refuse(error.field, error.message)
         except HashingBusyError:
             form.refuse("", busy())
             status = HTTPStatus.SERVICE_UNAVAILABLE
-    return render(request, "login/invitation.html", {"bare": True, "invitation": found, "form": form}, status=status)
+    return render(
+        request, "login/invitation.html", {"bare": True, "invitation": invitation, "form": form}, status=status
+    )

@@ -72,9 +72,9 @@ def _claims(sociallogin: SocialLogin) -> dict[str, Any]:
 
 
 def _groups(claims: Mapping[str, Any]) -> Iterable[str]:
-    found = _claim(claims, settings.OIDC_GROUPS_CLAIM)
+    groups = _claim(claims, settings.OIDC_GROUPS_CLAIM)
     # Keycloak's groups are paths.
-    return [str(each).removeprefix("/") for each in found] if isinstance(found, list) else []
+    return [str(each).removeprefix("/") for each in groups] if isinstance(groups, list) else []
 
 
 def _claim(claims: Mapping[str, Any], path: str) -> Any:

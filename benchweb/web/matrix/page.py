@@ -242,7 +242,10 @@ def _metric_choices(filled: FilledMatrix) -> list[Choice]:
 
 def _notations(metric: Metric, chosen: Equivalent | None) -> list[Choice]:
     own = Choice("", _("as measured"), chosen is None)
-    return [own, *(Choice(each.key, each.label, each == chosen) for each in equivalents(metric))]
+    return [
+        own,
+        *(Choice(equivalent.key, equivalent.label, equivalent == chosen) for equivalent in equivalents(metric)),
+    ]
 
 
 def _table(maker: CellMaker, table: MatrixTable, environment: MatrixEnvironment) -> ShownTable:

@@ -50,7 +50,7 @@ class ReportForm(PageForm):
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
-        choices = [(each.key, f"{gettext(each.title)}: {gettext(each.summary)}") for each in TEMPLATES]
+        choices = [(template.key, f"{gettext(template.title)}: {gettext(template.summary)}") for template in TEMPLATES]
         self.fields["template"].choices = choices  # type: ignore[attr-defined]
 
     @classmethod

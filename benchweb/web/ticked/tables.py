@@ -41,11 +41,18 @@ def _runs(ids: Sequence[int]) -> Rows:
 
 def _campaigns(ids: Sequence[int]) -> Rows:
     summaries = campaign_summaries(ids)
-    for each in listed_campaigns(ids):
-        summary = summaries[each.pk]
-        named = [each.pk, summary.state.value, each.plan, each.version, each.schedule, each.created_by]
-        times = [each.created_at, summary.started_at, summary.finished_at]
-        yield each.pk, [*named, *times, summary.total, summary.counts["finished"]]
+    for campaign in listed_campaigns(ids):
+        summary = summaries[campaign.pk]
+        named = [
+            campaign.pk,
+            summary.state.value,
+            campaign.plan,
+            campaign.version,
+            campaign.schedule,
+            campaign.created_by,
+        ]
+        times = [campaign.created_at, summary.started_at, summary.finished_at]
+        yield campaign.pk, [*named, *times, summary.total, summary.counts["finished"]]
 
 
 def _hosts(ids: Sequence[int]) -> Rows:

@@ -47,8 +47,8 @@ def invitation_list(request: HttpRequest) -> HttpResponse:
     """List the invitations that are good."""
     names = dict(Team.objects.values_list("pk", "name"))
     rows = [
-        InvitationRow(each, [names[number] for number in each.team_ids if number in names])
-        for each in open_invitations().select_related("created_by", "user")[:_MOST_SHOWN]
+        InvitationRow(invitation, [names[number] for number in invitation.team_ids if number in names])
+        for invitation in open_invitations().select_related("created_by", "user")[:_MOST_SHOWN]
     ]
     return render(request, "users/invitations.html", {"rows": rows})
 

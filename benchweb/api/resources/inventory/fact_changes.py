@@ -64,9 +64,9 @@ def fact_change_list(request: HttpRequest, query: Query[FactChangesQuery]) -> Pa
     refuse_unknown(request, FactChangesQuery)
     wanted = ChangesWanted(query.host, query.environment, query.fact, query.from_time, query.to_time)
     after = ChangePlace(*numbered_point_of(query.cursor)) if query.cursor else None
-    found = changes_page(wanted, after=after, most=query.limit)
-    following = cursor_of(*found.following) if found.following else None
-    return Page(items=[_item(change) for change in found.changes], next=following)
+    page = changes_page(wanted, after=after, most=query.limit)
+    following = cursor_of(*page.following) if page.following else None
+    return Page(items=[_item(change) for change in page.changes], next=following)
 
 
 def _item(change: EndpointChange) -> FactChangeItem:
@@ -78,13 +78,13 @@ def _item(change: EndpointChange) -> FactChangeItem:
         endpoint=endpoint.pk,
         changes=[
             FactDifferenceItem(
-                fact=each.fact,
-                key=each.key,
-                interface=each.interface,
-                before=each.before,
-                after=each.after,
-                text=each.words,
+                fact=difference.fact,
+                key=difference.key,
+                interface=difference.interface,
+                before=difference.before,
+                after=difference.after,
+                text=difference.words,
             )
-            for each in change.differences
+            for difference in change.differences
         ],
     )

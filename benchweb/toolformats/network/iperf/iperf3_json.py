@@ -108,7 +108,7 @@ def _interval(reading: Reading, interval: Json, *, is_both: bool) -> None:
             Interval(
                 number(total.get("start")),
                 number(total.get("end")),
-                tuple(each for each in figures if each),
+                tuple(figure for figure in figures if figure),
                 part="reverse" if prefix else "",
                 is_omitted=bool(total.get("omitted")),
             )
