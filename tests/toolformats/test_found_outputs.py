@@ -242,3 +242,7 @@ def test_fio_s_pattern_is_its_option_or_what_its_job_is_named() -> None:
     # Nothing else is told: no depth that its figures would contradict.
     assert (named.params["pattern"], named.params["depth"], named.flags) == ("randread", None, [])
     assert named.metrics["iops"] == 285866.5
+
+
+def test_wrk_s_duration_without_a_digit_is_no_test_s_begin() -> None:
+    assert not list(read_text("Running .s test @ http://10.0.0.2/\n"))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from benchweb.toolformats.numbers import NUMBER, binary_prefix, decimal_prefix, figure, power_of_ten, seconds_of
 from benchweb.toolformats.readings import Figure, Lines, Reading
 
-_BEGIN = re.compile(r"^Running (?P<duration>[\d.]+)(?P<unit>us|ms|s|m|h) test @\s*(?P<url>\S*)")
+_BEGIN = re.compile(r"^Running (?P<duration>\d+(?:\.\d+)?)(?P<unit>us|ms|s|m|h) test @\s*(?P<url>\S*)")
 _SHAPE = re.compile(r"^(?P<threads>\d+) threads? and (?P<connections>\d+) connections?")
 _STATISTICS = re.compile(
     r"^(?P<what>Latency|Req/Sec)\s+(?P<mean>\S+)\s+(?P<stddev>\S+)\s+(?P<max>\S+)\s+(?P<within>\S+)%?$"
