@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
+from typing import NamedTuple
 
 from benchweb.toolformats import json_values, own_table, report_table
 from benchweb.toolformats.host import fio_json, fio_text, memory
@@ -46,6 +48,13 @@ _MOST_UNREAD = 100
 _MOST_READINGS = 5_000
 
 
+class _Whole(NamedTuple):
+    """All lines as one text, and where each begins: joined once, however many documents there are."""
+
+    text: str
+    starts: Sequence[int]
+
+
 def read_bytes(content: bytes) -> Document:
     """Return all that a file holds; raise ToolFormatError for what is no text, too large, or a broken gzip."""
     return read_text(text_of(content))
@@ -58,6 +67,7 @@ def read_text(text: str) -> Document:
             f"The text has {len(text):,} characters; at most {MAX_INFLATED_BYTES:,} are read at once."
         )
     lines = lines_of(text)
+    whole = _Whole("\n".join(lines), list(accumulate((len(line) + 1 for line in lines), initial=0)))
     readings: list[Reading] = []
     unread: list[Unread] = []
     index = 0
@@ -66,7 +76,7 @@ def read_text(text: str) -> Document:
         if not line.strip():
             index += 1
             continue
-        found = _json_at(lines, index) if line.lstrip().startswith("{") else _text_at(lines, index)
+        found = _json_at(lines, index, whole) if line.lstrip().startswith("{") else _text_at(lines, index)
         if found:
             readings += found[0]
             index = max(found[1], index + 1)
@@ -90,17 +100,17 @@ def _text_at(lines: Sequence[str], index: int) -> tuple[list[Reading], int] | No
     return None
 
 
-def _json_at(lines: Sequence[str], index: int) -> tuple[list[Reading], int] | None:
+def _json_at(lines: Sequence[str], index: int, whole: _Whole) -> tuple[list[Reading], int] | None:
     """Read the JSON document, or the events, one a line, that begin at a line."""
     events, end = _events(lines, index)
     if events:
         return [_placed(iperf3_json.from_events(events), lines, index, end)], end
-    text = "\n".join(lines[index:])
-    found = json_values.document_at(text, len(text) - len(text.lstrip()))
+    begin = whole.starts[index] + len(lines[index]) - len(lines[index].lstrip())
+    found = json_values.document_at(whole.text, begin)
     if not found:
         return None
     document, stop = found
-    end = index + text.count("\n", 0, stop) + 1
+    end = index + whole.text.count("\n", begin, stop) + 1
     readings = [_placed(reading, lines, index, end) for reading in _from_document(document)]
     return (readings, end) if readings else None
 
