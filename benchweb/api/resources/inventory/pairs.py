@@ -11,6 +11,7 @@ from pydantic import FailFast, Field
 from benchweb.accounts.permissions import Permission, access_of
 from benchweb.api.authentication import READ, RUN, WRITE, caller
 from benchweb.api.paging import ArchivableQuery, Page, page
+from benchweb.api.problems import invalid
 from benchweb.api.resources.inventory.endpoints import Accepted
 from benchweb.api.rows import row_named, row_or_404, rows_named
 from benchweb.api.schemas import Body, Identifier, Item, Labels, given
@@ -160,12 +161,14 @@ def pair_detail(request: HttpRequest, pair_id: Identifier) -> PairItem:
 def pair_update(request: HttpRequest, pair_id: Identifier, body: PairChange) -> PairItem:
     """Label a pair anew, or move it to another environment; its ends stay, for its history belongs to them."""
     pair = row_or_404(_pairs(), pair_id)
+    changed = given(body)
+    if not changed or changed.get("environment", pair.environment_id) is None:
+        raise invalid("environment", "Give an environment's id to move the pair there, or labels.")
     environment = pair.environment
     if body.environment is not None:
         access_of(caller(request)).demand(Permission.WRITE, [body.environment])
         environment = row_named(Environment.objects.all(), body.environment, "environment")
-    labels = given(body).get("labels", pair.labels)
-    services.pair_update(pair=pair, environment=environment, labels=labels)
+    services.pair_update(pair=pair, environment=environment, labels=changed.get("labels", pair.labels))
     return _item(row_or_404(_pairs(), pair_id))
 
 

@@ -259,6 +259,8 @@ def test_a_pair_moves_to_another_environment_but_its_ends_stay(api: ApiClient, r
     assert api.patch(f"/pairs/{pair.pk}", {"environment": other}).json()["environment"] == other
     refused(api.patch(f"/pairs/{pair.pk}", {"environment": other, "source": pair.sink_id}), 422, "source")
     refused(api.patch(f"/pairs/{pair.pk}", {}), 422, "environment")
+    refused(api.patch(f"/pairs/{pair.pk}", {"environment": None}), 422, "environment")
+    assert api.patch(f"/pairs/{pair.pk}", {"labels": ["rack-7"]}).json()["environment"] == other
 
 
 def test_archiving_a_host_archives_its_endpoints_and_pairs(api: ApiClient) -> None:
