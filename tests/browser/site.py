@@ -105,7 +105,7 @@ NO_PAGES = {
     ),
     *("sessions_end", "help_image"),
     *("schedule_preview", "schedule_pairs", "schedule_outlook", "schedule_pause", "schedule_resume", "schedule_run"),
-    *("schedule_cancel", "channel_test", "channel_enable", "alert_move", "alert_charts", "alerts_triage"),
+    *("schedule_cancel", "channel_test", "mail_test", "channel_enable", "alert_move", "alert_charts", "alerts_triage"),
     "alerts_count",
     *(
         "campaign_cancel",

@@ -116,7 +116,7 @@ def launch(page: Page, plan: str, pair: str) -> None:
     expect(page.locator("#launch-summary")).to_contain_text("1 run")
     page.get_by_role("button", name="Launch", exact=True).click()
     expect(page).to_have_url(re.compile(r"/runs/[0-9]+$"))
-    expect(page.locator("h1 + .state-finished")).to_be_visible(timeout=RUN_MILLISECONDS)
+    expect(page.locator("h1 + [data-told] .state-finished")).to_be_visible(timeout=RUN_MILLISECONDS)
 
 
 def ink_of(page: Page) -> list[int]:
