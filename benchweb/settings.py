@@ -71,6 +71,8 @@ def _database(url: str) -> dict[str, Any]:
         "HOST": query.get("host") or parts.hostname or "",
         "PORT": str(parts.port or query.get("port") or ""),
         "CONN_MAX_AGE": 0,
+        # A connection of the pool that a restarted database cut is replaced before a request has it.
+        "CONN_HEALTH_CHECKS": True,
         "OPTIONS": options if TESTING else options | {"pool": pool},
     }
 
