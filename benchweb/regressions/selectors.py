@@ -10,6 +10,7 @@ from statistics import median
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.db.models.functions import Abs, Coalesce
 
+from benchweb.accounts.models import Team
 from benchweb.regressions.handling.snoozes import is_snoozed
 from benchweb.regressions.judging.findings import changes_of
 from benchweb.regressions.judging.histories import History, RunValue, histories
@@ -122,6 +123,14 @@ def series_changes(series_id: int) -> SeriesChanges | None:
         changes=[(change, history.runs[change.index]) for change in changes],
         smallest_detectable_change_ratio=_detectable(history, since),
     )
+
+
+def night_environments(environment_id: int | None, team: Team | None) -> set[int] | None:
+    """Return the environments that both leave, None for all: the one, and those in which the team has roles."""
+    of_team = team.environment_ids() if team else None
+    if environment_id is None:
+        return of_team
+    return {environment_id} if of_team is None else {environment_id} & of_team
 
 
 def night_of_date(night: date, environments: Collection[int] | None = None) -> Night:

@@ -15,7 +15,7 @@ from benchweb.common.rows import row_id
 from benchweb.hosts.models import Environment
 from benchweb.regressions.models import Alert
 from benchweb.regressions.overview import DONE_STATES
-from benchweb.regressions.selectors import FIRST_NIGHT, Night, night_of_date
+from benchweb.regressions.selectors import FIRST_NIGHT, Night, night_environments, night_of_date
 from benchweb.regressions.words import alert_title, unconfirmed_reason
 
 _DAY = timedelta(days=1)
@@ -124,10 +124,8 @@ def night_scope(environment_id: int | None, team_id: int | None) -> NightScope:
     """Return a scope with the names and the environments that it has; a query for each that is chosen, and one more."""
     environment = Environment.objects.filter(pk=environment_id).first() if environment_id else None
     team = Team.objects.filter(pk=team_id).first() if team_id else None
-    ids = {environment_id} if environment_id else None
-    if team_id:
-        of_team = team.environment_ids() if team else set()
-        ids = of_team if ids is None else ids if of_team is None else ids & of_team
+    is_unknown = team_id is not None and team is None
+    ids = set() if is_unknown else night_environments(environment_id, team)
     names = tuple(str(named) for named in (team, environment) if named)
     return NightScope(environment_id=environment_id, team_id=team_id, names=names, environment_ids=ids)
 

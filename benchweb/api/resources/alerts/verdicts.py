@@ -26,7 +26,7 @@ from benchweb.common.rows import row_id
 from benchweb.hosts.models import Environment
 from benchweb.regressions import verdicts
 from benchweb.regressions.baselines import pinned_baseline
-from benchweb.regressions.selectors import FIRST_NIGHT, night_of_date, series_changes
+from benchweb.regressions.selectors import FIRST_NIGHT, night_environments, night_of_date, series_changes
 from benchweb.results.models import Series
 from benchweb.runs.models import OPEN_STATES, Run
 
@@ -114,11 +114,9 @@ def night_get(request: HttpRequest, night: str, query: Query[NightQuery]) -> Nig
 
 def _environment_ids(query: NightQuery) -> set[int] | None:
     team = row_named(Team.objects.all(), query.team, "team") if query.team else None
-    of_team = team.environment_ids() if team else None
-    if not query.environment:
-        return of_team
-    ids = {row_named(Environment.objects.all(), query.environment, "environment").pk}
-    return ids if of_team is None else ids & of_team
+    if query.environment:
+        row_named(Environment.objects.all(), query.environment, "environment")
+    return night_environments(query.environment, team)
 
 
 def _beside(run: Run, baseline: str) -> tuple[verdicts.RunVerdict, int | None]:
