@@ -213,7 +213,8 @@ def test_a_server_that_refuses_the_mail_is_logged_without_the_link(
 
 def test_the_mail_is_in_the_readers_language(ada: User, mail_server: MailServer) -> None:
     request_link(accept_language="zh-hans")
-    assert mail_server.mails[0]["Subject"] == "设置 benchweb 的新密码"
+    # Apprise, once loaded, has headers written in quoted-printable; a line folded after its name is read with a space.
+    assert mail_server.mails[0]["Subject"].strip() == "设置 benchweb 的新密码"
 
 
 def test_the_mail_address_is_changed_with_the_password_only(ada: User) -> None:
