@@ -9,9 +9,10 @@ from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from benchweb.hosts.endpoints.services import endpoint_create
 from benchweb.hosts.models import Endpoint, Environment, Pair
 from benchweb.hosts.naming import free_names
-from benchweb.hosts.services import endpoint_create, environment_create, host_create, pair_create
+from benchweb.hosts.services import environment_create, host_create, pair_create
 from benchweb.notifications.channels import ChannelSettings, channel_create
 from benchweb.notifications.models import Channel
 from benchweb.plans.models import Plan

@@ -12,6 +12,7 @@ from benchweb.accounts.demo_account import USERNAME
 from benchweb.accounts.models import ApiToken
 from benchweb.accounts.services import token_create, token_digest
 from benchweb.hosts import services as hosts
+from benchweb.hosts.endpoints import services as endpoint_services
 from benchweb.hosts.models import Endpoint, Environment, Host
 from benchweb.hosts.naming import free_names
 from benchweb.ops.running import engines
@@ -85,7 +86,7 @@ def _endpoint(home: Home, name: str, token: str) -> Endpoint:
     listening = _listening(home, name)
     (called,) = free_names(Host, [f"demo-{name}"])
     host = hosts.host_create(name=called, description="An engine of the demo, on this machine.")
-    return hosts.endpoint_create(
+    return endpoint_services.endpoint_create(
         host=host,
         name=f"demo-{name}",
         control_address=listening.control,
@@ -104,7 +105,7 @@ def _update_addresses(home: Home) -> str:
         is_same = Q(control_address=listening.control, fingerprint=listening.fingerprint)
         is_same &= Q(data_port=None) | Q(data_port=listening.data_port)
         for endpoint in Endpoint.objects.filter(~is_same, name=f"demo-{name}", archived_at=None):
-            hosts.endpoint_update(
+            endpoint_services.endpoint_update(
                 endpoint=endpoint,
                 name=endpoint.name,
                 control_address=listening.control,

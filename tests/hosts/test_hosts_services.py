@@ -6,20 +6,11 @@ import pytest
 from pytest_django import Settings
 
 from benchweb.hosts.addresses import AddressError, control_address, data_address
+from benchweb.hosts.endpoints.records import CheckOutcome, endpoint_record_check
+from benchweb.hosts.endpoints.services import endpoint_pin_first, endpoint_update
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, FormerName, Host, Pair
-from benchweb.hosts.services import (
-    CheckOutcome,
-    archive,
-    endpoint_pin_first,
-    endpoint_record_check,
-    endpoint_update,
-    environment_create,
-    host_create,
-    host_update,
-    pair_create,
-    restore,
-)
+from benchweb.hosts.services import archive, environment_create, host_create, host_update, pair_create, restore
 from benchweb.labels import labels_fault
 from benchweb.plans.expansion import PlanError
 from benchweb.site.secrets import SecretUnreadable, decrypted

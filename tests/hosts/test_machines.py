@@ -5,17 +5,11 @@ from importlib import import_module
 import pytest
 from django.apps import apps
 
+from benchweb.hosts.endpoints.records import CheckOutcome, endpoint_record_check
+from benchweb.hosts.endpoints.services import endpoint_pin_first, endpoint_update
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Host
-from benchweb.hosts.services import (
-    CheckOutcome,
-    archive,
-    endpoint_pin_first,
-    endpoint_record_check,
-    endpoint_update,
-    host_create,
-    restore,
-)
+from benchweb.hosts.services import archive, host_create, restore
 from benchweb.runs.models import Reservation
 from benchweb.runs.queueing.claims import claim
 from benchweb.runs.queueing.occupancy import resources_of

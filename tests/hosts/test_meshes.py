@@ -2,10 +2,11 @@
 
 import pytest
 
+from benchweb.hosts.endpoints.services import endpoint_create
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.meshes import MAXIMUM_ENDPOINTS, mesh_make, mesh_of, pairs_chosen
 from benchweb.hosts.models import Endpoint, Pair
-from benchweb.hosts.services import archive, endpoint_create
+from benchweb.hosts.services import archive
 from tests.factories import make_endpoint, make_environment
 
 pytestmark = pytest.mark.django_db

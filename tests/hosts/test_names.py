@@ -10,7 +10,14 @@ from django.db import IntegrityError, connection, transaction
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Environment, Host
 from benchweb.hosts.selectors import environments_matching, hosts_matching, pairs_matching
-from benchweb.hosts.services import archive, environment_create, environment_update, host_create, host_update, restore
+from benchweb.hosts.services import (
+    archive,
+    environment_create,
+    environment_update,
+    host_create,
+    host_update,
+    restore,
+)
 from benchweb.plans.selectors import plans_matching
 from benchweb.web.search.page import found, parsed
 from tests.factories import make_endpoint, make_pair, make_plan, make_schedule

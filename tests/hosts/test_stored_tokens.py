@@ -2,15 +2,10 @@
 
 import pytest
 
+from benchweb.hosts.endpoints.records import CheckOutcome, endpoint_record_check
+from benchweb.hosts.endpoints.services import endpoint_pin, endpoint_pin_first, endpoint_update
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint
-from benchweb.hosts.services import (
-    CheckOutcome,
-    endpoint_pin,
-    endpoint_pin_first,
-    endpoint_record_check,
-    endpoint_update,
-)
 from benchweb.site.secrets import decrypted
 from tests.factories import make_endpoint
 

@@ -5,9 +5,9 @@ import time
 from datetime import UTC, datetime
 
 from benchweb.catalog.reasons import Reason, reason_of_error
+from benchweb.hosts.endpoints.records import CheckOutcome, endpoint_answered_at, endpoint_record_check
 from benchweb.hosts.facts.shapes import facts_fault
 from benchweb.hosts.models import Endpoint
-from benchweb.hosts.services import CheckOutcome, endpoint_answered_at, endpoint_record_check
 from benchweb.site.secrets import SecretUnreadable
 from workers.engine_client import (
     About,

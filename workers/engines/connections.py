@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from django.db import DatabaseError, connection
 
 from benchweb.catalog.reasons import Reason
+from benchweb.hosts.endpoints.services import endpoint_pin_first
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint
-from benchweb.hosts.services import endpoint_pin_first
 from benchweb.site.secrets import SecretUnreadable, decrypted
 from workers.engine_client import EngineClient, EngineRefused, PresentedCertificate, Trust, presented_certificate
 from workers.engines.discretion import Contact, require_engine

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from benchweb.catalog.reasons import Reason
+from benchweb.hosts.endpoints.records import endpoint_is_away
 from benchweb.hosts.models import Endpoint
-from benchweb.hosts.services import endpoint_is_away
 from benchweb.runs.execution import addresses_record
 from benchweb.runs.queueing.claims import Claimed
 from workers.engine_client import About, EngineClient, EngineRefused, EngineUnreachable

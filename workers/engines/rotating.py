@@ -10,9 +10,9 @@ from typing import Any
 
 from benchweb.accounts.audit.actors import Actor, acting
 from benchweb.catalog.reasons import Reason, reason_of_error
+from benchweb.hosts.endpoints.services import endpoint_check
 from benchweb.hosts.enrolment.rotation import certificate_replace, rotation_end, token_replace
 from benchweb.hosts.models import Endpoint
-from benchweb.hosts.services import endpoint_check
 from benchweb.site.secrets import SecretUnreadable
 from workers.engine_client import EngineClient, EngineError, EngineRefused
 from workers.engines.connections import client_for, let_database_go

@@ -14,8 +14,8 @@ from django.db import DatabaseError
 
 from benchweb.catalog.reasons import Reason, reason_of_error
 from benchweb.common.database_faults import may_pass
+from benchweb.hosts.endpoints.records import endpoint_answered_at, endpoint_is_away, endpoint_is_back
 from benchweb.hosts.models import Endpoint
-from benchweb.hosts.services import endpoint_answered_at, endpoint_is_away, endpoint_is_back
 from benchweb.results.confidence import next_round, run_confidence
 from benchweb.results.selectors import trial_rows
 from benchweb.runs import execution

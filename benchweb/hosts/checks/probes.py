@@ -11,8 +11,8 @@ from django.db.models.functions import Coalesce, Now
 from benchweb.catalog.reasons import reason_fields
 from benchweb.common import celery_client
 from benchweb.common.rows import database_now
+from benchweb.hosts.endpoints.services import CHECK_TASK
 from benchweb.hosts.models import AvailabilitySpan, Endpoint
-from benchweb.hosts.services import CHECK_TASK
 
 PROBE_TASK = "workers.tasks.probe_endpoints"
 PROBE_PERIOD = timedelta(minutes=1)

@@ -7,6 +7,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
 from benchweb.hosts import services
+from benchweb.hosts.endpoints import services as endpoint_services
 from benchweb.hosts.enrolment.tickets import Ticket
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Enrolment, Host
@@ -51,7 +52,7 @@ def host_enrol(ticket: Ticket, listening: Listening) -> Endpoint:
         raise HostsError("ticket", _("No token was fetched with this ticket: run the whole script again."))
     _check_machine(enrolment, listening.machine)
     if endpoint := enrolment.endpoint:
-        services.endpoint_check(endpoint=endpoint)
+        endpoint_services.endpoint_check(endpoint=endpoint)
         return endpoint
     try:
         return _added(enrolment, ticket, listening)
@@ -69,7 +70,7 @@ def _added(enrolment: Enrolment, ticket: Ticket, listening: Listening) -> Endpoi
     (name,) = free_names(Host, [listening.host_name])
     host = services.host_create(name=name)
     address = f"[{listening.address}]" if ":" in listening.address else listening.address
-    endpoint = services.endpoint_create(
+    endpoint = endpoint_services.endpoint_create(
         host=host,
         control_address=f"{address}:{listening.port}",
         token=ticket.token,

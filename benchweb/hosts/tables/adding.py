@@ -9,6 +9,7 @@ from django.db import transaction
 
 from benchweb.common.names import name_key
 from benchweb.hosts import services
+from benchweb.hosts.endpoints import services as endpoint_services
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Host
 from benchweb.hosts.tables.reading import HostTable, LineFault, TableLine
@@ -71,7 +72,7 @@ def _added(line: TableLine, hosts: dict[str, Host]) -> AddedLine:
         labels=[label.strip() for label in _BETWEEN_LABELS.split(cells.get("labels", "")) if label.strip()],
         uplink=cells.get("uplink", ""),
     )
-    endpoint = services.endpoint_create(host=host, **_endpoint_values(cells))
+    endpoint = endpoint_services.endpoint_create(host=host, **_endpoint_values(cells))
     # Not before: of a line that is refused no host is left.
     hosts[name_key(host.name)] = host
     return AddedLine(line.number, host, endpoint, known is None)

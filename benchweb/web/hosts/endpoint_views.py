@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from benchweb.accounts.permissions import Permission, access_of
 from benchweb.accounts.roles.needs import needs
 from benchweb.hosts import selectors, services
+from benchweb.hosts.endpoints import services as endpoint_services
 from benchweb.hosts.enrolment.rotation import rotation_request
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Host, Pair
@@ -33,7 +34,7 @@ def endpoint_new(request: HttpRequest, host_id: int) -> HttpResponse:
     form = EndpointForm.new(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid() and _is_named_apart(form, host):
         try:
-            note_entered(request, services.endpoint_create(host=host, **form.endpoint_values()))
+            note_entered(request, endpoint_services.endpoint_create(host=host, **form.endpoint_values()))
             return redirect("web:host", host.pk)
         except HostsError as error:
             form.refuse(error.field, error.message, other_url(error))
@@ -48,7 +49,7 @@ def endpoint_edit(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     form = EndpointForm.of(endpoint) if request.method == "GET" else EndpointForm(request.POST)
     if request.method == "POST" and form.is_valid() and _is_named_apart(form, endpoint.host, endpoint):
         try:
-            services.endpoint_update(endpoint=endpoint, **form.endpoint_values())
+            endpoint_services.endpoint_update(endpoint=endpoint, **form.endpoint_values())
             if form.cleaned_data["token"]:
                 note_entered(request, endpoint)
             return redirect("web:host", endpoint.host_id)
@@ -89,7 +90,7 @@ def endpoint_restore(request: HttpRequest, endpoint_id: int) -> HttpResponse:
         return redirect("web:host", endpoint.host_id)
     try:
         if services.restore(row=endpoint, whole="undo" in request.GET):
-            services.endpoint_check(endpoint=endpoint)
+            endpoint_services.endpoint_check(endpoint=endpoint)
             messages.success(request, _("Endpoint {endpoint} is restored.").format(endpoint=endpoint))
     except HostsError as error:
         messages.error(request, with_link(error.message, other_url(error)))
@@ -102,7 +103,7 @@ def endpoint_check(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     """Ask for a check now; with HTMX the panel follows it, else the host's page shows it when reloaded."""
     endpoint = get_object_or_404(Endpoint.objects.select_related("host"), pk=endpoint_id)
     awaited = AwaitedCheck.begun(endpoint.checked_at)
-    services.endpoint_check(endpoint=endpoint)
+    endpoint_services.endpoint_check(endpoint=endpoint)
     if not request.headers.get("HX-Request"):
         messages.info(request, _("Checking {endpoint}. Reload this page in a few seconds.").format(endpoint=endpoint))
         return redirect("web:host", endpoint.host_id)
@@ -118,7 +119,7 @@ def endpoint_watch(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     may_check = access_of(request.user).may(Permission.RUN)
     if panel.is_polling and not panel.is_checking and not panel.is_rotating and may_check:
         awaited = AwaitedCheck.begun(endpoint.checked_at)
-        services.endpoint_check(endpoint=endpoint)
+        endpoint_services.endpoint_check(endpoint=endpoint)
         panel = _panel(request, endpoint, awaited)
     # The panel's body is sent anew only when it says something else: not while somebody copies a line from it.
     changed = endpoint.status != request.POST.get("shown") or (not panel.is_polling and not panel.is_overdue)
@@ -151,7 +152,7 @@ def endpoint_pin(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     """Pin the fingerprint that the reader was shown, with the token entered for it, and check again."""
     endpoint = get_object_or_404(Endpoint.objects.select_related("host"), pk=endpoint_id)
     try:
-        services.endpoint_pin(
+        endpoint_services.endpoint_pin(
             endpoint=endpoint,
             fingerprint=request.POST.get("fingerprint", ""),
             token=request.POST.get("token", ""),

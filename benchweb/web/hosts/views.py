@@ -18,6 +18,7 @@ from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.charts.main_figures import figures_of_hosts
 from benchweb.hosts import selectors, services
+from benchweb.hosts.endpoints import services as endpoint_services
 from benchweb.hosts.enrolment.commands import install_command
 from benchweb.hosts.enrolment.programs import engine_programs
 from benchweb.hosts.errors import HostsError
@@ -145,7 +146,7 @@ def host_new(request: HttpRequest) -> HttpResponse:
         try:
             with transaction.atomic():
                 host = services.host_create(**form.host_values())
-                endpoint = services.endpoint_create(host=host, **form.endpoint_values())
+                endpoint = endpoint_services.endpoint_create(host=host, **form.endpoint_values())
         except HostsError as error:
             form.refuse(error.field, error.message, other_url(error))
         else:

@@ -5,7 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from benchweb.hosts.services import endpoint_create, environment_create, host_create, pair_create
+from benchweb.hosts.endpoints.services import endpoint_create
+from benchweb.hosts.services import environment_create, host_create, pair_create
 from tests.browser import steps
 from tests.factories import make_plan, make_user
 from tests.measured import measured_run

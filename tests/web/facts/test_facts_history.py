@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 from django.test import Client
 
+from benchweb.hosts.endpoints.services import endpoint_create
 from benchweb.hosts.facts.records import facts_record
-from benchweb.hosts.services import endpoint_create
 from benchweb.results import run_summaries as recents
 from tests.factories import make_endpoint, make_pair
 from tests.nights import measured

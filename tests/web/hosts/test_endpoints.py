@@ -8,16 +8,11 @@ from django.test import Client
 from django.utils import timezone
 
 from benchweb.catalog.reasons import Reason
+from benchweb.hosts.endpoints.records import CheckOutcome, endpoint_record_check
+from benchweb.hosts.endpoints.services import CHECK_TASK, endpoint_pin_first, endpoint_update
 from benchweb.hosts.enrolment.rotation import rotation_end
 from benchweb.hosts.models import Endpoint
-from benchweb.hosts.services import (
-    CHECK_TASK,
-    CheckOutcome,
-    archive,
-    endpoint_pin_first,
-    endpoint_record_check,
-    endpoint_update,
-)
+from benchweb.hosts.services import archive
 from benchweb.site.secrets import decrypted
 from tests.factories import make_endpoint, make_pair
 

@@ -10,8 +10,9 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from benchweb.hosts.checks.probes import Load, Probe, probes_record
+from benchweb.hosts.endpoints.services import endpoint_create
 from benchweb.hosts.models import Endpoint
-from benchweb.hosts.services import archive, endpoint_create
+from benchweb.hosts.services import archive
 from benchweb.web.hosts.availability.cells import availability_figure
 from benchweb.web.hosts.availability.periods import period_of
 from benchweb.web.hosts.availability.section import availability_section

@@ -12,8 +12,9 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from benchweb.charts.export import PAIR_IDS, pair_ids
+from benchweb.hosts.endpoints.services import endpoint_create
 from benchweb.hosts.models import Endpoint, Environment, Pair
-from benchweb.hosts.services import endpoint_create, environment_create, host_create, pair_create
+from benchweb.hosts.services import environment_create, host_create, pair_create
 from benchweb.plans.models import Plan
 from benchweb.results.models import Point
 from benchweb.runs.models import Run, State

@@ -8,8 +8,9 @@ from django.utils import timezone
 from benchweb.accounts.models import SavedView
 from benchweb.annotations.models import Annotation
 from benchweb.annotations.services import annotation_create
+from benchweb.hosts.endpoints.services import endpoint_create
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
-from benchweb.hosts.services import archive, endpoint_create
+from benchweb.hosts.services import archive
 from benchweb.plans.models import Plan
 from benchweb.schedules.models import Schedule
 from tests.factories import make_endpoint, make_pair, make_plan, make_schedule

@@ -9,8 +9,9 @@ from django.utils import timezone
 
 from benchweb.hosts.checks import path_checks
 from benchweb.hosts.checks.path_checks import Passage, PathFound, PathSize, path_found
+from benchweb.hosts.endpoints.services import endpoint_update
 from benchweb.hosts.models import Endpoint, Pair
-from benchweb.hosts.services import archive, endpoint_update
+from benchweb.hosts.services import archive
 from tests.factories import make_endpoint, make_pair
 from tests.processes import Engine
 from tests.workers.engine_client.broken_engine import BrokenEngine, answer_json

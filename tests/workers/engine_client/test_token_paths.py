@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from benchweb.hosts.endpoints.services import endpoint_pin, endpoint_update
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint
-from benchweb.hosts.services import endpoint_pin, endpoint_update
 from tests.factories import make_endpoint, make_pair, make_run
 from tests.workers.engine_client.broken_engine import BrokenEngine, answer_json
 from workers.checks import check, probe

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from benchweb.hosts.endpoints.services import endpoint_update
 from benchweb.hosts.models import Endpoint, Pair
-from benchweb.hosts.services import endpoint_update
 from benchweb.runs.models import Run, State
 from tests.conftest import ENGINE
 from tests.factories import make_run

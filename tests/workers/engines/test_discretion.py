@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
+from benchweb.hosts.endpoints.services import endpoint_update
 from benchweb.hosts.models import AvailabilitySpan, Endpoint
-from benchweb.hosts.services import endpoint_update
 from tests.factories import make_endpoint, make_pair, make_run
 from tests.processes import Engine
 from tests.workers.engine_client.broken_engine import BrokenEngine, answer_bytes, answer_json

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import urllib3
 
+from benchweb.hosts.endpoints.services import endpoint_update
 from benchweb.hosts.models import AvailabilitySpan, Endpoint
-from benchweb.hosts.services import endpoint_update
 from tests.conftest import ENGINE
 from tests.factories import make_endpoint, make_pair, make_run
 from tests.processes import Engine

@@ -11,10 +11,11 @@ from django.utils import translation
 from benchweb.accounts.audit.actors import Actor, acting
 from benchweb.accounts.audit.models import AuditEntry
 from benchweb.catalog.translation import reason_text
+from benchweb.hosts.endpoints.services import endpoint_create, endpoint_update
 from benchweb.hosts.enrolment.rotation import rotation_request
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Pair
-from benchweb.hosts.services import archive, endpoint_create, endpoint_update
+from benchweb.hosts.services import archive
 from benchweb.runs.models import Run, State
 from benchweb.site.secrets import decrypted
 from tests.conftest import ENGINE

@@ -13,6 +13,7 @@ from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Body, Identifier, Item, Name, given
 from benchweb.catalog.reasons import reason_items
 from benchweb.hosts import services
+from benchweb.hosts.endpoints import services as endpoint_services
 from benchweb.hosts.enrolment.rotation import rotation_request
 from benchweb.hosts.models import Endpoint, Host
 
@@ -110,7 +111,7 @@ def endpoint_create(request: HttpRequest, body: EndpointBody) -> Status[Endpoint
     A `fingerprint` of another host's engine is refused with 409 unless `same_machine` says that both are one machine.
     """
     host = row_named(Host.objects.all(), body.host, "host")
-    endpoint = services.endpoint_create(host=host, **body.model_dump(exclude={"host"}))
+    endpoint = endpoint_services.endpoint_create(host=host, **body.model_dump(exclude={"host"}))
     return Status(201, _item(endpoint))
 
 
@@ -127,7 +128,9 @@ def endpoint_update(request: HttpRequest, endpoint_id: Identifier, body: Endpoin
     Another `control_address` or `fingerprint` needs the engine's `token` again.
     """
     endpoint = row_or_404(_endpoints(), endpoint_id)
-    services.endpoint_update(endpoint=endpoint, **{name: getattr(endpoint, name) for name in _CHANGEABLE} | given(body))
+    endpoint_services.endpoint_update(
+        endpoint=endpoint, **{name: getattr(endpoint, name) for name in _CHANGEABLE} | given(body)
+    )
     return _item(row_or_404(_endpoints(), endpoint_id))
 
 
@@ -149,7 +152,7 @@ def endpoint_restore(request: HttpRequest, endpoint_id: Identifier) -> EndpointI
 def endpoint_check(request: HttpRequest, endpoint_id: Identifier) -> Status[Accepted]:
     """Ask a worker to check the endpoint; `checked_at` changes when it has."""
     endpoint = row_or_404(_endpoints(), endpoint_id)
-    services.endpoint_check(endpoint=endpoint)
+    endpoint_services.endpoint_check(endpoint=endpoint)
     return Status(202, Accepted(id=endpoint.pk, status=endpoint.status))
 
 
