@@ -1,17 +1,17 @@
 """A colleague drops two netperf files and a pasted iperf3 table, previews, imports, compares, and shares a report."""
 
-from datetime import timedelta
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 
 from benchweb.imports.models import Import
 from benchweb.results.run_summaries import rebuild
-from tests.browser.steps import PASSWORD, log_in
-from tests.charts.history_rows import past_run
-from tests.factories import make_pair, make_plan, make_user
+from benchweb.runs.models import Run
+from tests.browser.steps import PASSWORD, launch, log_in
+from tests.factories import make_endpoint, make_pair, make_plan, make_user
+from tests.processes import Engine
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -20,19 +20,22 @@ TABLE = """[ ID] Interval           Transfer     Bitrate         Retr
 [  5]   0.00-10.00  sec  10.9 GBytes  9.39 Gbits/sec   12             sender
 [  5]   0.00-10.04  sec  10.9 GBytes  9.35 Gbits/sec                  receiver
 """
-RATE = 9e9
 # The first size of the published sweep, and of the engine's run beside it.
-SIZE = 1
+STEP = {"kind": "tcp_stream", "params": {"message_size_bytes": 1, "duration_seconds": 0.5}}
 
 
 def test_files_and_a_table_stand_beside_the_engines_run_and_in_a_shared_report(
-    page: Page, browser: Browser, tmp_path: Path
+    page: Page, browser: Browser, tmp_path: Path, worker: Callable[[], object], engine_pair: tuple[Engine, Engine]
 ) -> None:
-    pair = make_pair()
+    ends = [make_endpoint(control_address=engine.control, token=engine.token) for engine in engine_pair]
+    pair = make_pair(source=ends[0], sink=ends[1])
     make_user("ada", PASSWORD)
-    plan = make_plan(steps=[{"kind": "tcp_stream", "params": {"message_size_bytes": SIZE}}], repetitions=1)
-    past_run(plan, pair, timezone.now() - timedelta(days=1), {"throughput_bps": RATE})
+    plan = make_plan(steps=[STEP], repetitions=1)
+    worker()
     log_in(page)
+    page.goto(f"/plans/{plan.pk}")
+    launch(page, plan.name, f"{ends[0]} → {ends[1]}")
+    [measured] = Run.objects.get().trials.all()
     page.goto("/imports")
     _drop_and_paste(page, tmp_path)
     page.get_by_role("button", name="Preview").click()
@@ -47,7 +50,7 @@ def test_files_and_a_table_stand_beside_the_engines_run_and_in_a_shared_report(
     assert Import.objects.count() == 3
     rebuild()
     imported = page.url
-    _expect_overlay(page)
+    _expect_overlay(page, measured.result.metrics["throughput_bps"])
     page.goto(imported)
     _expect_shared_report(page, browser)
 
@@ -68,14 +71,15 @@ def _drop_and_paste(page: Page, folder: Path) -> None:
         devtools.send("Input.dispatchDragEvent", event)
 
 
-def _expect_overlay(page: Page) -> None:
+def _expect_overlay(page: Page, measured_bps: float) -> None:
     page.get_by_role("link", name="Show beside measured results").click()
     chart = page.locator(".chart").first
     chart.get_by_role("button", name="Table").click()
     lines = chart.locator("table tbody tr")
     expect(lines.filter(has_text="netperf")).to_have_count(13)
     expect(lines.filter(has_text="iperf3")).to_contain_text("9.35")
-    expect(lines.filter(has_text="benchweb")).to_contain_text("9.00")
+    # In Gbit/s, as 1 byte a message: 0.00427.
+    expect(lines.filter(has_text="benchweb")).to_contain_text(f"{measured_bps / 1e9:.3g}")
 
 
 def _expect_shared_report(page: Page, browser: Browser) -> None:
