@@ -20,9 +20,10 @@ from ninja.renderers import BaseRenderer
 from ninja.responses import NinjaJSONEncoder
 
 from benchweb.accounts.permissions import Refused
+from benchweb.accounts.roles.bounds import BeyondBounds
 from benchweb.accounts.roles.grants import RoleError
 from benchweb.accounts.roles.needs import Needs, needs_by_method, open_to_all
-from benchweb.api.authentication import BearerToken, refused
+from benchweb.api.authentication import BearerToken, beyond_bounds, refused
 from benchweb.api.parser import too_large
 from benchweb.api.problems import MEDIA_TYPE, FieldError, Problem, invalid_fields, problem_response
 from benchweb.charts.moments import rfc3339
@@ -82,6 +83,7 @@ class BenchwebAPI(NinjaAPI):
         super().__init__(**options)
         self.add_exception_handler(Problem, _problem)
         self.add_exception_handler(Refused, refused)
+        self.add_exception_handler(BeyondBounds, beyond_bounds)
         self.add_exception_handler(HttpError, _http_error)
         self.add_exception_handler(ValidationError, _validation_error)
         self.add_exception_handler(RequestDataTooBig, _too_big)

@@ -13,11 +13,12 @@ from benchweb.accounts import throttle
 from benchweb.accounts.addresses import client_address
 from benchweb.accounts.audit.actors import READ_METHODS, act_as, actor_of
 from benchweb.accounts.audit.logins import refusal_add
+from benchweb.accounts.models import ApiToken
 from benchweb.accounts.permissions import Permission, access_of
 from benchweb.accounts.roles.needs import Environments, Needs
 from benchweb.accounts.roles.refusals import refusal_noted
 from benchweb.accounts.services import TokenRefused, token_in_use
-from benchweb.api.problems import Problem, problem_response
+from benchweb.api.problems import FieldError, Problem, problem_response
 from benchweb.common.rows import row_id
 from benchweb.hosts.models import Environment
 
@@ -68,7 +69,7 @@ class BearerToken(HttpBearer):
             )
         if request.method not in READ_METHODS:
             act_as(actor_of(request, token_row.user, token_id=token_row.pk))
-        request.token_id = token_row.pk  # type: ignore[attr-defined]
+        request.token = token_row  # type: ignore[attr-defined]
         request.auth = token_row.user  # type: ignore[attr-defined]
         if self.stated is None:
             _log.error("%s names no permission: nobody may call it", request.path)
@@ -93,7 +94,7 @@ def _ids(arguments: Mapping[str, Any]) -> dict[str, Any]:
 def refused(request: HttpRequest, error: Any) -> HttpResponse:
     """Answer 403 with the role that it takes, and note it in the audit log."""
     user = caller(request)
-    refusal_noted(request, user, error, token_id=request.token_id)  # type: ignore[attr-defined]
+    refusal_noted(request, user, error, token_id=caller_token(request).pk)
     environment = Environment.objects.filter(pk=error.environment_id or 0).first()
     where = f" in the environment {environment.name}" if environment else ""
     own = access_of(user).everywhere
@@ -104,10 +105,23 @@ def refused(request: HttpRequest, error: Any) -> HttpResponse:
     )
 
 
+def beyond_bounds(request: HttpRequest, error: Any) -> HttpResponse:
+    """Answer 403 with the field and the bound, and note it in the audit log."""
+    actor = actor_of(request, caller(request), token_id=caller_token(request).pk)
+    refusal_add(actor, what=f"{request.method} {request.path}: {error}")
+    return problem_response(request, Problem(403, error.message, [FieldError(error.field, error.message)]))
+
+
 def caller(request: HttpRequest) -> User:
     """Return whose token a call came with."""
     user: User = request.auth  # type: ignore[attr-defined]
     return user
+
+
+def caller_token(request: HttpRequest) -> ApiToken:
+    """Return the token that a call came with."""
+    token: ApiToken = request.token  # type: ignore[attr-defined]
+    return token
 
 
 def _note_refusal(request: HttpRequest, refused: TokenRefused) -> None:

@@ -11,8 +11,9 @@ from pydantic import Field
 
 from benchweb.accounts.models import Grant, Role, Team
 from benchweb.accounts.permissions import access_of, with_grants
+from benchweb.accounts.roles.bounds import making_no_admin
 from benchweb.accounts.roles.changes import AccountChange, account_change
-from benchweb.api.authentication import caller
+from benchweb.api.authentication import caller, caller_token
 from benchweb.api.paging import PageQuery
 from benchweb.api.rows import rows_named
 from benchweb.api.schemas import Body, Identifier, Item
@@ -88,7 +89,8 @@ def account_changed(request: HttpRequest, user: User, body: AccountChangeBody) -
         teams=None if body.teams is None else rows_named(Team.objects.all(), body.teams, "teams"),
         is_active=body.is_active,
     )
-    account_change(user=user, change=change, by=caller(request))
+    with making_no_admin(caller_token(request)):
+        account_change(user=user, change=change, by=caller(request))
 
 
 def _fields(user: User, own: str | None) -> dict[str, Any]:

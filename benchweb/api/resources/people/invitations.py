@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.utils import timezone
 from ninja import Query, Router, Status
 
 from benchweb.accounts.login import invitations
-from benchweb.accounts.models import Invitation, Team
+from benchweb.accounts.models import ApiToken, Invitation, Team
+from benchweb.accounts.roles.bounds import demand_no_admin_link, link_lasts
 from benchweb.accounts.roles.service_accounts import people
-from benchweb.api.authentication import ADMIN, caller
+from benchweb.api.authentication import ADMIN, caller, caller_token
 from benchweb.api.paging import Page, PageQuery, page
 from benchweb.api.problems import invalid
 from benchweb.api.resources.people.accounts import RoleName, TeamIds
@@ -76,18 +76,19 @@ def invitation_list(request: HttpRequest, query: Query[InvitationQuery]) -> Page
 
 @router.post("/invitations", response={201: InvitationCreated}, auth=ADMIN)
 def invitation_create(request: HttpRequest, body: InvitationBody) -> Status[InvitationCreated]:
-    """Make a link, which is good only while the caller is an admin."""
-    user = _user(body)
-    invitation, token = invitations.invitation_create(
+    """Make a link, which is good only while the caller is an admin, and never for longer than the caller's token."""
+    user, teams, token = _user(body), rows_named(Team.objects.all(), body.teams, "teams"), caller_token(request)
+    demand_no_admin_link(token, role=body.role or "", teams=teams, user=user)
+    invitation, secret = invitations.invitation_create(
         by=caller(request),
-        lasts=_lasts(body.expires_at),
+        lasts=_lasts(token, body.expires_at),
         email=body.email or (user.email if user else ""),
         role=body.role or "",
-        team_ids=[team.pk for team in rows_named(Team.objects.all(), body.teams, "teams")],
+        team_ids=[team.pk for team in teams],
         user=user,
     )
-    link = site_address(request, invitations.invitation_path(token))
-    is_mailed = invitations.invitation_mail(invitation=invitation, token=token)
+    link = site_address(request, invitations.invitation_path(secret))
+    is_mailed = invitations.invitation_mail(invitation=invitation, token=secret)
     fields = _item(invitation).model_dump()
     return Status(201, InvitationCreated(**fields, link=link, is_mailed=is_mailed))
 
@@ -125,8 +126,8 @@ def _user(body: InvitationBody) -> User | None:
     return row_named(people().filter(is_active=True), body.user, "user")
 
 
-def _lasts(expires_at: datetime | None) -> timedelta:
-    lasts = _USUAL if expires_at is None else expires_at - timezone.now()
+def _lasts(token: ApiToken, expires_at: datetime | None) -> timedelta:
+    lasts = link_lasts(token, expires_at, usual=_USUAL)
     if not timedelta(0) < lasts <= _LONGEST:
         raise invalid("expires_at", "A link is good until a time within the next 30 days.")
     return lasts

@@ -14,8 +14,9 @@ from benchweb.accounts.addresses import MOST_NETWORKS, networks_of
 from benchweb.accounts.models import ApiToken
 from benchweb.accounts.permissions import SERVICE_PREFIX
 from benchweb.accounts.roles import service_accounts
-from benchweb.accounts.services import USUAL_LIFE, TokenLimits, token_create, token_revoke
-from benchweb.api.authentication import ADMIN
+from benchweb.accounts.roles.bounds import limits_within, making_no_admin
+from benchweb.accounts.services import TokenLimits, token_create, token_revoke
+from benchweb.api.authentication import ADMIN, caller_token
 from benchweb.api.paging import Page, PageQuery, page, page_of
 from benchweb.api.problems import Problem, invalid
 from benchweb.api.resources.people.accounts import (
@@ -49,7 +50,11 @@ class ServiceBody(Body):
 
 
 class TokenBody(Body):
-    """It never allows more than its account may. Without `expires_at` it is good for a year, with null for ever."""
+    """It never allows more than its account may. Without `expires_at` it is good for a year, with null for ever.
+
+    What binds the token that makes it binds it too: it ends no later, and `networks` and `environments` that are left
+    out are those of that token. What would be wider is refused (403).
+    """
 
     name: Annotated[Name, Field(min_length=1, max_length=100)]
     scope: Literal["metrics", "read", "run", "write", "admin"]
@@ -96,7 +101,8 @@ def service_create(request: HttpRequest, body: ServiceBody) -> Status[AccountIte
     """Add a service account without a token."""
     if body.environment is not None:
         row_named(Environment.objects.filter(archived_at=None), body.environment, "environment")
-    user = service_accounts.service_account_create(name=body.name, role=body.role, environment_id=body.environment)
+    with making_no_admin(caller_token(request)):
+        user = service_accounts.service_account_create(name=body.name, role=body.role, environment_id=body.environment)
     return Status(201, service_detail(request, user.pk))
 
 
@@ -129,8 +135,7 @@ def service_token_create(request: HttpRequest, account_id: Identifier, body: Tok
     if not user.is_active:
         raise Problem(409, "This service account is deactivated: activate it first.")
     rows_named(Environment.objects.filter(archived_at=None), body.environments, "environments")
-    limits = TokenLimits(body.scope, _expiry(body), body.networks, body.environments)
-    token, secret = token_create(user=user, name=body.name, limits=limits)
+    token, secret = token_create(user=user, name=body.name, limits=_limits(caller_token(request), body))
     return Status(201, TokenCreated(**_token(token).model_dump(), secret=secret))
 
 
@@ -146,12 +151,11 @@ def _account(account_id: int) -> User:
     return row_or_404(service_accounts.service_accounts(), account_id)
 
 
-def _expiry(body: TokenBody) -> datetime | None:
-    if "expires_at" not in body.model_fields_set:
-        return timezone.now() + USUAL_LIFE
+def _limits(caller: ApiToken, body: TokenBody) -> TokenLimits:
     if body.expires_at is not None and body.expires_at <= timezone.now():
         raise invalid("expires_at", "This time is over: the token would never be good.")
-    return body.expires_at
+    wanted = TokenLimits(body.scope, body.expires_at, body.networks, body.environments)
+    return limits_within(caller, wanted, chosen=body.model_fields_set)
 
 
 def _items(users: Sequence[User]) -> list[AccountItem]:

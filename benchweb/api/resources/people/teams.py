@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from django.db import transaction
 from django.db.models import Count
 from django.http import HttpRequest
 from ninja import Query, Router, Status
 
 from benchweb.accounts.models import Grant, Role, Team
 from benchweb.accounts.roles import grants
+from benchweb.accounts.roles.bounds import making_no_admin
 from benchweb.accounts.roles.changes import own_role_change
-from benchweb.api.authentication import ADMIN
+from benchweb.api.authentication import ADMIN, caller_token
 from benchweb.api.paging import Page, PageQuery, page_of
 from benchweb.api.resources.people.accounts import EnvironmentRole, RoleName
 from benchweb.api.rows import row_or_404
@@ -56,12 +56,12 @@ def team_list(request: HttpRequest, query: Query[TeamQuery]) -> Page[TeamItem]:
 
 
 @router.post("/teams", response={201: TeamItem}, auth=ADMIN)
-@transaction.atomic
 def team_create(request: HttpRequest, body: TeamBody) -> Status[TeamItem]:
     """Make a team without members."""
-    team = grants.team_create(name=body.name)
-    if body.role:
-        grants.role_set(role=body.role, team=team)
+    with making_no_admin(caller_token(request)):
+        team = grants.team_create(name=body.name)
+        if body.role:
+            grants.role_set(role=body.role, team=team)
     return Status(201, team_detail(request, team.pk))
 
 
@@ -72,17 +72,14 @@ def team_detail(request: HttpRequest, team_id: Identifier) -> TeamItem:
 
 
 @router.patch("/teams/{team_id}", response=TeamItem, auth=ADMIN)
-@transaction.atomic
 def team_update(request: HttpRequest, team_id: Identifier, body: TeamChange) -> TeamItem:
     """Change what the body names; one admin always stays (409)."""
     team = row_or_404(Team.objects.all(), team_id)
-    if body.name is not None:
-        grants.team_rename(team=team, name=body.name)
-    own_role_change(
-        team=team,
-        role=Role(body.role) if body.role else None,
-        takes_role="role" in body.model_fields_set and body.role is None,
-    )
+    with making_no_admin(caller_token(request)):
+        if body.name is not None:
+            grants.team_rename(team=team, name=body.name)
+        takes_role = "role" in body.model_fields_set and body.role is None
+        own_role_change(team=team, role=Role(body.role) if body.role else None, takes_role=takes_role)
     return team_detail(request, team_id)
 
 

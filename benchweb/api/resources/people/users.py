@@ -12,9 +12,10 @@ from ninja import Query, Router, Status
 from pydantic import AfterValidator, Field
 
 from benchweb.accounts.models import Team
+from benchweb.accounts.roles.bounds import making_no_admin
 from benchweb.accounts.roles.grants import user_add
 from benchweb.accounts.roles.service_accounts import people
-from benchweb.api.authentication import ADMIN
+from benchweb.api.authentication import ADMIN, caller_token
 from benchweb.api.paging import Page, page_of
 from benchweb.api.resources.people.accounts import (
     AccountChangeBody,
@@ -72,7 +73,8 @@ def user_list(request: HttpRequest, query: Query[AccountQuery]) -> Page[UserItem
 def user_create(request: HttpRequest, body: UserBody) -> Status[UserItem]:
     """Add a user, who sets a password by the link that `POST /invitations` makes for the id."""
     teams = rows_named(Team.objects.all(), body.teams, "teams")
-    user = user_add(name=body.name, email=body.email, role=body.role or "", team_ids=[team.pk for team in teams])
+    with making_no_admin(caller_token(request)):
+        user = user_add(name=body.name, email=body.email, role=body.role or "", team_ids=[team.pk for team in teams])
     return Status(201, user_detail(request, user.pk))
 
 
