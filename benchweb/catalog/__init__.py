@@ -1,8 +1,9 @@
 """Test kinds, parameters and metrics: the Python side of engine/schema/catalog.json. No ORM."""
 
-from benchweb.catalog.document import Catalog, Chart, Kind, Metric, Parameter, catalog
+from benchweb.catalog.document import Catalog, Kind, catalog
 from benchweb.catalog.equivalents import Equivalent, equivalent_named, equivalents
 from benchweb.catalog.nested import nested_text, nested_words, storable_json
+from benchweb.catalog.parts import Chart, Metric, Parameter
 from benchweb.catalog.translation import value_text
 from benchweb.catalog.validation import ParameterError, validated_params
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from benchweb.catalog.document import Metric
+from benchweb.catalog.parts import Metric
 
 # sysstat divides an interface's bytes by 1,024 and calls them kB (pr_stats.c: `rx_bytes … / 1024`, "rxkB/s").
 BYTES_PER_SAR_KILOBYTE = 1024

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from benchweb.catalog.document import Kind, Metric
+    from benchweb.catalog.document import Kind
+    from benchweb.catalog.parts import Metric
 
 # Before the names of such kinds: no kind of a later catalog can be one of them.
 PREFIX = "own."

@@ -7,8 +7,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 from jsonschema import Draft202012Validator, ValidationError
 
-from benchweb.catalog.document import Kind, Parameter, Params, catalog
+from benchweb.catalog.document import Kind, catalog
 from benchweb.catalog.nested import is_none
+from benchweb.catalog.parts import Parameter, Params
 
 
 class ParameterError(ValueError):

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, Metric, Parameter, nested_words
-from benchweb.catalog.document import TOOL
+from benchweb.catalog.parts import TOOL
 from benchweb.catalog.reasons import Reason, joined
 from benchweb.catalog.translation import reason_text
 from benchweb.charts.spec import ChartPoint

@@ -7,8 +7,8 @@ from typing import Any, Literal, cast
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, Metric, Parameter, catalog
-from benchweb.catalog.document import SlotPart
 from benchweb.catalog.own import NONE, PREFIX, Definitions
+from benchweb.catalog.parts import SlotPart
 from benchweb.common.followed import Followed
 from benchweb.imports.models import OwnKind, OwnMetric
 

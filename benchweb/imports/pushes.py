@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, ParameterError, catalog, validated_params
-from benchweb.catalog.document import TOOL
+from benchweb.catalog.parts import TOOL
 from benchweb.common.storable import is_figure
 from benchweb.hosts.models import Pair
 from benchweb.imports.models import Import

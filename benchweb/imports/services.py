@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from benchweb.catalog.document import TOOL
+from benchweb.catalog.parts import TOOL
 from benchweb.common.names import stored_name
 from benchweb.common.storable import storable_text
 from benchweb.hosts.models import Pair

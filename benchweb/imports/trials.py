@@ -8,8 +8,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, ParameterError, catalog, validated_params
-from benchweb.catalog.document import TOOL
 from benchweb.catalog.own import PREFIX
+from benchweb.catalog.parts import TOOL
 from benchweb.common.storable import storable
 from benchweb.imports.host_tests import HostTest, host_tests
 from benchweb.imports.own_kinds import MetricDefinition

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from benchweb.catalog import catalog
-from benchweb.catalog.document import ADDED
+from benchweb.catalog.parts import ADDED
 from benchweb.catalog.reasons import Reason
 from benchweb.plans.confidence import RequestedConfidence
 from benchweb.plans.expansion import PlannedTrial, expanded

@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 
 from benchweb.catalog import Kind, catalog
-from benchweb.catalog.document import SOURCES, TOOL
+from benchweb.catalog.parts import SOURCES, TOOL
 from benchweb.catalog.reasons import Reason, reason_data
 from benchweb.common.rows import fetch_column, literals
 from benchweb.common.storable import TooDeepError, is_figure, storable, storable_text

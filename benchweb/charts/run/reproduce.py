@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchweb.catalog import catalog, nested_text
-from benchweb.catalog.document import ADDED
+from benchweb.catalog.parts import ADDED
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import Run

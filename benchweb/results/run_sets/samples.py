@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from benchweb.catalog.document import TOOL
+from benchweb.catalog.parts import TOOL
 from benchweb.common.rows import fetch
 from benchweb.hosts.facts.values import FACTS
 from benchweb.results.run_sets.fact_spans import BEGINNING, END, Span, fact_spans, overlap

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.translation import ngettext
 
 from benchweb.catalog import catalog
-from benchweb.catalog.document import TOOL
+from benchweb.catalog.parts import TOOL
 from benchweb.charts.comparison.sides import FACT_LABELS, MOST_SIDES, sides_query
 from benchweb.hosts.facts.values import FACTS, FactValue, fact_values
 from benchweb.hosts.models import Environment, Host, Pair

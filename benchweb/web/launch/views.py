@@ -22,7 +22,7 @@ from benchweb.runs import services
 from benchweb.runs.models import Campaign
 from benchweb.runs.services import LaunchError
 from benchweb.web.launch.forms import LaunchForm, launch_form
-from benchweb.web.plans.editor import Preview, preview_of
+from benchweb.web.plans.preview import Preview, preview_of
 
 # Pairs shown at once; the filter narrows a longer list, and chosen ones are always shown.
 DISPLAYED_PAIRS = 200

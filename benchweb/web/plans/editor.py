@@ -1,4 +1,4 @@
-"""What the plan editor shows: steps as fields made from the catalog, and the preview of what they come to."""
+"""What the plan editor shows: steps as fields made from the catalog, what is wrong with them, else the preview."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,15 +8,13 @@ from django.utils.translation import gettext_noop
 
 from benchweb.catalog import Kind, Parameter, catalog, value_text
 from benchweb.plans.confidence import DEFAULT_MAXIMUM_REPETITIONS, validated_confidence
-from benchweb.plans.expansion import PlanError, PlannedTrial, expanded, validated_steps
+from benchweb.plans.expansion import PlanError, validated_steps
 from benchweb.plans.models import PlanVersion
 from benchweb.plans.services import MAXIMUM_PAUSE_SECONDS
-from benchweb.statistics.comparison import repetitions_needed
 from benchweb.web.plans.draft import PlanDraft, StepDraft, field_of, values_of
+from benchweb.web.plans.preview import Preview, previewed
 from benchweb.web.plans.sweep_text import spelled
 
-# Trials that the preview lists; the rest is counted.
-PREVIEWED_TRIALS = 60
 _CONFIDENCE = {
     "confidence_level_percent": (gettext_noop("Confidence level"), "%", "99"),
     "confidence_width_percent": (gettext_noop("Interval width"), gettext_noop("% of the mean"), "5"),
@@ -92,34 +90,6 @@ class StepView:
 
 
 @dataclass(frozen=True)
-class PreviewedTrial:
-    """A trial with the parameters that its step sweeps; what is the same for all is in the step."""
-
-    kind: str
-    swept: dict[str, Any]
-    repetition: int
-
-
-@dataclass(frozen=True)
-class Preview:
-    """What a plan comes to: its first trials in order, the count of all, seconds of traffic and of holding hosts."""
-
-    trials: list[PreviewedTrial]
-    count: int
-    maximum_count: int
-    measured_seconds: float
-    held_seconds: float
-    resources: str
-    seeded: bool
-    # How many repetitions two runs need to be compared, where the plan has fewer; else nothing.
-    comparable_from: int | None
-
-    @property
-    def hidden(self) -> int:
-        return self.count - len(self.trials)
-
-
-@dataclass(frozen=True)
 class Problem:
     """An error with its field's label and anchor; both are empty when it is the whole plan's."""
 
@@ -185,12 +155,6 @@ def editor(draft: PlanDraft, errors: dict[str, str] | None = None) -> Editor:
     return Editor(draft=draft, steps=steps, errors=messages, preview=preview)
 
 
-def preview_of(version: PlanVersion) -> Preview:
-    """Say what a saved version comes to."""
-    most = version.maximum_repetitions
-    return _preview(version.steps, version.repetitions, most, version.order, version.pause_seconds)
-
-
 def _checked_preview(draft: PlanDraft) -> tuple[Preview | None, dict[str, str]]:
     values, errors = values_of(draft)
     if not 0 <= values.pause_seconds <= MAXIMUM_PAUSE_SECONDS:
@@ -207,40 +171,7 @@ def _checked_preview(draft: PlanDraft) -> tuple[Preview | None, dict[str, str]]:
         errors.setdefault(field_of(error, draft), error.message)
     if errors:
         return None, errors
-    return _preview(steps, values.repetitions, most, values.order, values.pause_seconds), errors
-
-
-def _preview(steps: list[dict[str, Any]], repetitions: int, most: int, order: str, pause_seconds: float) -> Preview:
-    trials = expanded(steps, repetitions, order)
-    # Between trials, as the API has it: they are no test time.
-    maximum_count = len(trials) // repetitions * most
-    pauses_seconds = pause_seconds * max(0, maximum_count - 1)
-    return Preview(
-        trials=[_previewed(steps, trial) for trial in trials[:PREVIEWED_TRIALS]],
-        count=len(trials),
-        maximum_count=maximum_count,
-        measured_seconds=sum(trial.measured_seconds for trial in trials),
-        held_seconds=sum(trial.slot_seconds for trial in trials) * most / repetitions + pauses_seconds,
-        resources=_resources(trials),
-        seeded=order == PlanVersion.Order.SHUFFLED,
-        comparable_from=repetitions_needed() if most < repetitions_needed() else None,
-    )
-
-
-def _previewed(steps: list[dict[str, Any]], trial: PlannedTrial) -> PreviewedTrial:
-    params = steps[trial.step]["params"]
-    swept = {name: value for name, value in trial.params.items() if isinstance(params[name], list)}
-    return PreviewedTrial(trial.kind, swept, trial.repetition)
-
-
-def _resources(trials: list[PlannedTrial]) -> str:
-    kinds = catalog().kinds
-    classes = {kinds[trial.kind].exclusivity_of(trial.params) for trial in trials}
-    if "exclusive" in classes:
-        return _("both hosts of the pair exclusively: no other test runs on them.")
-    if "normal" in classes:
-        return _("both hosts of the pair, shared: other shared tests may run at the same time, exclusive tests wait.")
-    return _("no host: any other test may run at the same time.")
+    return previewed(steps, values.repetitions, most, values.order, values.pause_seconds), errors
 
 
 def _step(number: int, step: StepDraft, errors: dict[str, str]) -> StepView:

@@ -34,7 +34,8 @@ from benchweb.web.plans.draft import (
     new_draft,
     values_of,
 )
-from benchweb.web.plans.editor import Editor, editor, preview_of
+from benchweb.web.plans.editor import Editor, editor
+from benchweb.web.plans.preview import preview_of
 from benchweb.web.plans.usage import MOST_VERSIONS, compared_versions, plan_usage
 from benchweb.web.shared.archiving import archive_page, archive_several, restore_several, retained_runs
 from benchweb.web.shared.forms import typed_labels

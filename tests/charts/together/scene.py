@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from benchweb.catalog.document import SOURCES
+from benchweb.catalog.parts import SOURCES
 from benchweb.results.ingest import SINK_STARTED_AT, ingest, parsed_result, with_others
 from benchweb.runs.models import Campaign, Run, State, Trial
 from benchweb.runs.services import launch
