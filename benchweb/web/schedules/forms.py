@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 from zoneinfo import ZoneInfo
 
@@ -13,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from benchweb.hosts import selectors
-from benchweb.hosts.models import Endpoint, Environment, Pair
+from benchweb.hosts.models import Environment, Pair
 from benchweb.plans import selectors as plans
 from benchweb.plans.models import Plan
 from benchweb.runs.models import Campaign
@@ -28,9 +26,18 @@ from benchweb.schedules.defaults import (
 from benchweb.schedules.errors import TimingError
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.timing.localtime import zone_checked
-from benchweb.web.schedules.blackouts import BlackoutsField
-from benchweb.web.schedules.day_times import cron_of_picked, days_field, picked_from, time_of_day
-from benchweb.web.schedules.durations import DurationField
+from benchweb.web.schedules.fields.blackouts import BlackoutsField
+from benchweb.web.schedules.fields.day_times import cron_of_picked, days_field, picked_from, time_of_day
+from benchweb.web.schedules.fields.durations import DurationField
+from benchweb.web.schedules.fields.local_times import LOCAL_TIME, LocalTimeField
+from benchweb.web.schedules.targets import (
+    TARGET_DATA,
+    TARGET_FIELDS,
+    TARGETS,
+    EndpointChoices,
+    initial_target,
+    modes_field,
+)
 from benchweb.web.shared.forms import PageForm, text_field
 from benchweb.web.shared.words import arrangement_choices
 from benchweb.web.shared.zones import zone_named
@@ -38,45 +45,10 @@ from benchweb.web.shared.zones import zone_named
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
-TARGETS = [
-    ("pairs", _("Individual pairs")),
-    ("environment", _("All pairs of an environment")),
-    ("label", _("All pairs of hosts with a label")),
-    ("mesh", _("Full mesh of selected endpoints")),
-    ("modes", _("Network modes: each source mode to each sink mode")),
-]
 REPEATS = [("times", _("At a time of day")), ("cron", _("Cron expression or words")), ("every", _("At an interval"))]
-# With seconds: an interval counts from its start, and an edit must not move it.
-_LOCAL = "%Y-%m-%dT%H:%M:%S"
 # Which field of the form holds what a service blames, where they differ.
 _FIELD_OF = {"window": "window_from", "deadline_seconds": "deadline", "slip_seconds": "slip"}
 _FIELD_OF |= {"retry_pause_seconds": "retry_pause"}
-
-
-class EndpointChoices(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # not subscriptable at run time
-    """A choice of endpoints that says how each is reached."""
-
-    def label_from_instance(self, endpoint: Endpoint) -> str:
-        return f"{endpoint} · {endpoint.data_address or endpoint.control_address}"
-
-
-class LocalTimeField(forms.CharField):
-    """A date and time without a zone: the schedule's own is added when it is known."""
-
-    widget = forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"})
-
-    def to_python(self, value: Any) -> Any:
-        if not value:
-            return None
-        try:
-            moment = datetime.fromisoformat(str(value))
-        except ValueError:
-            raise forms.ValidationError(_("Enter a date and a time, such as 2026-12-24T02:00.")) from None
-        if moment.tzinfo is not None or not 1970 <= moment.year <= 2200:
-            raise forms.ValidationError(
-                _("Enter a date from 1970 to 2200 without a time zone: the schedule's zone is used.")
-            )
-        return moment
 
 
 def number(
@@ -86,16 +58,6 @@ def number(
     widget = forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"})
     return forms.IntegerField(
         label=label, min_value=least, max_value=most, help_text=help_text, widget=widget, **options
-    )
-
-
-def modes_field(label: StrOrPromise) -> forms.MultipleChoiceField:
-    """Return a field of network modes as boxes."""
-    return forms.MultipleChoiceField(
-        label=label,
-        required=False,
-        widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
-        error_messages={"invalid_choice": _("No endpoint has the mode %(value)s.")},
     )
 
 
@@ -233,8 +195,9 @@ class ScheduleForm(PageForm):
 
     def clean(self) -> dict[str, Any]:
         """Require what was chosen to be given, and read local times in the schedule's zone."""
-        for choice, needs in (("target", _NEEDED[self.chosen("target")]), ("repeat", (_TYPED[self.chosen("repeat")],))):
-            for name in needs:
+        needed = {"target": self.target_fields(), "repeat": (_TYPED[self.chosen("repeat")],)}
+        for choice, names in needed.items():
+            for name in names:
                 if choice in self.cleaned_data and name not in self.errors and not self.cleaned_data.get(name):
                     self.add_error(name, _MISSING[name])
         zone = zone_named(self.cleaned_data.get("timezone", "")) or ZoneInfo("UTC")
@@ -270,11 +233,11 @@ class ScheduleForm(PageForm):
             "cron": data.get("cron", "") if repeat == "cron" else cron_of_picked(data) if repeat == "times" else "",
             "every": every if repeat == "every" else "",
         }
-        return values | {"target": _READ[self.chosen("target")](data)}
+        return values | {"target": TARGET_DATA[self.chosen("target")](data)}
 
     def target_fields(self) -> tuple[str, ...]:
         """Return the fields that the chosen kind of target reads."""
-        return _NEEDED[self.chosen("target")]
+        return TARGET_FIELDS[self.chosen("target")]
 
     def field_of(self, field: str) -> str:
         """Return the form's name of the field that a service blames."""
@@ -290,13 +253,6 @@ class ScheduleForm(PageForm):
         super().refuse(self.field_of(field), message, url)
 
 
-_NEEDED = {
-    "pairs": ("pairs",),
-    "environment": ("environment",),
-    "label": ("label",),
-    "mesh": ("endpoints",),
-    "modes": ("source_modes", "sink_modes", "modes_environment"),
-}
 # The field that holds when it comes due, by the choice.
 _TYPED = {"times": "at", "cron": "cron", "every": "every"}
 _MISSING = {
@@ -310,30 +266,6 @@ _MISSING = {
     "modes_environment": _("Choose an environment."),
     "cron": _("Enter a cron expression, such as 0 2 * * *, or words such as “every night at 02:00”."),
     "every": _("Enter an interval, such as 30 min."),
-}
-
-
-def _ids(rows: Any) -> list[int]:
-    return sorted(row.pk for row in rows or ())
-
-
-def _mesh(data: dict[str, Any]) -> dict[str, Any]:
-    environment = data.get("mesh_environment")
-    return {"endpoints": _ids(data.get("endpoints"))} | ({"environment": environment.pk} if environment else {})
-
-
-def _modes(data: dict[str, Any]) -> dict[str, Any]:
-    environment = data.get("modes_environment")
-    modes = {name: data.get(name, []) for name in ("source_modes", "sink_modes")}
-    return modes | ({"environment": environment.pk} if environment else {})
-
-
-_READ: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
-    "pairs": lambda data: {"pairs": _ids(data.get("pairs"))},
-    "environment": lambda data: {"environment": data["environment"].pk if data.get("environment") else None},
-    "label": lambda data: {"label": data.get("label", "")},
-    "mesh": lambda data: {"mesh": _mesh(data)},
-    "modes": lambda data: {"mesh": _modes(data)},
 }
 
 
@@ -353,19 +285,8 @@ def _initial(schedule: Schedule) -> dict[str, Any]:
     initial = {name: getattr(schedule, name) for name in _SAME}
     for name in ("starts_at", "ends_at"):
         moment = getattr(schedule, name)
-        initial[name] = moment and timezone.localtime(moment, zone).strftime(_LOCAL)
+        initial[name] = moment and timezone.localtime(moment, zone).strftime(LOCAL_TIME)
     initial |= {"deadline": schedule.deadline_seconds, "slip": schedule.slip_seconds or None}
     initial |= {"retry_pause": schedule.retry_pause_seconds, "confirm_runs": schedule.confirmed_runs}
     initial |= picked_from(schedule.cron) or {"repeat": "cron" if schedule.cron else "every"}
-    return initial | _initial_target(schedule.target)
-
-
-def _initial_target(target: dict[str, Any]) -> dict[str, Any]:
-    mesh = target.get("mesh")
-    if mesh is None:
-        (name, value), *_ = target.items()
-        return {"target": name, name: value}
-    if "endpoints" in mesh:
-        return {"target": "mesh", "endpoints": mesh["endpoints"], "mesh_environment": mesh.get("environment")}
-    modes = {name: mesh.get(name, []) for name in ("source_modes", "sink_modes")}
-    return {"target": "modes", "modes_environment": mesh.get("environment"), **modes}
+    return initial | initial_target(schedule.target)

@@ -3,8 +3,8 @@
 import pytest
 from django import forms
 
-from benchweb.web.schedules.blackouts import BlackoutsField
-from benchweb.web.schedules.durations import DurationField, read_duration, spelled
+from benchweb.web.schedules.fields.blackouts import BlackoutsField
+from benchweb.web.schedules.fields.durations import DurationField, read_duration, spelled
 
 
 @pytest.mark.parametrize(
