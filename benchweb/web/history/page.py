@@ -15,7 +15,7 @@ from benchweb.charts.axes import value_words
 from benchweb.charts.changes.levels import NamedAlert
 from benchweb.charts.history.charts import History, history
 from benchweb.charts.history.choices import Choices, Facet, first_kind, history_choices
-from benchweb.charts.history.heat import heat_maps
+from benchweb.charts.history.heat.maps import heat_maps
 from benchweb.charts.history.lines import HistoryLine
 from benchweb.charts.history.marks import Change
 from benchweb.charts.history.query import PERIODS, HistoryQuery, history_query

@@ -9,7 +9,7 @@ from django.utils import timezone
 from benchweb.catalog import catalog
 from benchweb.charts.history.charts import history
 from benchweb.charts.history.export import history_csv
-from benchweb.charts.history.heat import heat_maps
+from benchweb.charts.history.heat.maps import heat_maps
 from benchweb.charts.history.query import HistoryQuery, history_query
 from benchweb.charts.history.series import chosen_lines, selection_of
 from benchweb.hosts.models import Pair

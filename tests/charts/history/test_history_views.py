@@ -7,7 +7,7 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from benchweb.catalog import catalog
-from benchweb.charts.history.heat import heat_maps
+from benchweb.charts.history.heat.maps import heat_maps
 from benchweb.charts.history.query import HistoryQuery, history_query
 from benchweb.charts.history.series import chosen_lines, selection_of
 from benchweb.charts.sizes.charts import Sizes, size_charts
@@ -154,7 +154,7 @@ def test_runs_that_gave_nothing_break_the_line_of_medians_also_behind_the_last_c
 
 
 def test_a_night_that_is_missing_among_runs_left_out_is_not_painted_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchweb.charts.history.heat.MOST_HISTOGRAMS", 5)
+    monkeypatch.setattr("benchweb.charts.history.heat.maps.MOST_HISTOGRAMS", 5)
     pair, plan = make_pair(), make_plan(steps=RR)
     # The sixth night has no run, and lies between two that are drawn with one between them that isn't.
     for night in (0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12):
@@ -171,7 +171,7 @@ def test_results_without_a_histogram_give_no_heat_map() -> None:
 
 
 def test_of_many_runs_as_many_are_drawn_as_fit_evenly_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchweb.charts.history.heat.MOST_HISTOGRAMS", 3)
+    monkeypatch.setattr("benchweb.charts.history.heat.maps.MOST_HISTOGRAMS", 3)
     pair, plan = make_pair(), make_plan(steps=RR)
     for night in range(9):
         past_run(plan, pair, NIGHT + night * DAY, {"latency_p50_seconds": 1e-4}, histogram=histogram(100))
@@ -182,7 +182,7 @@ def test_of_many_runs_as_many_are_drawn_as_fit_evenly_chosen(monkeypatch: pytest
 
 
 def test_runs_that_are_not_drawn_are_no_gap_in_the_heat_map(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchweb.charts.history.heat.MOST_HISTOGRAMS", 5)
+    monkeypatch.setattr("benchweb.charts.history.heat.maps.MOST_HISTOGRAMS", 5)
     pair, plan = make_pair(), make_plan(steps=RR)
     for night in range(6):
         past_run(plan, pair, NIGHT + night * DAY, {"latency_p50_seconds": 1e-4}, histogram=histogram(100))

@@ -1,12 +1,10 @@
-"""A heat map of latencies over time, from the histograms that came with the results."""
+"""Heat maps of latencies over time, a column for each run that is drawn."""
 
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 from math import ceil
-from typing import NamedTuple
 
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
@@ -14,77 +12,23 @@ from django.utils.translation import pgettext
 from benchweb.catalog import Kind
 from benchweb.catalog.translation import sentence_space
 from benchweb.charts.history.gaps import Break, Event, break_of, events_between, longest_usual
+from benchweb.charts.history.heat.runs import LONGER_THAN_USUAL, bins_of, chosen_runs
 from benchweb.charts.history.lines import HistoryLine
-from benchweb.charts.history.points import OF_PLAN
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.history.series import Selection, common_words, line_names, line_parts
 from benchweb.charts.moments import rfc3339
 from benchweb.charts.spec import Axis, ChartHeat, ChartPoint, ChartSeries, ChartSpec, ChartTable
-from benchweb.common.rows import fetch
-from benchweb.results.models import Result
-from benchweb.statistics.hdr import BINS_PER_OCTAVE, Bins, HistogramError, binned
+from benchweb.statistics.hdr import BINS_PER_OCTAVE, Bins
 
 # Each costs a third of a millisecond to decode; a page draws so many columns in all.
 MOST_HISTOGRAMS = 120
 MOST_MAPS = 4
 _MOST_ROWS = 32
 _NANOSECONDS = 1e9
-_CACHE_SIZE = 20_000
-# Beyond a fifth of the columns gaps are no exception.
-_MOST_GAPS_SHARE = 5
-# A column reaches to the next one, unless that is further off than usual: then there is a gap.
-_LONGER_THAN_USUAL = 1.75
 # From so many columns on the time between them is a rhythm.
 _FEWEST_TO_KNOW = 5
 _LEAST_COLUMN = timedelta(minutes=1)
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
-
-# Results never change: what was decoded once needs not be read again.
-_cache: "OrderedDict[int, Bins | None]" = OrderedDict()
-
-# Evenly spread over the series' runs, and the first after each gap while these are few; the trial of a run that is
-# taken is that whose median is the middle one, as the history's point is. An island is a stretch of runs without a gap:
-# no column reaches beyond the end of its own.
-_SQL = """
-WITH runs AS (
-  SELECT run_id, min(at) AS at, count(*) AS trials, array_agg(trial_id ORDER BY value, at) AS ids,
-    array_agg(value ORDER BY value, at) AS medians
-  FROM results_point WHERE series_id = %(series)s AND at >= %(first)s AND at <= %(last)s {only} GROUP BY run_id
-), numbered AS (
-  SELECT *, row_number() OVER (ORDER BY at) - 1 AS position, count(*) OVER () AS total,
-    at - lag(at) OVER (ORDER BY at) AS step
-  FROM runs
-), usual AS (
-  SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY step) AS step FROM numbered
-), parted AS (
-  SELECT numbered.*, usual.step AS usual,
-    count(*) FILTER (WHERE numbered.step > usual.step * %(longer)s) OVER (ORDER BY at) AS island
-  FROM numbered CROSS JOIN usual
-), whole AS (
-  SELECT *, max(at) OVER (PARTITION BY island) AS island_end, min(position) OVER (PARTITION BY island) AS island_start,
-    max(island) OVER () AS gaps
-  FROM parted
-)
-SELECT run_id AS run, at, ids[(trials + 1) / 2] AS trial, medians[(trials + 1) / 2] AS median, total,
-  least(lead(at) OVER (ORDER BY at), island_end + usual) AS "end", usual
-FROM whole
-WHERE total <= %(most)s
-  OR floor(position * %(most)s::numeric / total) <> floor((position - 1) * %(most)s::numeric / total)
-  OR position = island_start AND gaps <= %(most_gaps)s
-ORDER BY at
-"""
-
-
-class _ChosenRun(NamedTuple):
-    """A run that a map draws, by the trial whose median is the middle one; `end` and `usual` as in _Column and _Map."""
-
-    run: int
-    at: datetime
-    trial: int
-    median: float
-    total: int
-    end: datetime | None
-    usual: timedelta | None
 
 
 @dataclass(frozen=True)
@@ -124,7 +68,7 @@ class _Map:
     def longest(self) -> timedelta:
         """Return the time without a run from which on one is missing: the history's, where every run is drawn."""
         if not self.is_whole:
-            return (self.usual or timedelta()) * _LONGER_THAN_USUAL
+            return (self.usual or timedelta()) * LONGER_THAN_USUAL
         return longest_usual([(after.at - column.at).total_seconds() for column, after in pairwise(self.columns)])
 
 
@@ -143,8 +87,8 @@ def heat_maps(query: HistoryQuery, selection: Selection, lines: Sequence[History
     if not mapped:
         return []
     most = MOST_HISTOGRAMS // len(mapped)
-    chosen = [(line, _chosen(line.series[selection.main], query, most)) for line in mapped]
-    bins = _bins([row.trial for _line, rows in chosen for row in rows])
+    chosen = [(line, chosen_runs(line.series[selection.main], query, most)) for line in mapped]
+    bins = bins_of([row.trial for _line, rows in chosen for row in rows])
     events = events_between(mapped, query.span, query.plan)
     names = line_names(line_parts(mapped, selection.kind))
     maps = []
@@ -169,33 +113,6 @@ def heat_maps(query: HistoryQuery, selection: Selection, lines: Sequence[History
     return [
         _spec(selection.kind, heat_map, scale, ends=own, axis=axis) for heat_map, own in zip(maps, ends, strict=True)
     ]
-
-
-def _chosen(series: int, query: HistoryQuery, most: int) -> list[_ChosenRun]:
-    first, last = query.span
-    values = {"series": series, "first": first, "last": last, "most": most, "plan": query.plan}
-    values |= {"longer": _LONGER_THAN_USUAL, "most_gaps": most // _MOST_GAPS_SHARE}
-    return fetch(_ChosenRun, _SQL.format(only="" if query.plan is None else OF_PLAN), values)
-
-
-def _bins(trials: Sequence[int]) -> Mapping[int, Bins | None]:
-    missing = [trial for trial in trials if trial not in _cache]
-    rows = Result.objects.filter(trial__in=missing).values_list("trial_id", "histogram") if missing else []
-    decoded = dict.fromkeys(missing) | {trial: _decoded(encoded) for trial, encoded in rows}
-    known = {trial: _cache[trial] for trial in trials if trial in _cache}
-    _cache.update(decoded)
-    while len(_cache) > _CACHE_SIZE:
-        _cache.popitem(last=False)
-    return known | decoded
-
-
-def _decoded(encoded: bytes | memoryview | None) -> Bins | None:
-    if encoded is None:
-        return None
-    try:
-        return binned(bytes(encoded))
-    except HistogramError:
-        return None
 
 
 def _scale(columns: Sequence[_Column]) -> _Scale:
