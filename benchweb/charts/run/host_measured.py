@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from benchweb.charts.run.trial_detail import Figure
+from benchweb.charts.run.trial.figures import Figure
 
 # What the engine calls its own way to measure.
 _NATIVE = "native"

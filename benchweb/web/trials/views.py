@@ -7,10 +7,10 @@ from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.charts.run.export import engine_json
 from benchweb.charts.run.host_measured import measured_on
-from benchweb.charts.run.interval_export import intervals_csv
 from benchweb.charts.run.reproduce import engine_command
-from benchweb.charts.run.trial_charts import course_charts
-from benchweb.charts.run.trial_detail import trial_detail
+from benchweb.charts.run.trial.charts import course_charts
+from benchweb.charts.run.trial.detail import trial_detail
+from benchweb.charts.run.trial.export import intervals_csv
 from benchweb.common.downloads import download
 from benchweb.results.models import Result
 from benchweb.runs.models import Trial

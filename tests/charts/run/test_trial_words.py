@@ -9,8 +9,8 @@ from benchweb.catalog.engine_reasons import engine_reason
 from benchweb.catalog.messages.engine_sentences import MESSAGES
 from benchweb.catalog.reasons import Reason, joined
 from benchweb.catalog.translation import reason_text
-from benchweb.charts.run.trial_detail import label_and_unit
-from benchweb.charts.run.trial_words import EVIDENCE
+from benchweb.charts.run.trial.figures import label_and_unit
+from benchweb.charts.run.trial.words import EVIDENCE
 
 KINDS = Path(__file__).parents[3] / "engine/crates/kinds/src"
 LIMITS = KINDS / "limits"

@@ -14,7 +14,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from benchweb.charts.run.export import run_json
-from benchweb.charts.run.interval_export import intervals_csv
+from benchweb.charts.run.trial.export import intervals_csv
 from benchweb.results.course import MOST_DISPLAYED, MOST_INTERVALS, joined
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.results.models import IntervalPart, Result

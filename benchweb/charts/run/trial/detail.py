@@ -1,6 +1,6 @@
 """Everything that one trial's result tells, prepared for a page; nothing here knows a kind."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -12,6 +12,7 @@ from benchweb.catalog import Metric, catalog
 from benchweb.catalog.engine_reasons import engine_reason
 from benchweb.catalog.translation import reason_text
 from benchweb.charts.lines import has_both_ends
+from benchweb.charts.run.trial.figures import Figure, Grid, figure, grid, is_number
 from benchweb.charts.run.verdict import flag_words, limit_words
 from benchweb.results.ingest import LAW
 from benchweb.results.models import Result
@@ -21,10 +22,6 @@ FLOWS_DISPLAYED = 100
 # The same of so many cells of intervals; their CSV has all of them.
 INTERVAL_CELLS_DISPLAYED = 800
 OUTAGES_DISPLAYED = 10
-_UNITS = {"seconds": "s", "bytes": "B", "bps": "bit/s", "hertz": "Hz", "ratio": "ratio", "second": "/s", "cpus": "CPUs"}
-_ACRONYMS = {"cpu", "mtu", "rtt"}
-# What is counted says so itself.
-_COUNTED = {"packets": "pkt", "dropped": "pkt", "retransmits": "segments"}
 _DIRECTIONS = {"forward": gettext_noop("source to sink"), "reverse": gettext_noop("sink to source")}
 _ENDS = ("source", "sink")
 _SENT = ("send_throughput_bps", "send_packets_per_second", "sent_packets")
@@ -55,16 +52,6 @@ _BACKGROUND_NAMES = {"seconds": "look_back_seconds"}
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A labelled value; None is missing."""
-
-    label: str
-    value: Any
-    unit: str = ""
-    threshold: float | None = None
-
-
-@dataclass(frozen=True)
 class LimitDetail:
     """What limited one direction, and the figures that speak for it."""
 
@@ -72,15 +59,6 @@ class LimitDetail:
     verdict: str
     summary: str
     evidence: list[Figure]
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table: columns are (label, unit), cells raw values or None."""
-
-    columns: list[tuple[str, str]]
-    rows: list[tuple[str, list[Any]]]
-    hidden: int = 0
 
 
 @dataclass(frozen=True)
@@ -131,24 +109,6 @@ def trial_detail(kind: str, result: Result) -> TrialDetail:
     )
 
 
-def label_and_unit(key: str) -> tuple[str, str]:
-    """Read label and unit from a name that ends in its unit, as all names of the result do."""
-    words = key.split("_")
-    if words[-1] in _COUNTED:
-        return _capitalised(words), _COUNTED[words[-1]]
-    unit = _UNITS.get(words[-1], "")
-    if words[-2:] == ["per", "second"]:
-        words, unit = words[:-2], "pkt/s" if words[-3] == "packets" else "/s"
-    elif unit:
-        words = words[:-1]
-    return _capitalised(words), unit
-
-
-def _capitalised(words: list[str]) -> str:
-    label = " ".join([word.upper() if word in _ACRONYMS else word for word in words])
-    return _(label[:1].upper() + label[1:])
-
-
 # Where a result says what still arrives.
 _LARGEST = {"black_hole": "largest_payload_bytes", "reverse_black_hole": "largest_reverse_payload_bytes"}
 
@@ -190,9 +150,9 @@ def _limit(limit: Mapping[str, Any]) -> LimitDetail:
 
 def _host(end: str, window: Mapping[str, Any]) -> HostDetail:
     # PostgreSQL keeps no order of keys: names are in alphabetical order everywhere.
-    plain = [_figure(_OWN_NAMES.get(key, key), value) for key, value in sorted(window.items()) if _is_number(value)]
+    plain = [figure(_OWN_NAMES.get(key, key), value) for key, value in sorted(window.items()) if is_number(value)]
     background = sorted((window.get("background") or {}).items())
-    before = [_figure(f"background_{_BACKGROUND_NAMES.get(key, key)}", value) for key, value in background]
+    before = [figure(f"background_{_BACKGROUND_NAMES.get(key, key)}", value) for key, value in background]
     frequency = window.get("cpu_frequency_hertz") or []
     bounds = zip((_("Minimum CPU frequency"), _("Maximum CPU frequency")), frequency, strict=False)
     cores = [(str(number), dict(sorted(core.items()))) for number, core in enumerate(window.get("cores") or [])]
@@ -207,8 +167,8 @@ def _host(end: str, window: Mapping[str, Any]) -> HostDetail:
         end=end,
         figures=[*plain, *(Figure(label, value, "Hz") for label, value in bounds)],
         before=before,
-        cores=_grid(cores, unit="ratio"),
-        interfaces=_grid(interfaces),
+        cores=grid(cores, unit="ratio"),
+        interfaces=grid(interfaces),
     )
 
 
@@ -220,11 +180,6 @@ def _interface_name(interface: Mapping[str, Any]) -> str:
     )
 
 
-def _figure(key: str, value: Any) -> Figure:
-    label, unit = label_and_unit(key)
-    return Figure(label, value, unit)
-
-
 def _flows(flows: list[dict[str, Any]]) -> Grid:
     rows = []
     for flow in flows[:FLOWS_DISPLAYED]:
@@ -234,7 +189,7 @@ def _flows(flows: list[dict[str, Any]]) -> Grid:
         granted = {f"{key}_bytes": value for key, value in sorted((flow.get("granted") or {}).items())}
         counts = {_FLOW_NAMES[key]: value for key, value in flow.items() if key in _FLOW_NAMES and value}
         rows.append((str(flow.get("index", "")), counts | nested | granted))
-    return _grid(rows, hidden=len(flows) - len(rows))
+    return grid(rows, hidden=len(flows) - len(rows))
 
 
 def _intervals(intervals: list[dict[str, Any]]) -> Grid:
@@ -243,7 +198,7 @@ def _intervals(intervals: list[dict[str, Any]]) -> Grid:
     measured = {key for interval in intervals for key in interval.get("metrics") or {}}
     keys = [key for key in known if key in measured]
     columns = [(known[key].label, known[key].unit) for key in keys]
-    counted = interface_columns(intervals)
+    counted = _interface_columns(intervals)
     columns += [(label, unit) for _key, _end, label, unit in counted]
     most = INTERVAL_CELLS_DISPLAYED // max(len(columns), 1)
     listed = sorted(intervals, key=lambda interval: interval["start_seconds"])[:most]
@@ -251,20 +206,20 @@ def _intervals(intervals: list[dict[str, Any]]) -> Grid:
         (
             _span(interval),
             [(interval.get("metrics") or {}).get(key) for key in keys]
-            + [interface_rate(interval, end, key) for key, end, _label, _unit in counted],
+            + [_interface_rate(interval, end, key) for key, end, _label, _unit in counted],
         )
         for interval in listed
     ]
     return Grid(columns, rows, hidden=len(intervals) - len(listed))
 
 
-def interface_columns(intervals: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str, str]]:
+def _interface_columns(intervals: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str, str]]:
     """Return what the intervals tell of interfaces, as `sar -n DEV` does: count, end, label and unit of its rate."""
     ends = [end for end in _ENDS if any((interval.get("interfaces") or {}).get(end) for interval in intervals)]
     return [(key, end, _(label), unit) for end in ends for key, label, unit in _INTERFACE_RATES[end]]
 
 
-def interface_rate(interval: Mapping[str, Any], end: str, key: str) -> float | None:
+def _interface_rate(interval: Mapping[str, Any], end: str, key: str) -> float | None:
     """Return how many of an interface's packets or bytes there were in a second of an interval."""
     counted = (interval.get("interfaces") or {}).get(end) or {}
     seconds = interval["end_seconds"] - interval["start_seconds"]
@@ -301,20 +256,3 @@ def _span(interval: Mapping[str, Any]) -> str:
     if interval.get("drain"):
         return f"{span} {_('after the window')}"
     return f"{span} {_('warm-up')}" if interval.get("warmup") else span
-
-
-def _grid(rows: Iterable[tuple[str, Mapping[str, Any]]], *, unit: str = "", hidden: int = 0) -> Grid:
-    """Make a table of rows with differing keys: numbers only, a column for each key that any row has."""
-    numbers = [(name, {key: value for key, value in row.items() if _is_number(value)}) for name, row in rows]
-    keys = dict.fromkeys(key for _, row in numbers for key in row)
-    columns = [_column(key, unit) for key in keys]
-    return Grid(columns, [(name, [row.get(key) for key in keys]) for name, row in numbers], hidden)
-
-
-def _column(key: str, unit: str) -> tuple[str, str]:
-    label, own_unit = label_and_unit(key)
-    return label, unit or own_unit
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
