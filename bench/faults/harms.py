@@ -73,14 +73,6 @@ def same_run_to_two_workers(scene: Scene, chance: random.Random) -> None:
     scene.rig.stop("worker-2")
 
 
-def engine_killed(scene: Scene, chance: random.Random) -> None:
-    _engine_suffers(scene, chance, "kill")
-
-
-def engine_hung(scene: Scene, chance: random.Random) -> None:
-    _engine_suffers(scene, chance, "hang")
-
-
 def engine_rebooted(scene: Scene, chance: random.Random) -> None:
     _engine_suffers(scene, chance, "reboot")
 

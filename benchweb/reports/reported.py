@@ -52,13 +52,6 @@ class Combination:
             return None
         return fmean(values) if self.statistic == "mean" else median(values)
 
-    def combined(self) -> Measurement:
-        """Return one measurement with each metric combined."""
-        names = dict.fromkeys(name for trial in self.trials for name in trial.measured.metrics)
-        values = {name: value for name in names if (value := self.value(name)) is not None}
-        first = self.first
-        return Measurement(first.kind, first.params, values, first.given, first.source, first.sink, first.at)
-
 
 @dataclass(frozen=True)
 class ReportedRun:

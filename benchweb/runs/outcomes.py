@@ -12,15 +12,14 @@ DAYS_BEFORE = 7
 # By hand: to build it from models takes longer than to run it. Planned anew each time: it is a range that decides.
 _SQL = """
 SELECT e.id AS environment_id, e.name AS environment, r.finished_at >= %(since)s AS is_in_night, r.state,
-  count(*) AS runs, min(r.started_at) AS begun_at,
-  max(r.finished_at) FILTER (WHERE r.started_at IS NOT NULL) AS ended_at
+  count(*) AS runs
 FROM runs_run r
 JOIN hosts_pair p ON p.id = r.pair_id
 JOIN hosts_environment e ON e.id = p.environment_id
 WHERE r.finished_at >= %(from)s AND r.state <> ALL(%(open)s) AND e.archived_at IS NULL
 GROUP BY 1, 2, 3, 4
 UNION ALL
-SELECT e.id, e.name, NULL, NULL, 0, NULL, NULL
+SELECT e.id, e.name, NULL, NULL, 0
 FROM hosts_environment e
 WHERE e.archived_at IS NULL
   AND EXISTS (SELECT FROM hosts_pair p WHERE p.environment_id = e.id AND p.archived_at IS NULL)
@@ -36,8 +35,6 @@ class _InState(NamedTuple):
     is_in_night: bool | None
     state: str | None
     runs: int
-    begun_at: datetime | None
-    ended_at: datetime | None
 
 
 @dataclass
@@ -47,10 +44,7 @@ class Outcome:
     environment_id: int
     environment: str
     counts: dict[str, int] = field(default_factory=dict)
-    begun_at: datetime | None = None
-    ended_at: datetime | None = None
     before: int = 0
-    before_whole: int = 0
 
     @property
     def is_silent(self) -> bool:
@@ -88,14 +82,7 @@ def outcomes(since: datetime) -> list[Outcome]:
         if row.state is None:
             continue
         if row.is_in_night:
-            _add(outcome, row.state, row.runs, row.begun_at, row.ended_at)
+            outcome.counts[row.state] = row.runs
         else:
             outcome.before += row.runs
-            outcome.before_whole += row.runs if row.state == State.FINISHED else 0
     return list(by_environment.values())
-
-
-def _add(outcome: Outcome, state: str, count: int, begun_at: datetime | None, ended_at: datetime | None) -> None:
-    outcome.counts[state] = count
-    outcome.begun_at = min(filter(None, (outcome.begun_at, begun_at)), default=None)
-    outcome.ended_at = max(filter(None, (outcome.ended_at, ended_at)), default=None)

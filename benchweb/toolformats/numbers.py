@@ -31,11 +31,6 @@ def exact(text: str) -> Decimal | None:
     return number if number.is_finite() and abs(number.adjusted()) <= _MOST_EXPONENT else None
 
 
-def significant_digits(text: str) -> int:
-    """Return the significant digits of a printed number: "0.31" has 2, "9.80" 3, "16384" 5."""
-    return 0 if exact(text) is None else _digits(text)
-
-
 def _digits(number: str) -> int:
     return max(1, len(_NO_DIGITS.sub("", number).lstrip("0")))
 

@@ -1,15 +1,13 @@
 """Template tags for small multiples: a line of values as SVG, and a change in an arrow, a sign and a percentage."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, tzinfo
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from html import escape
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django import template
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language, ngettext, pgettext
+from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Metric
@@ -17,7 +15,6 @@ from benchweb.charts.sparkline import Sparkline
 from benchweb.charts.sparkline import sparkline as shape_of
 from benchweb.common import formatting
 from benchweb.statistics import LEAST_BEFORE, Deviation
-from benchweb.web.shared.zones import moment_text, reader_zone
 
 register = template.Library()
 
@@ -116,29 +113,6 @@ def _deviation(deviation: Deviation | None, metric: Metric, words: "_ChangeWords
     rises = (deviation.score or 0.0) > 0
     judged = _judged(1.0 if rises else -1.0, metric.better)
     return f'<span class="change change-{judged}">{"▲" if rises else "▼"} {words.from_nothing}</span>'
-
-
-@register.simple_tag(takes_context=True)
-def night_span(context: Mapping[str, Any], begun_at: datetime | None, ended_at: datetime | None) -> SafeString | str:
-    """Say from when to when in the reader's zone, in UTC on hover; nothing where nothing began."""
-    if begun_at is None or ended_at is None:
-        return ""
-    zone = reader_zone(context["request"])
-    is_one_day = begun_at.astimezone(zone).date() == ended_at.astimezone(zone).date()
-    end = f"{ended_at.astimezone(zone):%H:%M}" if is_one_day else text_to_the_minute(ended_at, zone)
-    begin = text_to_the_minute(begun_at, zone)
-    return format_html(
-        '<span class="zoned" title="{} – {} UTC">{}{}</span>',
-        f"{begun_at.astimezone(UTC):%Y-%m-%d %H:%M:%S}",
-        f"{ended_at.astimezone(UTC):%Y-%m-%d %H:%M:%S}",
-        begin if text_to_the_minute(ended_at, zone) == begin else f"{begin}–{end}",
-        pgettext("before a figure", ": "),
-    )
-
-
-def text_to_the_minute(moment: datetime, zone: tzinfo) -> str:
-    """Say a time without its seconds, which tell nothing of a night."""
-    return moment_text(moment.replace(second=0, microsecond=0), zone)
 
 
 def signed_percent(ratio: float) -> str:

@@ -1,5 +1,5 @@
 // Axes from the specification: log₂ sizes, categories, times, and SI units in the title.
-import type { Chart, ScaleOptions } from "chart.js";
+import type { ScaleOptions } from "chart.js";
 
 import { binaryPrefixFor, binaryTick, joined, prefixFor, trimmed } from "../../text/format";
 import { type Axis, type Spec, largest, xValue } from "../spec";
@@ -141,12 +141,6 @@ export function xText(spec: Spec, value: number): string {
     return tick.endsWith("i") ? `${tick}B` : `${tick} B`;
   }
   return `${trimmed(value)} ${spec.x.unit}`.trim();
-}
-
-/** The range of x that a chart shows now. */
-export function shownRange(chart: Chart): Range {
-  const scale = chart.scales["x"];
-  return { low: scale?.min ?? 0, high: scale?.max ?? 0 };
 }
 
 export function isLogarithmic(axis: Axis): boolean {
