@@ -52,6 +52,8 @@ def run_changed(request: HttpRequest, run_id: int) -> HttpResponse:
                 errors = {"": error.message}
     title = _("Run {number} with changes").format(number=run.pk)
     context = {"editor": editor(draft, errors), "title": title, "run": run, "back": reverse("web:run", args=[run.pk])}
+    # Whoever comes to change something is where that is done; after a refusal the message comes first.
+    context["focuses_first_parameter"] = not errors
     return render(request, "launch/run_changed.html", context)
 
 

@@ -1,4 +1,5 @@
-// Keys: `/` to the search, `t` to a quick test, `v` to the saved views, `g` and a letter to a page, `?` for the list; and those of alerts.
+// Keys: `/` to the search, `t` to a quick test, `v` to the saved views, `g` and a letter to a page, `?` for the list; and those of lists and alerts.
+import { pressedInRows } from "./rows";
 import { pressed } from "./triage";
 
 const SEQUENCE_MILLISECONDS = 1500;
@@ -17,7 +18,7 @@ export function startKeys(): void {
     else if (event.key === "?") showKeys();
     else if (event.key === "v") openViews(event);
     else if (event.key === "t") document.querySelector<HTMLAnchorElement>("a[data-quick-test]")?.click();
-    else if (pressed(event.key)) event.preventDefault();
+    else if (pressedInRows(event.key) || pressed(event.key)) event.preventDefault();
   });
 }
 
