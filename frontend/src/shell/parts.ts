@@ -22,20 +22,22 @@ export function startParts(): void {
 
 /** Tell those who can't see it what a part says anew: how many rows match, what a run has come to. */
 export function tellParts(): void {
-  let before = "";
+  // By the id of the part: two may be on their way at once.
+  const before = new Map<string, string>();
   document.addEventListener("htmx:beforeSwap", ({ target }) => {
-    before = target instanceof Element ? textOf(target) : "";
+    if (target instanceof Element) before.set(target.id, textOf(target));
   });
   document.addEventListener("htmx:afterSettle", ({ target }) => {
-    const told = target instanceof Element ? textOf(target) : "";
+    if (!(target instanceof Element) || !before.has(target.id)) return;
+    const told = textOf(target);
     const status = document.querySelector("#told");
-    if (status && told && told !== before) status.textContent = told;
+    if (status && told && told !== before.get(target.id)) status.textContent = told;
   });
 }
 
 function textOf(part: Element): string {
   const teller = part.matches("[data-told]") ? part : part.querySelector("[data-told]");
-  return teller?.textContent.trim() ?? "";
+  return teller?.textContent.replace(/\s+/g, " ").trim() ?? "";
 }
 
 /** Load the scripts that parts of the page need, once each. */

@@ -11,11 +11,21 @@ from benchweb.hosts.models import Pair
 from benchweb.plans.models import Plan
 from benchweb.results.run_summaries import rebuild
 from benchweb.runs.models import Run, State
-from tests.browser.steps import PASSWORD, log_in, tab_to, travel
+from benchweb.runs.services import run_cancel
+from tests.browser.steps import PASSWORD, log_in, tab_to, travel, wait_until
 from tests.charts.history_rows import past_run
-from tests.factories import make_endpoint, make_pair, make_plan, make_user
+from tests.factories import make_endpoint, make_pair, make_plan, make_run, make_user
 
 STEPS = [{"kind": "tcp_stream", "params": {"message_size_bytes": 4096, "duration_seconds": 1}}]
+
+_COUNT_WHAT_IS_TOLD = """() => {
+    window.told = 0;
+    new MutationObserver(() => { window.told += 1; }).observe(document.querySelector("#told"), { childList: true });
+}"""
+_FETCH_QUEUE = """() => {
+    document.querySelector("#run-queue").dataset.isOld = "";
+    document.body.dispatchEvent(new Event("benchweb:run"));
+}"""
 
 
 class Clicks:
@@ -117,6 +127,23 @@ def test_why_a_run_waits_is_one_click_from_the_overview(page: Page, clicks: Clic
     clicks.on(page.locator("main").get_by_role("link", name=f"Run {run.pk}").first)
     expect(page.locator("#run-queue")).to_contain_text("Expected start:")
     assert clicks.count == 1
+
+
+def test_the_place_in_the_queue_is_told_again_only_when_it_changes(page: Page, clicks: Clicks) -> None:
+    shared = make_endpoint()
+    ahead, waiting = (make_run(pair=make_pair(sink=shared)) for _ in range(2))
+    log_in(page)
+    page.goto(f"/runs/{waiting.pk}")
+    told = page.locator("#told")
+    expect(told).to_have_text("Position 2 in the queue of its hosts: 1 run is ahead.")
+    page.evaluate(_COUNT_WHAT_IS_TOLD)
+    for _ in range(2):
+        page.evaluate(_FETCH_QUEUE)
+        wait_until(page, "!document.querySelector('#run-queue[data-is-old]')")
+    run_cancel(run=ahead)
+    page.evaluate(_FETCH_QUEUE)
+    expect(told).to_have_text("Next in the queue of its hosts.")
+    assert page.evaluate("window.told") == 1
 
 
 def test_by_keyboard_a_run_says_why_it_waits_and_another_is_launched_with_other_sizes(
