@@ -12,7 +12,7 @@ import { startLive } from "./live/page";
 import { keepScrolled, shortenLists } from "./tables/long_lists";
 import { loadScripts, startParts, tellParts } from "./shell/parts";
 import { startRail } from "./shell/rail";
-import { startRows } from "./shell/rows";
+import { startRows } from "./tables/rows";
 import { startSearch } from "./shell/search";
 import { startTheme } from "./shell/theme";
 import { showTimes, startClocks } from "./text/times";

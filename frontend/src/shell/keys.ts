@@ -1,5 +1,5 @@
 // Keys: `/` to the search, `t` to a quick test, `v` to the saved views, `g` and a letter to a page, `?` for the list; and those of lists and alerts.
-import { pressedInRows } from "./rows";
+import { pressedInRows } from "../tables/rows";
 import { pressed } from "./triage";
 
 const SEQUENCE_MILLISECONDS = 1500;

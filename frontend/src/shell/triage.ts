@@ -1,6 +1,6 @@
 // What has a letter, by `data-press`, is pressed by it; buttons above the list of alerts act on those selected, else on the current one.
 import { say } from "../text/words";
-import { currentRow, focusNear, selected, tell, tickOf } from "./rows";
+import { currentRow, focusNear, selected, tell, tickOf } from "../tables/rows";
 
 const FAILURES = ["htmx:responseError", "htmx:sendError", "htmx:timeout"];
 
