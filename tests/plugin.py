@@ -62,6 +62,11 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         _await("Valkey", lambda: valkey.is_ready(HOME))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin first what takes longest: as the last of its part it would keep the other processes waiting."""
+    items.sort(key=lambda item: item.get_closest_marker("begun_first") is None)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Run a test only where the machine has what its `needs` marks name."""
     for mark in item.iter_markers("needs"):

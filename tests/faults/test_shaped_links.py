@@ -10,6 +10,7 @@ from bench.regressions import mesh_story
 from bench.regressions.mesh import SHORT, Proof
 
 
+@pytest.mark.begun_first
 @pytest.mark.needs("Rust", "C compiler", "network namespaces", "ethtool", "tc tbf")
 def test_a_shaped_uplink_is_one_alert_of_its_host_told_once_and_once_when_it_has_recovered() -> None:
     with Proof(is_moved=True, course=SHORT) as proof:

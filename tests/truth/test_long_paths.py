@@ -6,7 +6,7 @@ from bench.truth.ground.attempt import attempt, begin
 from bench.truth.ground.wire import build, wired
 from bench.truth.rates.payload import payload_share
 
-pytestmark = pytest.mark.needs("Rust", "network namespaces")
+pytestmark = [pytest.mark.begun_first, pytest.mark.needs("Rust", "network namespaces")]
 
 SIZES = {"request_size_bytes": 37, "response_size_bytes": 37}
 

@@ -30,12 +30,15 @@ FOLDERS = tuple(
     )
 )
 # Each process has a database and a broker of its own.
-# In the order of their names: the files with few and long tests, of the browser, would else come last and alone.
+# In the order of their names, but for those marked begun_first: the files with few and long tests would else come last
+# and alone.
 BY_FILE = ("--dist", "loadfile", "--no-loadscope-reorder", "--durations=10")
 SIDE_BY_SIDE = ("-n", "2", *BY_FILE)
 # Tests of processes that wait for each other, browsers and start-ups half of their time: a third fills two CPUs.
 THREE_BESIDE = ("-n", "3", *BY_FILE)
-WAITING = ("tests/workers", "tests/faults")
+# One of these has a test that takes half of the part's time and a quarter of a CPU; the longer files come first.
+FOUR_BESIDE = ("-n", "4", *BY_FILE)
+WAITING = ("tests/faults", "tests/workers")
 RUST = (requirements.RUST,)
 RUST_CHECKED = (requirements.RUST, requirements.RUST_CHECKS)
 # What would help a second build only.
@@ -111,7 +114,7 @@ def tests() -> list[Part]:
     return [
         Part("Rust tests", _rust_tests(), ENGINE, needs=RUST),
         Part("Python tests of the rooms", [*pytest, *SIDE_BY_SIDE, *FOLDERS], loud=True),
-        Part("Python tests of workers and faults", [*pytest, *THREE_BESIDE, *WAITING], loud=True),
+        Part("Python tests of workers and faults", [*pytest, *FOUR_BESIDE, *WAITING], loud=True),
         Part("Python and browser tests, the others", [*pytest, *THREE_BESIDE, *others], loud=True),
     ]
 
