@@ -24,7 +24,7 @@ def test_from_the_log_in_to_a_chart(
     ada: User, page: Page, worker: Callable[[], object], engine_pair: tuple[Engine, Engine]
 ) -> None:
     worker()
-    steps.log_in(page)
+    steps.log_in_by_form(page)
     steps.add_host(page, "alder", engine_pair[0])
     steps.add_host(page, "birch", engine_pair[1])
     steps.add_environment(page, "same zone")
