@@ -8,10 +8,12 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from benchweb.accounts.permissions import Permission, access_of
 from benchweb.regressions.judging.grouping import describe
 from benchweb.regressions.judging.locks import lock_environments
 from benchweb.regressions.judging.recovery import end_if_recovered
 from benchweb.regressions.models import Alert, AlertSeries, AlertTransition
+from benchweb.regressions.selectors import environments_of_alerts
 from benchweb.regressions.thresholds.judging import describe as describe_breach
 from benchweb.regressions.transitions import AlertError, check_live, record
 
@@ -22,12 +24,17 @@ _FIT = (State.OPEN, State.ACKNOWLEDGED)
 
 @transaction.atomic
 def merge(*, alert_id: int, into: int, by: User | None, comment: str = "") -> None:
-    """Move an alert's series to another alert and end it; recovery and worsening are reported by the other."""
+    """Move an alert's series to another alert and end it; recovery and worsening are reported by the other.
+
+    Raise Refused where the user may not handle the other one: whether they may the first is the caller's to ask.
+    """
     if alert_id == into:
         raise AlertError("into", _("An alert can't be merged into itself: name another one."))
     alerts = _locked((alert_id, into))
     if into not in alerts:
         raise AlertError("into", _("There is no alert {alert_id}.").format(alert_id=into))
+    if by is not None:
+        access_of(by).demand(Permission.RUN, environments_of_alerts([into]))
     source, target = alerts[alert_id], alerts[into]
     _check_fit(source)
     _check_fit(target, "into")
