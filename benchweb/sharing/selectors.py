@@ -1,6 +1,6 @@
 """Read share links: by their token for strangers, by their run for those who are logged in."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -68,6 +68,11 @@ def shares_standing() -> "QuerySet[Share, Share]":
 def shares_ended() -> "QuerySet[Share, Share]":
     """Return the links that are revoked or expired."""
     return shares().exclude(holds())
+
+
+def environments_of_share(*, share_id: int, **_: object) -> Iterable[int | None]:
+    """Return the environment of the run that a link shows, read when it matters; None of a view."""
+    return Share.objects.filter(pk=share_id).values_list("run__pair__environment_id", flat=True)
 
 
 def share_path(share: Share) -> str:

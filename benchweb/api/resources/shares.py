@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from ninja import Query, Router, Status
 from pydantic import Field
 
+from benchweb.accounts.permissions import Permission, access_of
 from benchweb.api.authentication import READ, RUN, caller
 from benchweb.api.paging import Page, PageQuery, page
 from benchweb.api.problems import invalid
@@ -80,7 +81,7 @@ def share_list(request: HttpRequest, query: Query[ShareQuery]) -> Page[ShareItem
     return page(request, query, rows, lambda share: _item(request, share), newest_first=True)
 
 
-@router.post("/shares", response={201: ShareCreated}, auth=RUN)
+@router.post("/shares", response={201: ShareCreated}, auth=RUN.checked_by_view())
 def share_create(request: HttpRequest, body: ShareBody) -> Status[ShareCreated]:
     """Make a link that needs no log-in: to a run or a view as it is now, or to a view as it is when it is opened.
 
@@ -97,6 +98,7 @@ def _of_run(request: HttpRequest, body: ShareBody, run_id: int) -> tuple[Share, 
     if body.is_live:
         raise invalid("is_live", "A link to a run is always frozen; a view may be live.")
     run = row_named(runs_named(), run_id, "run")
+    access_of(caller(request)).demand(Permission.RUN, [run.pair.environment_id])
     return services.share_create(
         run=run,
         user=caller(request),
@@ -107,6 +109,7 @@ def _of_run(request: HttpRequest, body: ShareBody, run_id: int) -> tuple[Share, 
 
 
 def _of_view(request: HttpRequest, body: ShareBody) -> tuple[Share, str]:
+    access_of(caller(request)).demand(Permission.RUN, [])
     if not body.path:
         raise invalid("run", "A link shows a run or a view: give the run's id, or the path of the view.")
     if body.time_zone and body.time_zone not in zone_keys():
@@ -133,7 +136,7 @@ def share_detail(request: HttpRequest, share_id: Identifier) -> ShareItem:
     return _item(request, row_or_404(selectors.shares(), share_id))
 
 
-@router.delete("/shares/{share_id}", response={204: None}, auth=RUN)
+@router.delete("/shares/{share_id}", response={204: None}, auth=RUN.within(selectors.environments_of_share))
 def share_revoke(request: HttpRequest, share_id: Identifier) -> Status[None]:
     """Revoke a link for good: whoever opens it is told so, and what it showed is deleted. Again is no error."""
     services.share_revoke(share_id=row_or_404(selectors.shares(), share_id).pk)

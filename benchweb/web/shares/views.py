@@ -50,7 +50,7 @@ def run_shares(request: HttpRequest, run_id: int) -> HttpResponse:
     return _share_page(request, run, form, made)
 
 
-@needs(Permission.RUN)
+@needs(Permission.RUN, within=selectors.environments_of_share)
 @never_cache
 @require_POST
 def share_revoke(request: HttpRequest, share_id: int) -> HttpResponse:
