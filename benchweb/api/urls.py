@@ -19,7 +19,7 @@ from benchweb.api.resources import (
 from benchweb.api.resources.alerts import alerts, baselines, sensitivities, thresholds, verdicts
 from benchweb.api.resources.inventory import adding, availability, endpoints, environments, fact_changes, hosts, pairs
 from benchweb.api.resources.notifications import channels, maintenance, rules
-from benchweb.api.resources.people import invitations, service_accounts, teams, users
+from benchweb.api.resources.people import environment_roles, invitations, service_accounts, teams, users
 from benchweb.api.resources.planning import campaigns, plans, schedules
 
 api = BenchwebAPI(
@@ -41,7 +41,7 @@ for resource in (alerts, baselines, thresholds, sensitivities, verdicts):
     api.add_router("", resource.router)
 for resource in (runs, run_labels, run_files, imports, results, reports, compare):
     api.add_router("", resource.router)
-for resource in (users, teams, invitations, service_accounts):
+for resource in (users, teams, invitations, service_accounts, environment_roles):
     api.add_router("", resource.router)
 for resource in (campaigns, schedules, series, shares, audit, catalog):
     api.add_router("", resource.router)

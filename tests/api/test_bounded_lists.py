@@ -4,8 +4,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 
+from benchweb.accounts.roles.grants import team_create
 from benchweb.accounts.roles.service_accounts import service_account_create
 from benchweb.api.paging import MAXIMUM_LIMIT
 from benchweb.api.resources.inventory import availability
@@ -166,6 +168,8 @@ def test_a_list_takes_a_limit_up_to_its_bound_and_refuses_more_in_words(api: Api
         .replace("{channel_id}", str(make_channel().pk))
         .replace("{plan_id}", str(make_plan().pk))
         .replace("{account_id}", str(service_account_create(name="export", role="viewer").pk))
+        .replace("{user_id}", str(User.objects.create_user("vera").pk))
+        .replace("{team_id}", str(team_create(name="night shift").pk))
     )
     for wrong in (0, -1, most + 1, 10**30, "all", ""):
         answer = api.get(f"{address.replace('{series_id}', '1')}?limit={wrong}")
@@ -180,7 +184,7 @@ def test_a_list_takes_a_limit_up_to_its_bound_and_refuses_more_in_words(api: Api
 
 
 def test_there_are_lists_to_be_tried() -> None:
-    assert len(PAGED) == 30
+    assert len(PAGED) == 33
 
 
 def test_an_availability_of_too_many_stretches_is_refused_with_what_to_do(

@@ -30,6 +30,7 @@ NO_ROW = "999999"
 READ_BY_ADMINS = {
     *("audit_list", "user_list", "user_detail", "team_list", "team_detail", "invitation_list", "invitation_detail"),
     *("service_list", "service_detail", "service_token_list"),
+    *("user_environment_role_list", "team_environment_role_list", "service_environment_role_list"),
 }
 
 
