@@ -19,7 +19,7 @@ from benchweb.web.shared.forms import PageForm, known_zone, text_field
 from benchweb.web.shared.zones import zone_names
 
 _DAYS = (7, 30, 90, 365)
-_ALL_OF_ITS = _("All that the account may")
+ALL_OF_ITS = _("All that the account may")
 
 
 def _lifetimes() -> list[tuple[str, str]]:
@@ -88,7 +88,7 @@ class ServiceTokenForm(TokenForm):
         super().__init__(*args, **kwargs)
         scope = cast(forms.ChoiceField, self.fields["scope"])
         scope.choices = [
-            (value, _ALL_OF_ITS if value == ApiToken.Scope.ADMIN else label) for value, label in ApiToken.Scope.choices
+            (value, ALL_OF_ITS if value == ApiToken.Scope.ADMIN else label) for value, label in ApiToken.Scope.choices
         ]
         self.fields["scope"].help_text = _("Never more than the account may.")
         self.fields["environments"].help_text = _("None ticked: wherever the account may.")

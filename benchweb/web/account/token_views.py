@@ -1,9 +1,11 @@
 """API tokens: make one and see its secret once, list one's own, revoke."""
 
+from dataclasses import dataclass
 from typing import cast
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -16,9 +18,19 @@ from benchweb.accounts.models import ApiToken
 from benchweb.accounts.permissions import Permission, Refused, access_of, is_service
 from benchweb.accounts.roles.needs import needs
 from benchweb.accounts.roles.service_accounts import service_accounts
-from benchweb.web.account.forms import ServiceTokenForm, TokenForm
+from benchweb.hosts.models import Environment
+from benchweb.web.account.forms import ALL_OF_ITS, ServiceTokenForm, TokenForm
 
 _LONGEST_NUMBER = 10
+
+
+@dataclass(frozen=True)
+class TokenRow:
+    """A token in a list: what it may, in words for the reader, and the names of its environments."""
+
+    token: ApiToken
+    scope: str
+    environments: list[str]
 
 
 @needs(Permission.READ)
@@ -40,8 +52,8 @@ def token_list(request: HttpRequest) -> HttpResponse:
         "form": form,
         "secret": secret,
         "example": f'curl -H "Authorization: Bearer {secret}" {request.build_absolute_uri("/api/v1/runs")}',
-        "tokens": ApiToken.objects.filter(user=owner, revoked_at=None),
-        "others": ApiToken.objects.filter(revoked_at=None).exclude(user=user).select_related("user")
+        "tokens": _rows(ApiToken.objects.filter(user=owner, revoked_at=None), user),
+        "others": _rows(ApiToken.objects.filter(revoked_at=None).exclude(user=user).select_related("user"), user)
         if owner == user and access_of(user).may(Permission.ADMIN)
         else (),
         "revoked": ApiToken.objects.filter(user=owner).exclude(revoked_at=None),
@@ -63,6 +75,22 @@ def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
     services.token_revoke(user=token.user, token_id=token.pk)
     messages.success(request, _("The token is revoked. Calls with it are refused from now on."))
     return redirect(_tokens_url(token.user))
+
+
+def _rows(tokens: "QuerySet[ApiToken, ApiToken]", reader: User) -> list[TokenRow]:
+    """Return tokens with the names of their environments; one query for those of all."""
+    rows = list(tokens)
+    ids = {number for token in rows for number in token.environment_ids}
+    names = dict(Environment.objects.filter(pk__in=ids).values_list("pk", "name")) if ids else {}
+    return [
+        TokenRow(token, _scope(token, reader), [names.get(number, str(number)) for number in token.environment_ids])
+        for token in rows
+    ]
+
+
+def _scope(token: ApiToken, reader: User) -> str:
+    is_all_of_another = token.scope == ApiToken.Scope.ADMIN and token.user_id != reader.pk
+    return str(ALL_OF_ITS if is_all_of_another else token.get_scope_display())
 
 
 def _tokens_url(owner: User) -> str:

@@ -1,5 +1,6 @@
 """Tokens with limits: what they may, until when, from where, and in which environments."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -7,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
+from django.utils.html import strip_tags
 
 from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.models import ApiToken, Grant, Role
@@ -120,6 +122,17 @@ def test_an_admin_sees_and_revokes_the_tokens_of_all(client: Client, ada: User) 
     assert "script of ada" in page and secret not in page
     client.post(f"/tokens/{token.pk}/revoke")
     assert token_user(secret=secret) is None
+
+
+def test_the_lists_say_what_each_token_is_limited_to(signed_in: Client, ada: User) -> None:
+    lab = make_environment("lab <1>")
+    limits = TokenLimits(environment_ids=[lab.pk], networks=["192.0.2.0/24"])
+    token_create(user=ada, name="mine", limits=limits)
+    token_create(user=User.objects.create_user("grace"), name="hers", limits=limits)
+    Grant.objects.create(user=ada, role=Role.ADMIN)
+    mine, hers = re.findall(r'data-label="It may">(.+?)</td>', signed_in.get("/tokens").content.decode())
+    for said, scope in ((mine, "All that you may"), (hers, "All that the account may")):
+        assert strip_tags(said) == f"{scope} changes only in lab &lt;1&gt; from 192.0.2.0/24"
 
 
 def test_a_token_changes_nothing_beyond_its_scope_and_environment(client: Client, ada: User) -> None:
