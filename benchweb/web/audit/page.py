@@ -1,7 +1,7 @@
 """What the audit log's page shows of an entry."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -15,6 +15,7 @@ from django.utils.translation import gettext_noop
 from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.audit.selectors import AuditFilter
 from benchweb.common.rows import row_id
+from benchweb.web.audit.naming import object_names
 from benchweb.web.shared.zones import requested_day
 
 _DAY = timedelta(days=1)
@@ -77,10 +78,15 @@ class AuditRow:
     changes: list[Change]
 
 
-def audit_row(entry: AuditEntry) -> AuditRow:
-    """Return an entry as shown."""
+def audit_rows(entries: Sequence[AuditEntry]) -> list[AuditRow]:
+    """Return entries as shown."""
+    names = object_names(entries)
+    return [_row(entry, names.get(entry.pk, "")) for entry in entries]
+
+
+def _row(entry: AuditEntry, found_name: str) -> AuditRow:
     label, page_name = _OBJECTS.get(entry.table, (entry.table, ""))
-    name = entry.object_name or (str(entry.object_id) if entry.object_id else "")
+    name = found_name or entry.object_name or (str(entry.object_id) if entry.object_id else "")
     is_gone = entry.action == AuditEntry.Action.DELETED
     url = reverse(page_name, args=[entry.object_id]) if page_name and entry.object_id and not is_gone else ""
     changes = [Change(column, _text(before), _text(after)) for column, (before, after) in entry.changes.items()]

@@ -14,7 +14,7 @@ from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.charts.export import Line, cell
 from benchweb.common.downloads import download
-from benchweb.web.audit.page import FILTERS, audit_row, object_choices, read_filter
+from benchweb.web.audit.page import FILTERS, audit_rows, object_choices, read_filter
 from benchweb.web.shared.lists import Column, list_page, listing
 from benchweb.web.shared.zones import reader_zone
 
@@ -39,7 +39,7 @@ def audit_log(request: HttpRequest) -> HttpResponse:
     )
     context = {
         "page": page,
-        "rows": [audit_row(entry) for entry in page.rows],
+        "rows": audit_rows(page.rows),
         "actions": AuditEntry.Action.choices,
         "vias": AuditEntry.Via.choices,
         "objects": object_choices(),
