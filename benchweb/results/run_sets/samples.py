@@ -27,11 +27,15 @@ _PATTERN_SIGNS, _ESCAPED = re.compile(r"[%_\\]"), r"\\\g<0>"
 _OF_HOST = "(SELECT id FROM hosts_endpoint WHERE host_id = %({set})s)"
 # The engine's own series name no tool.
 _TOOL_OF_SERIES = f"coalesce(series.identity ->> '{TOOL.name}', '{TOOL.default}')"
+_LABELLED = "%({set})s = ANY(pair.labels || source_host.labels || sink_host.labels)"
+_OF_LABELLED_PLANS = """pair.id IN (SELECT run.pair_id FROM runs_run run
+      JOIN plans_planversion version ON version.id = run.plan_version_id
+      JOIN plans_plan plan ON plan.id = version.plan_id WHERE %({set})s = ANY(plan.labels))"""
 _CONDITIONS = {
     "pair": "pair.id = %({set})s",
     "environment": "pair.environment_id = %({set})s",
     "host": f"(pair.source_id IN {_OF_HOST} OR pair.sink_id IN {_OF_HOST})",
-    "label": "%({set})s = ANY(pair.labels || source_host.labels || sink_host.labels)",
+    "label": f"({_LABELLED} OR {_OF_LABELLED_PLANS})",
     "campaign": "pair.id IN (SELECT pair_id FROM runs_run WHERE campaign_id = %({set})s)",
     "run": "pair.id = (SELECT pair_id FROM runs_run WHERE id = %({set})s)",
     "plan": """pair.id IN (SELECT run.pair_id FROM runs_run run
@@ -50,7 +54,7 @@ _FACT_ENDPOINTS = """SELECT endpoint_id FROM hosts_facts
     WHERE upper(words) LIKE upper(%(pattern{number})s) AND document #>> %(path{number})s = %(value{number})s"""
 _PAIRS = """
 (SELECT {number} AS number, pair.id AS pair, source.id AS source, sink.id AS sink, source.host_id AS source_host,
-  sink.host_id AS sink_host, count(*) OVER () AS total, {run} AS run
+  sink.host_id AS sink_host, count(*) OVER () AS total, {run} AS run, {plan_label} AS plan_label
 FROM hosts_pair pair
 JOIN hosts_endpoint source ON source.id = pair.source_id JOIN hosts_host source_host ON source_host.id = source.host_id
 JOIN hosts_endpoint sink ON sink.id = pair.sink_id JOIN hosts_host sink_host ON sink_host.id = sink.host_id
@@ -62,8 +66,8 @@ _FIGURES = """
 SELECT span.number, series.pair_id AS pair, series.kind, series.metric, series.identity,
   series.identity_digest AS digest, latest.runs, latest.ats, latest.medians
 FROM unnest(%(numbers)s::int[], %(pairs)s::bigint[], %(firsts)s::timestamptz[], %(lasts)s::timestamptz[],
-  %(plans)s::bigint[], %(runs)s::bigint[], %(tools)s::text[], %(mosts)s::int[])
-  AS span(number, pair, first, last, plan, run, tool, most)
+  %(plans)s::bigint[], %(plan_labels)s::text[], %(runs)s::bigint[], %(tools)s::text[], %(mosts)s::int[])
+  AS span(number, pair, first, last, plan, plan_label, run, tool, most)
 JOIN results_series series ON series.pair_id = span.pair AND (span.tool = '' OR {tool_of_series} = span.tool) {only}
 CROSS JOIN LATERAL (
   SELECT array_agg(run_id) AS runs, array_agg(at) AS ats, array_agg(median) AS medians FROM (
@@ -73,6 +77,10 @@ CROSS JOIN LATERAL (
       AND (span.plan IS NULL OR EXISTS (SELECT FROM runs_run run
         JOIN plans_planversion version ON version.id = run.plan_version_id
         WHERE run.id = figure.run_id AND version.plan_id = span.plan))
+      AND (span.plan_label = '' OR EXISTS (SELECT FROM runs_run run
+        JOIN plans_planversion version ON version.id = run.plan_version_id
+        JOIN plans_plan plan ON plan.id = version.plan_id
+        WHERE run.id = figure.run_id AND span.plan_label = ANY(plan.labels)))
     ORDER BY figure.at DESC LIMIT span.most
   ) newest
 ) latest
@@ -92,7 +100,7 @@ class _Figures(NamedTuple):
     medians: list[float]
 
 
-_SPAN = ("numbers", "pairs", "firsts", "lasts", "plans", "runs", "tools", "mosts")
+_SPAN = ("numbers", "pairs", "firsts", "lasts", "plans", "plan_labels", "runs", "tools", "mosts")
 
 
 def samples(sets: Sequence[RunSet], *, metrics: Sequence[str] = (), kind: str = "") -> list[Sample]:
@@ -104,7 +112,8 @@ def samples(sets: Sequence[RunSet], *, metrics: Sequence[str] = (), kind: str = 
         wanted = sets[set_pair.number]
         most = max(_LEAST_RUNS, _MOST_RUNS // min(set_pair.total, MOST_PAIRS))
         for first, last in _within(wanted, known.get((set_pair.number, set_pair.pair))):
-            row = (set_pair.number, set_pair.pair, first, last, wanted.plan, set_pair.run, wanted.tool, most)
+            of_plan = (wanted.plan, set_pair.plan_label)
+            row = (set_pair.number, set_pair.pair, first, last, *of_plan, set_pair.run, wanted.tool, most)
             for name, value in zip(_SPAN, row, strict=True):
                 values[name].append(value)
     rows: list[_Figures] = []
@@ -122,19 +131,23 @@ def _pairs(sets: Sequence[RunSet]) -> list[SetPair]:
     for number, run_set in enumerate(sets):
         if not run_set.narrows:
             continue
-        only, run = "", "NULL::bigint"
+        only, run, plan_label = "", "NULL::bigint", "''"
         for name, condition in _CONDITIONS.items():
             if value := getattr(run_set, name):
                 key = f"{name}{number}"
                 values[key] = value
                 only += f" AND {condition.format(set=key)}"
                 run = _ONE_RUN[name].format(set=key) if name in _ONE_RUN else run
+        if run_set.label:
+            key = f"label{number}"
+            # Of a pair that has it all runs, of another those of the plans that have it.
+            plan_label = f"CASE WHEN {_LABELLED.format(set=key)} THEN '' ELSE %({key})s END"
         if run_set.fact in FACTS and run_set.host is None:
             # The pattern is found by an index; the documents of those rows alone are read.
             values[f"pattern{number}"] = f"%{_PATTERN_SIGNS.sub(_ESCAPED, run_set.fact_value)}%"
             values |= {f"path{number}": list(FACTS[run_set.fact]), f"value{number}": run_set.fact_value}
             only += _FACT_ENDS.format(endpoints=_FACT_ENDPOINTS.format(number=number))
-        statements.append(_PAIRS.format(number=number, only=only, run=run))
+        statements.append(_PAIRS.format(number=number, only=only, run=run, plan_label=plan_label))
     return fetch(SetPair, " UNION ALL ".join(statements), values) if statements else []
 
 

@@ -16,6 +16,7 @@ class RunSet:
     pair: int | None = None
     environment: int | None = None
     host: int | None = None
+    # Of the pair, one of its hosts, or the plan.
     label: str = ""
     plan: int | None = None
     first: datetime | None = None
@@ -56,3 +57,5 @@ class SetPair(NamedTuple):
     total: int
     # The one that is meant, where the set is of one run of each pair.
     run: int | None
+    # The label that the plan of a run must have, where the pair and its hosts don't have it; else empty.
+    plan_label: str

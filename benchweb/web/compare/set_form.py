@@ -99,7 +99,7 @@ def _choices(values: Sequence[FactValue]) -> SetChoices:
         for name, group in groupby(values, key=lambda fact: fact.name)
     ]
     return SetChoices(
-        environments, hosts, plans, [(label, label) for label in labels_in_use(Host, Pair)], _tools(), facts
+        environments, hosts, plans, [(label, label) for label in labels_in_use(Host, Pair, Plan)], _tools(), facts
     )
 
 

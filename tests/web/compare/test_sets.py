@@ -79,6 +79,26 @@ def test_a_label_is_of_a_pair_or_of_one_of_its_hosts(signed_in: Client, plan: Pl
     assert "2 runs on 2 pairs" in text_of(page) and "1 run on 1 pair" in text_of(page)
 
 
+def test_a_label_of_a_plan_brings_its_runs_alone_and_all_of_a_pair_that_has_it_too(
+    signed_in: Client, plan: Plan, ada: User
+) -> None:
+    nightly = make_plan(name="labelled", steps=plan.versions.get().steps, repetitions=3)
+    label_add(Plan.objects.filter(pk=nightly.pk), "racks")
+    by_plan, by_pair = make_pair(), make_pair()
+    label_add(Pair.objects.filter(pk=by_pair.pk), "racks")
+    for pair, of_plan, night in ((by_plan, nightly, 0), (by_plan, plan, 1), (by_pair, plan, 2), (by_pair, nightly, 3)):
+        past_run(of_plan, pair, NIGHT + night * DAY, *rates(1e10, night))
+    rebuild()
+    sides = [f"label=racks&pair={by_plan.pk}", f"label=racks&pair={by_pair.pk}", f"pair={by_plan.pk}"]
+    text = text_of(page_of(signed_in, address(*sides)))
+    assert "1 run on 1 pair" in text and "2 runs on 1 pair" in text
+    _, secret = token_create(user=ada, name="script")
+    client = Client(headers={"Authorization": f"Bearer {secret}"})
+    answer = client.get("/api/v1/compare", {"side": [*sides, "label=racks"]}).json()
+    assert [(side["runs"], side["pairs"]) for side in answer["sides"]] == [(1, 1), (2, 1), (2, 1), (3, 2)]
+    assert '<option value="racks">' in signed_in.get("/compare/sets").content.decode()
+
+
 def cells_of_sets(page: str, row: int) -> list[str]:
     # Sets have no rows of facts before those of metrics, but the row of headings.
     return cells("</tbody>" + page, row + 1)
