@@ -1,6 +1,6 @@
 """The one figure that a list shows of a run or a pair: the headline of its first kind, beside the runs before it."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -10,6 +10,7 @@ from benchweb.catalog import Kind, Metric, catalog
 from benchweb.catalog.translation import unknown_words
 from benchweb.common import formatting
 from benchweb.common.rows import fetch
+from benchweb.regressions.overview import Worsening, worsenings
 from benchweb.results.run_summaries import deviation_of
 from benchweb.statistics import Deviation
 
@@ -22,7 +23,7 @@ WITH headline AS MATERIALIZED (
     SELECT * FROM unnest(%(kinds)s::text[], %(metrics)s::text[], %(lower)s::bool[], %(names)s::text[],
         %(defaults)s::float8[]) AS h(kind, metric, is_lower, size_name, size_default)
 )
-SELECT run.id AS of, best.kind, best.metric, best.identity, best.run, best.at, best.n, best.median, best.low, best.high,
+SELECT run.id AS of, best.*,
     ARRAY(SELECT earlier.median FROM results_runfigure earlier
         WHERE earlier.series_id = best.series AND earlier.at < best.at ORDER BY earlier.at DESC LIMIT %(before)s
     ) AS latest_before
@@ -53,7 +54,8 @@ WITH headline AS MATERIALIZED (
 SELECT pair.id AS of, best.*
 FROM unnest(%(ids)s::bigint[]) AS pair(id)
 CROSS JOIN LATERAL (
-    SELECT series.kind, series.metric, series.identity, recent.runs[cardinality(recent.runs)] AS run, recent.at,
+    SELECT series.id AS series, series.kind, series.metric, series.identity,
+        recent.runs[cardinality(recent.runs)] AS run, recent.at,
         recent.n, recent.median, recent.low, recent.high, recent.medians
     FROM headline
     JOIN results_series series ON series.pair_id = pair.id AND series.kind = headline.kind
@@ -123,6 +125,8 @@ class MainFigure:
     median: float
     extremes: tuple[float, float]
     before: list[float]
+    # What a live alert tells of its series, where the run isn't from before that.
+    worsening: Worsening | None = None
 
     @property
     def values(self) -> list[float]:
@@ -132,6 +136,11 @@ class MainFigure:
     def change(self) -> Deviation | None:
         """Compare it with the runs before it."""
         return deviation_of(self.values, self.metric)
+
+    @property
+    def is_worse_for_long(self) -> bool:
+        """Tell whether it is as bad as the runs before it, which an alert tells of."""
+        return self.worsening is not None and not (self.change and self.change.is_significant)
 
     @property
     def setting(self) -> str:
@@ -151,6 +160,7 @@ class MainFigure:
 @dataclass(frozen=True, kw_only=True)
 class _Row:
     of: int
+    series: int
     kind: str
     metric: str
     identity: dict[str, Any]
@@ -178,14 +188,14 @@ def figures_of_runs(run_ids: Collection[int], *, size_bytes: float | None = None
         "before": _MOST_BEFORE,
         "ids": list(run_ids),
     }
-    return {row.of: _figure(row) for row in fetch(_Row, _OF_RUNS, values)}
+    return _figures(fetch(_Row, _OF_RUNS, values))
 
 
 def figures_of_pairs(pair_ids: Collection[int]) -> dict[int, MainFigure]:
     """Return the main figure of each pair that has one: of what was measured there last."""
     if not pair_ids:
         return {}
-    return {row.of: _figure(row) for row in fetch(_Row, _OF_PAIRS, {**_headlines(), "ids": list(pair_ids)})}
+    return _figures(fetch(_Row, _OF_PAIRS, {**_headlines(), "ids": list(pair_ids)}))
 
 
 def figures_of_plans(plan_ids: Collection[int]) -> dict[int, MainFigure]:
@@ -229,7 +239,13 @@ def _headlines() -> dict[str, list[Any]]:
     }
 
 
-def _figure(row: _Row) -> MainFigure:
+def _figures(rows: Sequence[_Row]) -> dict[int, MainFigure]:
+    """Prepare figures with what alerts tell of their series; one query."""
+    told = worsenings({row.series for row in rows}) if rows else {}
+    return {row.of: _figure(row, told.get(row.series)) for row in rows}
+
+
+def _figure(row: _Row, worsening: Worsening | None) -> MainFigure:
     kind = catalog().kinds[row.kind]
     return MainFigure(
         kind=kind,
@@ -241,4 +257,5 @@ def _figure(row: _Row) -> MainFigure:
         median=row.median,
         extremes=(row.low, row.high),
         before=(row.latest_before or [])[::-1] if row.medians is None else row.medians[:-1],
+        worsening=worsening if worsening and worsening.since <= row.at else None,
     )

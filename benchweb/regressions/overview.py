@@ -1,13 +1,13 @@
 """What an overview tells of alerts: the new ones and those that go on, worst first, and how many there are."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db.models import Case, Count, F, Min, OuterRef, Q, Subquery, Value, When
 from django.db.models.fields.json import KT
-from django.db.models.functions import Abs, JSONObject
+from django.db.models.functions import Abs, Coalesce, JSONObject
 
 from benchweb.regressions.handling.snoozes import is_snoozed
 from benchweb.regressions.models import Alert, AlertSeries
@@ -32,6 +32,14 @@ class AlertLine:
     before: float
     ats: list[datetime]
     medians: list[float]
+
+
+@dataclass(frozen=True)
+class Worsening:
+    """Since when a series is worse, as a live alert tells it; since the first bad run of the series itself."""
+
+    alert: int
+    since: datetime
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,7 @@ class AlertsNow:
 
 def alerts_now(since: datetime, *, most_new: int, most_ongoing: int) -> AlertsNow:
     """Return the worst alerts that opened since then, and those before that go on; two queries."""
-    is_live = Q(state__in=(Alert.State.OPEN, Alert.State.ACKNOWLEDGED)) & ~is_snoozed()
+    is_live = _is_live()
     # What somebody acknowledged is not new, whenever it began.
     is_new = Q(state=Alert.State.OPEN, opened_at__gte=since)
     counts = _counts(is_live, is_new, since)
@@ -81,6 +89,19 @@ def alerts_now(since: datetime, *, most_new: int, most_ongoing: int) -> AlertsNo
         recovered_count=totals["recovered"],
         suspects=totals["suspects"],
     )
+
+
+def worsenings(series_ids: Collection[int]) -> dict[int, Worsening]:
+    """Return the newest live alert of each series that changed and isn't as before again; one query."""
+    told = Alert.objects.filter(_is_live(), kind=Alert.Kind.CHANGE)
+    parts = AlertSeries.objects.filter(series__in=series_ids, recovered_run=None, alert__in=told)
+    since = Coalesce("first_bad_run__started_at", "alert__begun_at")
+    rows = parts.annotate(since=since).order_by("pk").values_list("series", "alert", "since")
+    return {series: Worsening(alert, since) for series, alert, since in rows}
+
+
+def _is_live() -> Q:
+    return Q(state__in=(Alert.State.OPEN, Alert.State.ACKNOWLEDGED)) & ~is_snoozed()
 
 
 def _counts(is_live: Q, is_new: Q, since: datetime) -> Sequence[Mapping[str, Any]]:

@@ -10,13 +10,17 @@ from django.test import Client
 from django.utils import timezone
 
 from benchweb.accounts.models import ListColumns
+from benchweb.charts.main_figures import figures_of_runs
 from benchweb.hosts.models import Pair
 from benchweb.plans.models import Plan
+from benchweb.regressions.models import Alert
+from benchweb.regressions.transitions import expect
 from benchweb.results.models import Point
 from benchweb.results.run_summaries import rebuild
 from benchweb.runs.models import Run, State
 from tests.charts.history_rows import past_run
 from tests.factories import make_endpoint, make_pair, make_plan, make_run
+from tests.regressions.judged import judged, night
 from tests.responses import Response
 
 pytestmark = pytest.mark.django_db
@@ -99,6 +103,26 @@ def test_each_row_has_its_main_figure_its_change_and_the_runs_before(signed_in: 
         assert "8.00" in page, path
         assert "▼ −20 %" in page, path
         assert '<svg class="sparkline"' in page, path
+
+
+def test_lists_tell_of_a_fall_that_an_alert_is_open_for_though_the_runs_before_have_it_too(signed_in: Client) -> None:
+    pair = make_pair()
+    runs = judged(pair, [1.0] * 20 + [0.7] * 28, first=-60)
+    rebuild()
+    alert = Alert.objects.get()
+    figures = {row.run.pk: row.figure for row in signed_in.get("/runs").context["rows"]}
+    last = figures[runs[-1].pk]
+    assert not last.change.is_significant
+    assert last.worsening.since == night(-40)
+    told = f'href="/alerts/{alert.pk}">worse since <time'
+    for path in ("/runs", "/pairs", "/plans?sort=-created_at", "/hosts", "/campaigns"):
+        assert told in signed_in.get(path).content.decode(), path
+    before, since = (figures_of_runs([runs[place].pk])[runs[place].pk] for place in (19, 20))
+    assert before.worsening is None
+    # The first bad night stands out by itself: by how much says more.
+    assert since.worsening is not None and not since.is_worse_for_long
+    expect(alert_id=alert.pk, by=None)
+    assert told not in signed_in.get("/pairs").content.decode()
 
 
 def test_ticked_runs_are_compared_reported_and_exported(signed_in: Client) -> None:
