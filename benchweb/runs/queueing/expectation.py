@@ -119,7 +119,10 @@ def _whole_seconds(run: Run, usual: Mapping[int, float]) -> float:
 
 
 def _usual_seconds(versions: set[int]) -> dict[int, float]:
-    """Return how long the latest finished runs of each version took: less than the time that is kept free for them."""
+    """Return how long the latest finished runs of each version took, in seconds: the median of five.
+
+    It is less than their slots mostly, and more where trials wait for full buffers to empty into a thin path.
+    """
     return {row.version: row.seconds for row in fetch(_Usual, _USUAL, {"versions": list(versions)})}
 
 
@@ -135,14 +138,19 @@ def _played(rows: Sequence[_Row], run: Run, usual: Mapping[int, float]) -> float
 
 
 def _queued(rows: Sequence[_Row], usual: Mapping[int, float]) -> Queued:
+    """Return a run as the queue reckons with it: for what its version usually takes, else for its slots.
+
+    One that runs takes the rest of that, and a second at least. Its hosts are held a few seconds at a time beyond its
+    slots, so the reservation's end says nothing of when it ends.
+    """
     first = rows[0]
     occupied = occupancy(first.version)
     reserved = occupied.turn_seconds(first.arrangement)
-    seconds = min(usual.get(first.version, occupied.seconds), occupied.seconds) * reserved / (occupied.seconds or 1.0)
+    seconds = usual.get(first.version, occupied.seconds) * reserved / (occupied.seconds or 1.0)
     planned = _BEFORE_ALL_SECONDS
     if first.until_seconds is not None:
         reserved = max(first.until_seconds, _OVERDUE_SECONDS)
-        seconds = min(reserved, max(_OVERDUE_SECONDS, seconds - (first.running_seconds or 0.0)))
+        seconds = max(_OVERDUE_SECONDS, seconds - (first.running_seconds or 0.0))
     elif first.planned_seconds is not None:
         planned = first.planned_seconds
     return Queued(

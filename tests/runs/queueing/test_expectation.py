@@ -73,6 +73,22 @@ def test_runs_count_with_what_their_version_usually_takes() -> None:
     assert seconds_until_start(second) == pytest.approx(0.5 * length, abs=0.4 * length)
 
 
+def test_runs_that_usually_drain_beyond_their_slots_count_with_that_waiting_and_running() -> None:
+    shared = make_endpoint()
+    runs = [make_run(pair=make_pair(sink=shared)) for _ in range(3)]
+    version = runs[0].plan_version
+    Run.objects.filter(pk__in=[run.pk for run in runs]).update(plan_version=version)
+    # A quarter of it is the slot, the rest the drain.
+    took = 4 * occupancy(version.pk).seconds
+    now = timezone.now()
+    times = {"started_at": now, "finished_at": now + timedelta(seconds=took)}
+    Run.objects.filter(pk=make_run().pk).update(plan_version=version, state=State.FINISHED, **times)
+    assert [seconds_until_start(run) for run in runs[1:]] == pytest.approx([took, 2 * took], abs=2)
+    begun(runs[0], "w")
+    Run.objects.filter(pk=runs[0].pk).update(started_at=timezone.now() - timedelta(seconds=took / 2))
+    assert [seconds_until_start(run) for run in runs[1:]] == pytest.approx([took / 2, 1.5 * took], abs=2)
+
+
 def test_a_run_that_is_tried_again_later_starts_no_earlier_than_that() -> None:
     run = make_run()
     Run.objects.filter(pk=run.pk).update(not_before=timezone.now() + timedelta(minutes=5))
