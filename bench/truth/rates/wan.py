@@ -7,6 +7,7 @@ round lose alike; where in slow start the first burst comes decides much, so eac
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from statistics import median
@@ -126,7 +127,11 @@ def compare(case: Case, rounds: int, seconds: int) -> Iterator[Verdict]:
     samples: dict[str, list[float]] = {name: [] for name in TURNS}
     for number in range(rounds):
         for name, tool in TURNS.items():
-            samples[name].append(run(tool, case, seconds, PATTERN_PACKETS * number // rounds))
+            sample = run(tool, case, seconds, PATTERN_PACKETS * number // rounds)
+            samples[name].append(sample)
+            # A case takes minutes until its verdict.
+            told = f"    {case.name}, round {number + 1} of {rounds}, {name}: {sample:,.2f} {case.unit}"
+            print(told, file=sys.stderr, flush=True)
     all_theirs = samples["netperf"] + samples["again"]
     theirs = median(all_theirs)
     yield Verdict(f"{case.name}: engine", theirs, median(samples["engine"]), ALLOWED, case.unit)
