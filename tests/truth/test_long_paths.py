@@ -4,6 +4,7 @@ import pytest
 
 from bench.truth.ground.attempt import attempt, begin
 from bench.truth.ground.wire import build, wired
+from bench.truth.paths.thin import brought_again_bps
 from bench.truth.rates.payload import payload_share
 
 pytestmark = [pytest.mark.begun_first, pytest.mark.needs("Rust", "network namespaces")]
@@ -74,6 +75,18 @@ def test_a_full_send_buffer_before_a_thin_link_ends_in_time_with_the_links_rate(
     ]
     assert max(span for span, _ in spans) < 1.2
     assert [is_drain for _, is_drain in spans[:4]] == [False, False, False, True]
+
+
+def test_what_a_long_queue_makes_tcp_send_in_vain_is_all_that_a_thin_link_lacks() -> None:
+    settings = {"duration_seconds": 3, "flows": 32, "source_socket_buffer_bytes": 32 << 10}
+    with wired(both="delay=10ms", forward="rate=4Mbit,queue=1MB", is_logged=True) as (between, wire):
+        tried = attempt(between, "tcp_stream", settings)
+        assert tried.code == 0, tried.stderr
+        wire.end()
+        again = brought_again_bps(wire, tried)
+    link = 4e6 * payload_share("IPv4")
+    assert again > 0.02 * link
+    assert tried.metric("throughput_bps") + again == pytest.approx(link, rel=0.01)
 
 
 def test_a_path_on_which_large_packets_vanish_carries_a_test_and_is_named() -> None:

@@ -69,7 +69,7 @@ class WireReport:
 
 @dataclass(frozen=True)
 class Packet:
-    """A line of the wire's log: times are the wall clock's nanoseconds, `start` is of the payload."""
+    """A line of the wire's log: times are the wall clock's nanoseconds, `start` the payload's, `sequence` TCP's."""
 
     way: str
     fate: str
@@ -77,14 +77,19 @@ class Packet:
     payload_bytes: int
     arrived: int
     departed: int
+    ports: tuple[int, int]
+    sequence: int
     start: bytes
 
     @classmethod
     def read(cls, line: str) -> Packet:
         """Read a line of the log."""
-        way, fate, protocol, length, arrived, departed, *start = line.split()
-        start_bytes = bytes.fromhex("".join(start))
-        return cls(way, fate.lower(), protocol.lower(), int(length), int(arrived), int(departed), start_bytes)
+        way, fate, protocol, *numbers = line.split()[:9]
+        length, arrived, departed, source, destination, sequence = map(int, numbers)
+        start = bytes.fromhex("".join(line.split()[9:]))
+        return cls(
+            way, fate.lower(), protocol.lower(), length, arrived, departed, (source, destination), sequence, start
+        )
 
 
 @dataclass

@@ -7,8 +7,9 @@ use std::path::Path;
 use crate::counts::Fate;
 use crate::packet::Packet;
 
-/// A line is: way, fate, protocol, bytes of the payload, nanoseconds of the wall clock in and out, the payload's first
-/// bytes in hexadecimal. What never went out has its time of arrival twice.
+/// A line is: way, fate, protocol, bytes of the payload, nanoseconds of the wall clock in and out, the source's and the
+/// destination's port, TCP's sequence number, the payload's first bytes in hexadecimal. What never went out has its time
+/// of arrival twice.
 pub struct Log(Option<BufWriter<File>>);
 
 /// A packet's line, but for its end.
@@ -31,6 +32,8 @@ impl Log {
         let Entry { arrived, packet, start } = entry;
         let bytes = packet.payload_bytes();
         write!(file, "{way} {fate:?} {:?} {bytes} {arrived} {departed} ", packet.protocol)?;
+        let [source, destination] = packet.ports;
+        write!(file, "{source} {destination} {} ", packet.sequence)?;
         let shown = &start[..bytes.min(start.len())];
         shown.iter().try_for_each(|byte| write!(file, "{byte:02x}"))?;
         writeln!(file)

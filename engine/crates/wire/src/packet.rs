@@ -32,6 +32,8 @@ pub struct Packet {
     pub protocol: Protocol,
     /// Source and destination; 0 where there are none.
     pub ports: [u16; 2],
+    /// Of TCP, the first byte's number in its stream; 0 of anything else.
+    pub sequence: u32,
     pub is_fragment: bool,
     /// Whether a router may cut it.
     pub may_fragment: bool,
@@ -75,6 +77,7 @@ impl Packet {
         Self {
             protocol,
             ports: [0; 2],
+            sequence: 0,
             is_fragment: false,
             may_fragment: false,
             is_ipv6: false,
@@ -144,6 +147,9 @@ fn transport(
     packet.payload = [(ETHERNET_BYTES + begin + header).min(end), end];
     if is_first && matches!(packet.protocol, Protocol::Tcp | Protocol::Udp) {
         packet.ports = [word(ip, begin)?, word(ip, begin + 2)?];
+    }
+    if is_first && packet.protocol == Protocol::Tcp {
+        packet.sequence = u32::from(word(ip, begin + 4)?) << 16 | u32::from(word(ip, begin + 6)?);
     }
     Some(())
 }

@@ -48,7 +48,8 @@ pub struct Options {
     /// Of all that happens by chance.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// A file for a line a packet: way, fate, protocol, payload's bytes, nanoseconds in and out, payload's start.
+    /// A file for a line a packet: way, fate, protocol, payload's bytes, nanoseconds in and out, ports, TCP's sequence
+    /// number, payload's start.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 }

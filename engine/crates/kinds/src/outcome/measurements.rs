@@ -157,6 +157,13 @@ pub struct DrainCut {
     pub flows: std::collections::BTreeMap<u32, (u64, Option<u64>)>,
 }
 
+impl DrainCut {
+    /// The bytes of all flows.
+    pub fn bytes(&self) -> u64 {
+        self.flows.values().map(|(bytes, _)| bytes).sum()
+    }
+}
+
 /// Everything that one end measured.
 #[derive(Debug, Default)]
 pub struct Measured {

@@ -66,6 +66,20 @@ impl Drain {
     pub fn hold(&mut self, held: DrainCut) {
         self.held = Some(held);
     }
+
+    /// What had come when the window was over, once it is.
+    pub fn held(&self) -> Option<&DrainCut> {
+        self.held.as_ref()
+    }
+}
+
+/// How long `bytes` take at the greatest rate at which some came: where packets were lost, what came behind them waits
+/// unread for seconds, and the rate until now says less than the path carries.
+pub fn needed(bytes: u64, came: impl IntoIterator<Item = (u64, Duration)>) -> Duration {
+    let seconds =
+        came.into_iter().map(|(came, elapsed)| bytes as f64 * elapsed.as_secs_f64() / came as f64);
+    let least = seconds.filter(|seconds| !seconds.is_nan()).fold(f64::INFINITY, f64::min);
+    Duration::try_from_secs_f64(least).unwrap_or(Duration::MAX).min(LIMIT * 2)
 }
 
 #[cfg(test)]
@@ -73,6 +87,17 @@ mod tests {
     use proto::Params;
 
     use super::*;
+
+    #[test]
+    fn the_rest_takes_its_time_at_the_greatest_rate_seen() {
+        let seconds = Duration::from_secs;
+        // 1.0 MB in the 10 s of the window and 0.6 MB in 10 s of the drain, for the rest waits behind a gap.
+        let came = [(1_600_000, seconds(20)), (1_000_000, seconds(10))];
+        assert_eq!(needed(3_400_000, came), seconds(34));
+        assert_eq!(needed(3_400_000, [came[0]]), Duration::from_millis(42_500));
+        assert_eq!(needed(0, came), Duration::ZERO);
+        assert_eq!(needed(1, [(0, seconds(9))]), LIMIT * 2);
+    }
 
     #[test]
     fn what_came_in_the_window_is_held_and_given_back_when_the_drain_takes_too_long() {

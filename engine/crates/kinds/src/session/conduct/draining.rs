@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::Conduct;
 use crate::flow::part::Part;
 use crate::outcome::measurements::DrainCut;
-use crate::session::drain::{self, Step};
+use crate::session::drain::{self, Drain, Step};
 
 impl Conduct<'_> {
     /// Notes what has come when the window is over, and ends a drain that takes too long.
@@ -34,18 +34,21 @@ impl Conduct<'_> {
         }
     }
 
-    /// How long the rest of the streams takes at the rate until now, once the sender has told how much it sent.
+    /// How long the rest of the streams takes, once the sender has told how much it sent.
     fn still_needed(&self, now: Instant) -> Option<Duration> {
         if !self.brief.transport.has_connections() {
             return None;
         }
         let sent: u64 = self.measured.peer_sent.as_ref()?.iter().map(|flow| flow.bytes).sum();
-        let received = self.threads().count().bytes.saturating_sub(self.bytes_before_window);
-        let begin = self.clock.as_ref()?.origin + self.brief.settings.warmup;
-        let elapsed = now.saturating_duration_since(begin).as_secs_f64();
-        let seconds = sent.saturating_sub(received) as f64 * elapsed / received as f64;
-        let needed = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-        Some(needed.min(drain::LIMIT * 2))
+        let clock = self.clock.as_ref()?;
+        let begin = clock.origin + self.brief.settings.warmup;
+        let since_begin = |at: Instant| at.saturating_duration_since(begin);
+        let received = |bytes: u64| bytes.saturating_sub(self.bytes_before_window);
+        let until_now = (received(self.threads().count().bytes), since_begin(now));
+        let held = clock.drain.as_ref().and_then(Drain::held);
+        let in_window = held.map(|held| (received(held.bytes()), since_begin(held.at)));
+        let rest = sent.saturating_sub(until_now.0);
+        Some(drain::needed(rest, [Some(until_now), in_window].into_iter().flatten()))
     }
 
     fn received_until(&self, now: Instant) -> DrainCut {
