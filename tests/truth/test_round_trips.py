@@ -9,7 +9,7 @@ import pytest
 from bench.truth.delays.circuits import in_turn, summary
 from bench.truth.ground.attempt import attempt, begin
 from bench.truth.ground.topology import SINK_ADDRESS, process, wait_for_port
-from bench.truth.ground.wire import build, wired
+from bench.truth.ground.wire import Wire, build, wired
 
 pytestmark = pytest.mark.needs("Rust", "network namespaces")
 
@@ -87,6 +87,34 @@ def test_a_server_that_is_cut_off_for_a_while_is_an_outage() -> None:
 
 # A window that begins late has too high a rate each time; a sink that got no CPU for a while has it once.
 _MOST_BPS, _TRIES = 2.5 * 2_000_000, 3
+# Tests until the word of the start is lost, mostly the second.
+_MOST_TO_LOSE_IT = 10
+
+
+def place_of_start(wire: Wire) -> tuple[int, bool]:
+    """Return which of an ended wire's packets, from 1, was the first word of the start, and whether it was lost."""
+    met = [packet for protocol in ("tcp", "udp", "icmp", "other") for packet in wire.packets("forward", protocol)]
+    met.sort(key=lambda packet: packet.arrived)
+    return next((place, packet.fate == "lost") for place, packet in enumerate(met, 1) if b'"start"' in packet.start)
+
+
+@pytest.mark.parametrize("kind", ["udp_stream", "tcp_stream"])
+def test_a_lost_word_of_the_start_makes_no_interval_of_zero_in_reverse(kind: str) -> None:
+    params = {"direction": "reverse", "rate_bps": 2_000_000, "duration_seconds": 0.5, "report_interval_seconds": 0.1}
+    # Which packet the word is goes by the kind, and a little by the machine.
+    every, is_lost = 10_000, False
+    for _ in range(_MOST_TO_LOSE_IT):
+        with wired(both="delay=5ms", forward=f"loss=1/{every}", is_control_apart=True, is_logged=True) as (pair, wire):
+            tried = attempt(pair, kind, params)
+            wire.end()
+            assert tried.code == 0, tried.stderr
+            every, is_lost = place_of_start(wire)
+        if is_lost:
+            break
+    assert is_lost
+    throughputs = [interval["metrics"]["throughput_bps"] for interval in tried.result["intervals"]]
+    assert len(throughputs) == 5
+    assert 1_000_000 < min(throughputs) <= max(throughputs) < 3_000_000
 
 
 @pytest.mark.parametrize("every", [8, 11])

@@ -79,6 +79,11 @@ impl Link {
         Some(Duration::from_secs_f64(info.minimum_rtt_seconds.unwrap_or(info.rtt_seconds)))
     }
 
+    /// Whether the peer's host has acknowledged all that was said.
+    pub fn is_acknowledged(&self) -> bool {
+        net::tcp_info(self.socket.as_fd()).is_some_and(|info| info.unacknowledged_segments == 0)
+    }
+
     /// The socket, for addresses.
     pub fn socket(&self) -> &OwnedFd {
         &self.socket

@@ -36,6 +36,8 @@ pub struct TcpInfo {
     pub send_buffer_limited_seconds: Option<f64>,
     /// Payload bytes sent again (kernel 4.19 and later).
     pub retransmitted_bytes: Option<u64>,
+    /// Segments that were sent and not acknowledged yet.
+    pub unacknowledged_segments: u32,
     /// Payload bytes that the peer has acknowledged (kernel 4.1 and later).
     pub acknowledged_bytes: Option<u64>,
     /// Payload bytes received in order (kernel 4.1 and later).
@@ -72,6 +74,7 @@ struct KernelTcpInfo {
 
 // Places of the u32 fields after the eight bytes, in the order of linux/tcp.h.
 const WORD_SEND_MSS: usize = 2;
+const WORD_UNACKNOWLEDGED: usize = 4;
 const WORD_LAST_ACKNOWLEDGEMENT_MILLISECONDS: usize = 12;
 const WORD_RTT_MICROSECONDS: usize = 15;
 const WORD_RTT_VARIATION_MICROSECONDS: usize = 16;
@@ -134,6 +137,7 @@ impl KernelTcpInfo {
             receiver_limited_seconds: written!(self, length, receiver_limited).map(seconds),
             send_buffer_limited_seconds: written!(self, length, send_buffer_limited).map(seconds),
             retransmitted_bytes: written!(self, length, bytes_retransmitted),
+            unacknowledged_segments: word(WORD_UNACKNOWLEDGED),
             acknowledged_bytes: written!(self, length, bytes_acked),
             received_bytes: written!(self, length, bytes_received),
             silence_seconds: f64::from(word(WORD_LAST_ACKNOWLEDGEMENT_MILLISECONDS)) / 1e3,
@@ -223,11 +227,13 @@ mod tests {
         const KERNEL_4_9: usize = 168;
         let mut raw = KernelTcpInfo::default();
         raw.words[16] = 250;
+        raw.words[4] = 3;
         raw.state_to_flags[7] = super::APPLICATION_LIMITED;
         raw.delivery_rate = 1_000;
         let oldest = raw.readable(KERNEL_3_10);
         assert_eq!((oldest.minimum_rtt_seconds, oldest.data_segments_received), (None, None));
         assert_eq!((oldest.delivery_rate_bps, oldest.busy_seconds), (None, None));
+        assert_eq!(oldest.unacknowledged_segments, 3);
         assert_eq!(oldest.is_delivery_application_limited, None);
         assert!((oldest.rtt_variation_seconds - 250e-6).abs() < 1e-12);
         let old = raw.readable(KERNEL_4_9);

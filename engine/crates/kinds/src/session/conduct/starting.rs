@@ -9,9 +9,11 @@ use proto::{EventBody, FailureCode, LinkMessage, Role, SessionState};
 
 use super::{Clock, Conduct, OVERTIME_LIMIT};
 use crate::failure::Failure;
+use crate::flow::counter::Count;
 use crate::flow::part::Part;
 use crate::host_window::InterfaceWatch;
 use crate::kind::Cut;
+use crate::line::link::Link;
 use crate::line::signal::Signal;
 use crate::line::steps::{FLOWS_LIMIT, STEP_LIMIT};
 use crate::line::traffic::Traffic;
@@ -60,7 +62,8 @@ impl Conduct<'_> {
             Role::Source => self.start_source(timed, is_measured_at_once)?,
             Role::Sink => self.start_sink()?,
         }
-        let origin = self.gate.open();
+        let opened_at = self.gate.open();
+        let origin = self.begin_of_traffic(opened_at)?;
         if self.role() == Role::Sink && is_measured_at_once {
             self.begin_meter();
         }
@@ -109,6 +112,37 @@ impl Conduct<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A source that only receives begins with the first traffic, or when the start has come to the sink: the word may be
+    /// lost on the way, and come a time-out later. Its threads, let go at `opened_at`, count meanwhile.
+    fn begin_of_traffic(&mut self, opened_at: Instant) -> Result<Instant, Failure> {
+        let threads = self.threads();
+        if self.role() == Role::Sink || threads.timed_count() > 0 || !threads.has(Part::Receiver) {
+            return Ok(opened_at);
+        }
+        let give_up = opened_at + self.line.patience(FLOWS_LIMIT);
+        let mut looked_at = opened_at;
+        loop {
+            let before = std::mem::replace(&mut looked_at, Instant::now());
+            if self.has_begun() || looked_at >= give_up {
+                return Ok(before);
+            }
+            match self.line.wait(looked_at + TRAFFIC_LOOK_INTERVAL)? {
+                Some(word @ Signal::Link(_)) => {
+                    self.line.keep(vec![word]);
+                    return Ok(looked_at);
+                }
+                Some(signal) => self.handle(signal)?,
+                None => {}
+            }
+        }
+    }
+
+    fn has_begun(&self) -> bool {
+        let threads = self.threads();
+        let has_start = self.line.link().is_some_and(Link::is_acknowledged);
+        has_start || threads.are_done() || threads.count() != Count::default()
     }
 
     /// Whether a flow has brought what is to be measured; late datagrams of the set-up are thrown away.
