@@ -14,7 +14,7 @@ State, Severity = Alert.State, Alert.Severity
 
 
 def listed(page: str) -> list[int]:
-    return [int(found) for found in re.findall(r'data-row="(\d+)"', page)]
+    return [int(found) for found in re.findall(r'class="card-title"><a href="/alerts/(\d+)"', page)]
 
 
 def ids_at(client: Client, address: str) -> list[int]:

@@ -78,8 +78,8 @@ def test_a_snooze_has_a_length_or_a_time_and_hides_it_from_the_list(signed_in: C
     page = signed_in.get(f"/alerts/{alert.pk}").content.decode()
     assert "Snoozed until it gets worse." in page
     assert "End the snooze" in page
-    assert f'data-row="{alert.pk}"' not in signed_in.get("/alerts").content.decode()
-    assert f'data-row="{alert.pk}"' in signed_in.get("/alerts?state=snoozed").content.decode()
+    assert f'href="/alerts/{alert.pk}"' not in signed_in.get("/alerts").content.decode()
+    assert f'href="/alerts/{alert.pk}"' in signed_in.get("/alerts?state=snoozed").content.decode()
     signed_in.post(f"/alerts/{alert.pk}/move", {"action": "wake"})
     signed_in.post(f"/alerts/{alert.pk}/move", {"action": "snooze", "until": "2099-01-02T03:04"})
     assert "snoozed until 2099-01-02 03:04 UTC · ada" in signed_in.get(f"/alerts/{alert.pk}").content.decode()
