@@ -93,7 +93,7 @@ class Drawing:
         )
 
     def _without_result(self, lines: Sequence[HistoryLine]) -> str:
-        """Say how many runs gave no whole result where points stand for several: beside others they are no gap."""
+        """Return a sentence that counts incomplete runs, or nothing where each point is a run and gaps show them."""
         if self.points.step == "run":
             return ""
         of = {line.pair.pk: set[tuple[str, str]]() for line in lines}
