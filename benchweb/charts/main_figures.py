@@ -125,7 +125,7 @@ class MainFigure:
     median: float
     extremes: tuple[float, float]
     before: list[float]
-    # What a live alert tells of its series, where the run isn't from before that.
+    # What a live alert tells of its series.
     worsening: Worsening | None = None
 
     @property
@@ -138,9 +138,9 @@ class MainFigure:
         return deviation_of(self.values, self.metric)
 
     @property
-    def is_worse_for_long(self) -> bool:
-        """Tell whether it is as bad as the runs before it, which an alert tells of."""
-        return self.worsening is not None and not (self.change and self.change.is_significant)
+    def lasting(self) -> Worsening | None:
+        """Return what an alert tells of, where this run is as bad as the runs before it."""
+        return self.worsening if self.worsening and self.worsening.lasts(self.at, self.change) else None
 
     @property
     def setting(self) -> str:
@@ -257,5 +257,5 @@ def _figure(row: _Row, worsening: Worsening | None) -> MainFigure:
         median=row.median,
         extremes=(row.low, row.high),
         before=(row.latest_before or [])[::-1] if row.medians is None else row.medians[:-1],
-        worsening=worsening if worsening and worsening.since <= row.at else None,
+        worsening=worsening,
     )

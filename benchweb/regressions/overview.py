@@ -12,6 +12,7 @@ from django.db.models.functions import Abs, Coalesce, JSONObject
 from benchweb.regressions.handling.snoozes import is_snoozed
 from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.regressions.selectors import named_alerts
+from benchweb.statistics import Deviation
 
 # People have dealt with these: they are in the history of alerts, not in the morning.
 DONE_STATES = (
@@ -40,6 +41,10 @@ class Worsening:
 
     alert: int
     since: datetime
+
+    def lasts(self, at: datetime, change: Deviation | None) -> bool:
+        """Tell whether a run at that time is as bad as the runs before it: the comparison with these tells nothing."""
+        return self.since <= at and not (change and change.is_significant)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from benchweb.catalog import Kind, Metric, catalog
 from benchweb.charts.lines import sweeps
 from benchweb.charts.run.verdict import Headline, headline_of, limits_of
 from benchweb.common.rows import fetch
+from benchweb.regressions.overview import Worsening, worsenings
 from benchweb.results.ingest import identity_digest
 from benchweb.results.run_summaries import deviation_of
 from benchweb.results.selectors import TrialRow
@@ -24,7 +25,7 @@ _MOST_BEFORE = 30
 _MOST_AFTER = 10
 
 _NEAR = """
-SELECT series.kind, figure.run_id AS run, figure.at, figure.median
+SELECT series.id AS series, series.kind, figure.run_id AS run, figure.at, figure.median
 FROM unnest(%(kinds)s::text[], %(metrics)s::text[], %(digests)s::text[]) AS wanted(kind, metric, digest)
 JOIN results_series series ON series.pair_id = %(pair)s AND series.kind = wanted.kind
     AND series.metric = wanted.metric AND series.identity_digest = wanted.digest
@@ -54,6 +55,8 @@ class UsualFigure:
     values: list[float]
     mark: int | None
     usual: Deviation | None
+    # What a live alert tells of, where this run is as bad as the runs before it.
+    lasting: Worsening | None
 
     @property
     def band(self) -> tuple[float, float] | None:
@@ -71,6 +74,7 @@ class UsualFigure:
 
 @dataclass(frozen=True)
 class _Near:
+    series: int
     kind: str
     run: int
     at: datetime
@@ -78,7 +82,7 @@ class _Near:
 
 
 def usual_figures(run: Run, trials: Sequence[TrialRow]) -> list[UsualFigure]:
-    """Return each kind's figure beside what is usual, in the catalog's order; one query."""
+    """Return each kind's figure beside what is usual, in the catalog's order; two queries."""
     headlines = [(sweep, *headline_of(sweep)) for sweep in sweeps(trials, catalog().kinds)]
     identities = [sweep.kind.identity(trial.params) for sweep, _headline, trial in headlines]
     at = run.started_at or timezone.now()
@@ -95,6 +99,7 @@ def usual_figures(run: Run, trials: Sequence[TrialRow]) -> list[UsualFigure]:
     near: dict[str, list[_Near]] = defaultdict(list)
     for row in fetch(_Near, _NEAR, values):
         near[row.kind].append(row)
+    told = worsenings({rows[0].series for rows in near.values()}) if near else {}
     is_open = run.state in OPEN_STATES
     figures = []
     for (sweep, headline, _trial), identity in zip(headlines, identities, strict=True):
@@ -102,6 +107,9 @@ def usual_figures(run: Run, trials: Sequence[TrialRow]) -> list[UsualFigure]:
         before = [figure.median for figure in near[kind.name] if figure.at < at]
         after = [figure.median for figure in near[kind.name] if figure.at >= at]
         metric = kind.metrics[kind.headline]
+        # Half of the repetitions compare with nothing.
+        usual = deviation_of([*before, *own], metric) if own and not is_open else None
+        worsening = told.get(near[kind.name][0].series) if own and near[kind.name] and not is_open else None
         figures.append(
             UsualFigure(
                 kind=kind,
@@ -111,8 +119,8 @@ def usual_figures(run: Run, trials: Sequence[TrialRow]) -> list[UsualFigure]:
                 limited_by=limits_of(sweep.trials),
                 values=[*before, *own, *after],
                 mark=len(before) if own else None,
-                # Half of the repetitions compare with nothing.
-                usual=deviation_of([*before, *own], metric) if own and not is_open else None,
+                usual=usual,
+                lasting=worsening if worsening and worsening.lasts(at, usual) else None,
             )
         )
     return figures

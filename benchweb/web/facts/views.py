@@ -8,7 +8,7 @@ from benchweb.accounts.roles.needs import needs
 from benchweb.hosts.facts.differences import FACTS
 from benchweb.hosts.models import Environment, Host
 from benchweb.web.facts.changes import FILTERS, read_changes
-from benchweb.web.shared.lists import list_page
+from benchweb.web.shared.lists import choices_of_all, list_page
 from benchweb.web.shared.zones import reader_zone
 
 
@@ -25,8 +25,9 @@ def fact_changes(request: HttpRequest) -> HttpResponse:
         "filters": filters,
         "is_filtered": any(filters.values()),
         "facts": list(FACTS.items()),
-        "hosts": Host.objects.filter(archived_at=None).values_list("pk", "name"),
-        "environments": Environment.objects.filter(archived_at=None).values_list("pk", "name"),
+        **choices_of_all(
+            environments=Environment.objects.filter(archived_at=None), hosts=Host.objects.filter(archived_at=None)
+        ),
     }
     return list_page(request, "facts/changes.html", context)
 

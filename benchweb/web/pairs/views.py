@@ -31,7 +31,7 @@ from benchweb.web.pairs.path_panel import PathPanel, path_panel
 from benchweb.web.series.section import series_section
 from benchweb.web.shared.archiving import archive_page, archive_several, counted, restore_several, retained_runs, ticked
 from benchweb.web.shared.awaited_check import AwaitedCheck
-from benchweb.web.shared.lists import RUNS_DISPLAYED, Column, chosen_columns, list_page, listing
+from benchweb.web.shared.lists import RUNS_DISPLAYED, Column, choices_of_all, chosen_columns, list_page, listing
 from benchweb.web.shared.next_step import lone_host
 
 
@@ -105,8 +105,9 @@ def pair_list(request: HttpRequest) -> HttpResponse:
         "label_url": can_of(request.user).address("pairs_label"),
         "labels": labels_in_use(Pair),
         "archived": archived,
-        "environments": Environment.objects.filter(archived_at=None).values_list("pk", "name"),
-        "hosts": Host.objects.filter(archived_at=None).values_list("pk", "name"),
+        **choices_of_all(
+            environments=Environment.objects.filter(archived_at=None), hosts=Host.objects.filter(archived_at=None)
+        ),
         "statuses": [(value, state_word(value)) for value in Endpoint.Status.values],
         "paths": [*Pair.Path.choices, (selectors.FAULTY, state_word(selectors.FAULTY))],
     }

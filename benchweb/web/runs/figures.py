@@ -20,7 +20,7 @@ class FigureRow:
 
 
 def figure_rows(run: Run, trials: Sequence[TrialRow]) -> list[FigureRow]:
-    """Return a row for each kind of a run; one query."""
+    """Return a row for each kind of a run; two queries."""
     of = {"pair": run.pair_id}
     return [
         FigureRow(figure, history_url(of, figure.kind, figure.metric.key, figure.params))

@@ -30,7 +30,7 @@ from benchweb.runs.selectors import environments_of_runs
 from benchweb.web.runs.launch_days import LAUNCH_DAYS, launched_within
 from benchweb.web.runs.rows import COLUMNS, run_rows
 from benchweb.web.shared.archiving import ticked
-from benchweb.web.shared.lists import MOST_RUNS_COUNTED, chosen_columns, list_page, listing, posted_back
+from benchweb.web.shared.lists import MOST_RUNS_COUNTED, choices_of_all, chosen_columns, list_page, listing, posted_back
 from benchweb.web.shared.zones import reader_zone
 from benchweb.web.ticked.export import csv_answer
 from benchweb.web.ticked.labels import rows_labelled
@@ -141,11 +141,10 @@ def _id(text: str) -> int:
 
 def _choices(query: QueryDict) -> dict[str, object]:
     """Return what may be chosen; a pair by its hosts' names where there are too many for a list."""
-    return {
-        "states": State.values,
-        "without_result": WITHOUT_RESULT,
-        "plans": plan_choices(row_id(query.get("plan", ""))),
-        "pairs": pair_choices(most=MOST_PAIRS, chosen=_id(query.get("pair", ""))),
-        "environments": Environment.objects.filter(archived_at=None).values_list("pk", "name"),
-        "hosts": Host.objects.filter(archived_at=None).values_list("pk", "name"),
-    }
+    choices = choices_of_all(
+        plans=plan_choices(row_id(query.get("plan", ""))),
+        environments=Environment.objects.filter(archived_at=None),
+        hosts=Host.objects.filter(archived_at=None),
+    )
+    pairs = pair_choices(most=MOST_PAIRS, chosen=_id(query.get("pair", "")))
+    return {"states": State.values, "without_result": WITHOUT_RESULT, "pairs": pairs, **choices}

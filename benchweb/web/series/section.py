@@ -1,7 +1,7 @@
 """Series at a glance: a line of its recent runs, the latest median with its spread, and the change."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -14,6 +14,7 @@ from django.utils import timezone
 from benchweb.catalog import Kind, Metric, catalog
 from benchweb.charts.sparkline import with_gaps
 from benchweb.common.rows import row_id
+from benchweb.regressions.overview import Worsening, worsenings
 from benchweb.results.run_summaries import deviation_of
 from benchweb.results.series_summaries import Scope, SeriesSummary, series_summaries
 from benchweb.statistics import Deviation
@@ -34,6 +35,8 @@ class SeriesRow:
     # None is a run that is missing by the rhythm of the others.
     values: Sequence[float | None]
     change: Deviation | None
+    # What a live alert tells of, where the latest run is as bad as the runs before it.
+    lasting: Worsening | None
 
     @property
     def label(self) -> str:
@@ -56,12 +59,13 @@ class SeriesRow:
         return history_url({"pair": self.row.pair_id}, self.kind, self.metric.key, self.params)
 
 
-def series_rows(rows: Iterable[SeriesSummary]) -> list[SeriesRow]:
-    """Prepare rows for a page; what has left the catalog has no name and is left out."""
+def series_rows(rows: Collection[SeriesSummary]) -> list[SeriesRow]:
+    """Prepare rows for a page; what has left the catalog has no name and is left out. One query."""
     now = timezone.now()
     kinds = catalog().kinds
+    told = worsenings([row.series_id for row in rows]) if rows else {}
     return [
-        _prepared(row, kinds[row.kind], now)
+        _prepared(row, kinds[row.kind], now, told.get(row.series_id))
         for row in rows
         if row.kind in kinds and row.metric in kinds[row.kind].metrics
     ]
@@ -80,15 +84,17 @@ def measured_query(kind: str, metric: str, written: str) -> str:
     return urlencode({"kind": kind, "metric": metric, **parameters})
 
 
-def _prepared(row: SeriesSummary, kind: Kind, now: datetime) -> SeriesRow:
+def _prepared(row: SeriesSummary, kind: Kind, now: datetime, worsening: Worsening | None) -> SeriesRow:
     metric = kind.metrics[row.metric]
+    change = deviation_of(row.medians, metric)
     return SeriesRow(
         row=row,
         kind=kind,
         metric=metric,
         params=kind.stated_defaults | row.identity,
         values=with_gaps(row.ats, row.medians, now),
-        change=deviation_of(row.medians, metric),
+        change=change,
+        lasting=worsening if worsening and worsening.lasts(row.at, change) else None,
     )
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from django.contrib.auth.models import User
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, Value
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -241,6 +241,15 @@ def part_of_query(query: QueryDict, names: Collection[str]) -> str:
 def choices_of(rows: "QuerySet[Any, Any]") -> list[tuple[str, str]]:
     """Return rows to choose from, as ids and names in order; of very many the first."""
     return [(str(pk), name) for pk, name in rows.order_by("name").values_list("pk", "name")[:_MOST_CHOICES]]
+
+
+def choices_of_all(**lists: "QuerySet[Any, Any]") -> dict[str, list[tuple[int, str]]]:
+    """Return the rows of several lists to filter by, as ids and names in order; one query."""
+    first, *others = (rows.order_by().values_list(Value(of), "pk", "name") for of, rows in lists.items())
+    choices: dict[str, list[tuple[int, str]]] = {of: [] for of in lists}
+    for of, pk, name in first.union(*others, all=True).order_by("name", "pk"):
+        choices[of].append((pk, name))
+    return choices
 
 
 @dataclass(frozen=True)

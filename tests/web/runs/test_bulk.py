@@ -105,7 +105,9 @@ def test_each_row_has_its_main_figure_its_change_and_the_runs_before(signed_in: 
         assert '<svg class="sparkline"' in page, path
 
 
-def test_lists_tell_of_a_fall_that_an_alert_is_open_for_though_the_runs_before_have_it_too(signed_in: Client) -> None:
+def test_lists_and_pages_tell_of_a_fall_with_an_alert_that_the_runs_before_have_too(
+    signed_in: Client,
+) -> None:
     pair = make_pair()
     runs = judged(pair, [1.0] * 20 + [0.7] * 28, first=-60)
     rebuild()
@@ -115,12 +117,13 @@ def test_lists_tell_of_a_fall_that_an_alert_is_open_for_though_the_runs_before_h
     assert not last.change.is_significant
     assert last.worsening.since == night(-40)
     told = f'href="/alerts/{alert.pk}">worse since <time'
-    for path in ("/runs", "/pairs", "/plans?sort=-created_at", "/hosts", "/campaigns"):
+    pages = (f"/pairs/{pair.pk}", f"/hosts/{pair.source.host_id}")
+    for path in ("/runs", "/pairs", "/plans?sort=-created_at", "/hosts", "/campaigns", *pages):
         assert told in signed_in.get(path).content.decode(), path
     before, since = (figures_of_runs([runs[place].pk])[runs[place].pk] for place in (19, 20))
-    assert before.worsening is None
+    assert before.lasting is None
     # The first bad night stands out by itself: by how much says more.
-    assert since.worsening is not None and not since.is_worse_for_long
+    assert since.worsening is not None and since.lasting is None
     expect(alert_id=alert.pk, by=None)
     assert told not in signed_in.get("/pairs").content.decode()
 

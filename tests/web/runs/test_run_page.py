@@ -10,9 +10,14 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from benchweb.regressions.judging.judge import judge_run
+from benchweb.regressions.models import Alert
 from benchweb.results.ingest import ingest, parsed_result
+from benchweb.results.run_summaries import write_figures
 from benchweb.runs.models import Run, State
-from tests.factories import SIZES, make_run
+from tests.charts.history_rows import past_run
+from tests.factories import SIZES, make_pair, make_plan, make_run
+from tests.regressions.judged import level, night
 
 pytestmark = pytest.mark.django_db
 # Session with its user, run, its import, trials, two neighbours, what is usual, last result's facts, the facts, events.
@@ -66,6 +71,20 @@ def test_a_finished_run_says_its_best_figure_with_spread_and_repetitions(reader:
     assert "4 of 4 trials finished." in text
     assert "TCP stream at 16 KiB 16.3 Gbit/s n=1" in text
     assert "31.0 k transactions/s n=1" in text
+
+
+def test_a_run_tells_of_a_fall_that_the_runs_before_have_too(reader: Client) -> None:
+    pair, plan = make_pair(), make_plan()
+    runs = []
+    for number in range(48):
+        rate = level(number, 1.0 if number < 20 else 0.7)
+        runs.append(past_run(plan, pair, night(number - 60), {"throughput_bps": rate}))
+        write_figures()
+        judge_run(runs[-1].pk)
+    told = f'href="/alerts/{Alert.objects.get().pk}">worse since <time'
+    pages = [reader.get(f"/runs/{runs[place].pk}").content.decode() for place in (19, 20, 47)]
+    assert "▼ −30" in pages[1]
+    assert [told in page for page in pages] == [False, False, True]
 
 
 def test_a_run_page_costs_the_same_queries_whatever_its_length(
