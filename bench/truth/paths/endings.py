@@ -21,6 +21,8 @@ BREAK_AFTER_SECONDS = 2.5
 TEST_FAILED = 5
 # A path that is cut for less than that may come back; an engine whose host answers for it is not.
 LOST_PEER_SECONDS, HUNG_ENGINE_SECONDS = 15, 3
+# A lost engine is asked for so long whether it was restarted.
+ASKED_SECONDS = 3
 # What comes is noted each second, silence is looked for each second, and threads take a moment to end.
 LATE_SECONDS = 4
 RATES = {
@@ -143,9 +145,10 @@ def hung(between: Link, kind: str) -> Iterator[Verdict]:
             command("kill", "-CONT", *pids)
         took = time.monotonic() - began
     yield Verdict(f"{title}: exit code", TEST_FAILED, run.returncode, 0, "")
-    yield from noticed(title, HUNG_ENGINE_SECONDS, took)
+    yield from noticed(title, HUNG_ENGINE_SECONDS + ASKED_SECONDS, took)
     yield Verdict(f"{title}: flagged as partial", 1, float("partial" in json.loads(output)["flags"]), 0, "")
     yield Verdict(f"{title}: says that the host answers", 1, float("though its host answers" in stderr), 0, "")
+    yield Verdict(f"{title}: says that its engine doesn't", 1, float("doesn't answer any more" in stderr), 0, "")
 
 
 def prove() -> Iterator[Verdict]:
