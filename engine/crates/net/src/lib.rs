@@ -39,7 +39,7 @@ pub use socket::{
 pub use traffic::{
     Arrived, MOST_BYTES, MOST_DATAGRAMS, RECEIVE_BYTES, Readiness, Released, Wake, accept,
     allow_pages, block, disconnect, end_reading, end_sending, end_traffic, is_readable,
-    join_receives, may_pass, memory_file, never_block, path_mtu, peek_now, receive, receive_from,
+    join_receives, may_pass, memory_file, never_block, path_mtu, receive, receive_from,
     receive_joined, receive_now, receive_stamped, released, reset_on_close, send, send_each,
     send_file, send_from, send_now, send_pages, split_sends, stamp_arrivals, tell_destinations,
     unread_bytes, wait_for_release, wait_readable,

@@ -85,16 +85,6 @@ pub fn receive_now(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<usize, E
     rustix::net::recv(socket, buffer, RecvFlags::DONTWAIT).map(|(bytes, _)| bytes)
 }
 
-/// Looks at what is there already, and leaves it there.
-///
-/// # Errors
-/// `EAGAIN` when nothing is, else what `recv(2)` says.
-#[inline]
-pub fn peek_now(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<usize, Errno> {
-    let flags = RecvFlags::DONTWAIT | RecvFlags::PEEK;
-    rustix::net::recv(socket, buffer, flags).map(|(bytes, _)| bytes)
-}
-
 /// Accepts one connection: the socket, blocking, and its peer.
 ///
 /// # Errors

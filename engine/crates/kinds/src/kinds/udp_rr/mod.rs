@@ -9,6 +9,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Instant;
 
+use proto::wire::is_udp_setup;
 use proto::{EndReport, Metrics, Params, Role, RunResult};
 
 use self::window::Window;
@@ -203,7 +204,8 @@ fn answer(end: &End, cue: &Cue, rr: UdpRr) -> Finished {
     let mut requests = 0;
     loop {
         match net::receive(socket, &mut request) {
-            Ok(bytes) if bytes == request_bytes => {
+            // A late repeat of the set-up's may have a request's length.
+            Ok(bytes) if bytes == request_bytes && !is_udp_setup(&request[..bytes]) => {
                 requests += 1;
                 cue.counter.set_units(requests);
                 response[..number_bytes].copy_from_slice(&request[..number_bytes]);

@@ -1,10 +1,8 @@
 //! The begin of a test: threads, sockets that are looked at, and who goes first.
 
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::wire::is_udp_setup;
 use proto::{EventBody, FailureCode, LinkMessage, Role, SessionState};
 
 use super::{Clock, Conduct, OVERTIME_LIMIT};
@@ -30,8 +28,6 @@ use crate::session::threads::Threads;
 
 /// How often a sink that waits for the start looks for traffic.
 const TRAFFIC_LOOK_INTERVAL: Duration = Duration::from_millis(2);
-/// Longer than any datagram of the set-up.
-const SETUP_LENGTH: usize = 256;
 
 impl Conduct<'_> {
     pub(super) fn start(&mut self) -> Result<(), Failure> {
@@ -91,14 +87,19 @@ impl Conduct<'_> {
     }
 
     pub(super) fn start_sink(&mut self) -> Result<(), Failure> {
+        let counters = self.threads().counters();
+        let mut traffic = Traffic::new(Some(Arc::clone(&self.setup.end)), counters);
+        // What the set-up brought is none of the test's.
+        traffic.has_come();
         for index in 0..self.setup.end.flows.len() {
             let index =
                 u32::try_from(index).map_err(|error| Failure::internal(error.to_string()))?;
             self.line.tell(&LinkMessage::FlowReady { index })?;
         }
         let mut give_up = Instant::now() + self.line.patience(FLOWS_LIMIT);
-        // The word of the start may be lost on the way, and come a time-out later than the traffic behind it.
-        while !self.has_traffic() {
+        // The word of the start may be lost on the way, and come a time-out later than the traffic behind it, which
+        // the threads read and count already.
+        while !traffic.has_come() {
             match self.line.wait(give_up.min(Instant::now() + TRAFFIC_LOOK_INTERVAL))? {
                 Some(Signal::Link(LinkMessage::Start)) => return Ok(()),
                 Some(signal) => {
@@ -143,23 +144,6 @@ impl Conduct<'_> {
         let threads = self.threads();
         let has_start = self.line.link().is_some_and(Link::is_acknowledged);
         has_start || threads.are_done() || threads.count() != Count::default()
-    }
-
-    /// Whether a flow has brought what is to be measured; late datagrams of the set-up are thrown away.
-    fn has_traffic(&self) -> bool {
-        let has_datagrams = self.brief.transport.has_datagrams();
-        let mut buffer = [0; SETUP_LENGTH];
-        self.setup.end.flows.iter().any(|flow| {
-            loop {
-                match net::peek_now(flow.as_fd(), &mut buffer) {
-                    Ok(0) | Err(_) => return false,
-                    Ok(bytes) if has_datagrams && is_udp_setup(&buffer[..bytes]) => {
-                        let _ = net::receive_now(flow.as_fd(), &mut buffer);
-                    }
-                    Ok(_) => return true,
-                }
-            }
-        })
     }
 
     pub(super) fn begin_clock(&self, origin: Instant) -> Clock {
