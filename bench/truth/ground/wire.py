@@ -45,6 +45,10 @@ class Counts:
         return Counts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
 
+class FramesMissed(Failed):
+    """The wire itself was too slow for what it was given: no figure over it counts."""
+
+
 @dataclass(frozen=True)
 class WireReport:
     """Counts of both ways so far, by protocol: tcp, udp, icmp, neighbour, other."""
@@ -56,7 +60,9 @@ class WireReport:
     def read(cls, report: dict[str, Any]) -> WireReport:
         """Read a line of the wire's; frames that it missed are a failure of the rig."""
         if any(report["missed"]):
-            raise Failed(f"the wire itself missed {report['missed']} frames: the machine is too busy for this proof")
+            raise FramesMissed(
+                f"the wire itself missed {report['missed']} frames: the machine is too busy for this proof"
+            )
         ways = ({name: Counts(**counts) for name, counts in report[way].items()} for way in ("forward", "backward"))
         return cls(*ways)
 
