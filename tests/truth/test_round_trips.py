@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from datetime import datetime
+from typing import Any
 
 import pytest
 
@@ -96,7 +97,7 @@ def place_of_start(wire: Wire) -> tuple[int, bool]:
     return next((place, packet.fate == "lost") for place, packet in enumerate(met, 1) if b'"start"' in packet.start)
 
 
-def start_lost(kind: str, params: dict[str, object], *, both: str) -> tuple[Attempt, list[Packet]]:
+def start_lost(kind: str, params: dict[str, Any], *, both: str) -> tuple[Attempt, list[Packet]]:
     """Run tests until the first word of the start is lost in one, and comes a time-out later; with what else came."""
     # Which packet the word is goes by the kind, and a little by the machine.
     every = 10_000
