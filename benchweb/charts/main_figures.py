@@ -10,7 +10,7 @@ from benchweb.catalog import Kind, Metric, catalog
 from benchweb.catalog.translation import unknown_words
 from benchweb.common import formatting
 from benchweb.common.rows import fetch
-from benchweb.regressions.overview import Worsening, worsenings
+from benchweb.regressions.overview import Worsening, lasting, worsenings
 from benchweb.results.run_summaries import deviation_of
 from benchweb.statistics import Deviation
 
@@ -140,7 +140,7 @@ class MainFigure:
     @property
     def lasting(self) -> Worsening | None:
         """Return what an alert tells of, where this run is as bad as the runs before it."""
-        return self.worsening if self.worsening and self.worsening.lasts(self.at, self.change) else None
+        return lasting(self.worsening, self.at, self.change)
 
     @property
     def setting(self) -> str:

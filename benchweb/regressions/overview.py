@@ -42,10 +42,6 @@ class Worsening:
     alert: int
     since: datetime
 
-    def lasts(self, at: datetime, change: Deviation | None) -> bool:
-        """Tell whether a run at that time is as bad as the runs before it: the comparison with these tells nothing."""
-        return self.since <= at and not (change and change.is_significant)
-
 
 @dataclass(frozen=True)
 class EnvironmentAlerts:
@@ -103,6 +99,13 @@ def worsenings(series_ids: Collection[int]) -> dict[int, Worsening]:
     since = Coalesce("first_bad_run__started_at", "alert__begun_at")
     rows = parts.annotate(since=since).order_by("pk").values_list("series", "alert", "since")
     return {series: Worsening(alert, since) for series, alert, since in rows}
+
+
+def lasting(worsening: Worsening | None, at: datetime, change: Deviation | None) -> Worsening | None:
+    """Return a worsening where a run at that time is as bad as those before it, from which `change` tells nothing."""
+    if worsening is None or worsening.since > at or (change and change.is_significant):
+        return None
+    return worsening
 
 
 def _is_live() -> Q:

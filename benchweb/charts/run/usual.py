@@ -12,7 +12,7 @@ from benchweb.catalog import Kind, Metric, catalog
 from benchweb.charts.lines import sweeps
 from benchweb.charts.run.verdict import Headline, headline_of, limits_of
 from benchweb.common.rows import fetch
-from benchweb.regressions.overview import Worsening, worsenings
+from benchweb.regressions.overview import Worsening, lasting, worsenings
 from benchweb.results.ingest import identity_digest
 from benchweb.results.run_summaries import deviation_of
 from benchweb.results.selectors import TrialRow
@@ -109,7 +109,7 @@ def usual_figures(run: Run, trials: Sequence[TrialRow]) -> list[UsualFigure]:
         metric = kind.metrics[kind.headline]
         # Half of the repetitions compare with nothing.
         usual = deviation_of([*before, *own], metric) if own and not is_open else None
-        worsening = told.get(near[kind.name][0].series) if own and near[kind.name] and not is_open else None
+        worsening = told.get(near[kind.name][0].series) if usual and near[kind.name] else None
         figures.append(
             UsualFigure(
                 kind=kind,
@@ -120,7 +120,7 @@ def usual_figures(run: Run, trials: Sequence[TrialRow]) -> list[UsualFigure]:
                 values=[*before, *own, *after],
                 mark=len(before) if own else None,
                 usual=usual,
-                lasting=worsening if worsening and worsening.lasts(at, usual) else None,
+                lasting=lasting(worsening, at, usual),
             )
         )
     return figures

@@ -14,7 +14,7 @@ from django.utils import timezone
 from benchweb.catalog import Kind, Metric, catalog
 from benchweb.charts.sparkline import with_gaps
 from benchweb.common.rows import row_id
-from benchweb.regressions.overview import Worsening, worsenings
+from benchweb.regressions.overview import Worsening, lasting, worsenings
 from benchweb.results.run_summaries import deviation_of
 from benchweb.results.series_summaries import Scope, SeriesSummary, series_summaries
 from benchweb.statistics import Deviation
@@ -94,7 +94,7 @@ def _prepared(row: SeriesSummary, kind: Kind, now: datetime, worsening: Worsenin
         params=kind.stated_defaults | row.identity,
         values=with_gaps(row.ats, row.medians, now),
         change=change,
-        lasting=worsening if worsening and worsening.lasts(row.at, change) else None,
+        lasting=lasting(worsening, row.at, change),
     )
 
 
