@@ -1,5 +1,6 @@
-"""Memory and disk of this host: engine : mbw, STREAM and fio, interleaved medians; a tool against itself is the noise.
+"""Memory and disk of this host: engine : mbw, STREAM and fio; a tool against itself is the noise.
 
+Each round is the tool, the engine and the tool again; ratios are medians of the rounds' own, so that drift cancels.
 Needs mbw, fio, gcc and a release build. `--stream stream.c` compiles STREAM itself; else its four loops are taken.
 """
 
@@ -10,7 +11,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -24,6 +25,8 @@ MBW = {"memcpy": "-t0", "dumb": "-t1", "mcblock": "-t2"}
 STREAM = ("copy", "scale", "add", "triad")
 MEMORY_SHARE, DISK_SHARE = 0.03, 0.05
 DISK_BYTES = 256 * MEBI
+
+Measure = Callable[[], float]
 
 
 def printed(*command: str) -> str:
@@ -42,10 +45,11 @@ def memory(kernel: str, metric: str) -> float:
 
 
 def mbw(option: str) -> float:
+    """Return the mean of all passes but the first, which the engine leaves out too."""
     text = printed("taskset", "-c", CPU, "mbw", "-q", "-n", str(PASSES), option, str(ARRAY_MEBIBYTES))
-    found = re.search(r"AVG.*Copy: ([\d.]+) MiB/s", text)
-    assert found, text
-    return float(found[1]) * MEBI
+    rates = [float(found) * MEBI for found in re.findall(r"^\d+\t.*Copy: ([\d.]+) MiB/s", text, re.MULTILINE)]
+    assert len(rates) == PASSES, text
+    return statistics.harmonic_mean(rates[1:])
 
 
 def stream(program: Path, kernel: str) -> float:
@@ -63,6 +67,10 @@ def compiled(source: Path, folder: Path) -> Path:
 
 
 def fio(file: Path, pattern: str, depth: int, seconds: float) -> float:
+    """Return operations a second in a file that was just laid out, as the engine's is: how makes half of the rate."""
+    file.unlink(missing_ok=True)
+    layout = ("--rw=write", "--bs=1M", f"--size={DISK_BYTES}", "--direct=1", "--refill_buffers")
+    printed("fio", "--name=j", f"--filename={file}", *layout)
     text = printed(
         *("fio", "--name=j", "--thread", f"--filename={file}", f"--rw={pattern}", "--bs=4096", f"--iodepth={depth}"),
         *(f"--size={DISK_BYTES}", "--direct=1", "--ioengine=libaio", "--time_based", f"--runtime={seconds:.0f}"),
@@ -85,47 +93,52 @@ def disk(folder: Path, method: str, pattern: str, depth: int, seconds: float) ->
     )
 
 
-def compare(name: str, share: float, rounds: int, ours: Callable[[], float], peer: Callable[[], float]) -> bool:
-    """Run peer, ours and peer again in turn; print the medians' ratios, and tell whether ours is within the share."""
+def compare(name: str, share: float, rounds: int, ours: Measure, peer: Measure) -> bool:
+    """Run peer, ours and peer again in turn; print the ratios' medians, and tell whether ours is within the share."""
     first, mine, second = [], [], []
     for _ in range(rounds):
         first.append(peer())
         mine.append(ours())
         second.append(peer())
-    theirs, own = statistics.median(first + second), statistics.median(mine)
-    noise = statistics.median(first) / statistics.median(second)
-    is_within = abs(own / theirs - 1) <= share
-    print(f"| {name} | {own:,.4g} | {own / theirs:.3f} | {noise:.3f} | {'yes' if is_within else 'NO'} |", flush=True)
+    rounds_of_all = list(zip(first, mine, second, strict=True))
+    ratio = statistics.median(2 * own / (before + after) for before, own, after in rounds_of_all)
+    noise = statistics.median(before / after for before, _, after in rounds_of_all)
+    is_within = abs(ratio - 1) <= share
+    own = statistics.median(mine)
+    print(f"| {name} | {own:,.4g} | {ratio:.3f} | {noise:.3f} | {'yes' if is_within else 'NO'} |", flush=True)
     return is_within
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=7, help="of each disk test; memory has four times as many")
+    parser.add_argument("--only", default="", help="tests whose name has this in it")
     parser.add_argument("--seconds", type=float, default=5, help="of each disk test")
     parser.add_argument("--stream", type=Path, default=Path(__file__).with_name("four_loops.c"))
     parser.add_argument("--folder", type=Path, default=ROOT / "engine" / "target", help="on the disk to be measured")
     options = parser.parse_args()
-    rounds, seconds = options.rounds, options.seconds
     print("| test | engine | : tool | tool : tool | within |\n|---|---|---|---|---|")
-    verdicts = []
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
-        folder = Path(name)
-        program = compiled(options.stream, folder)
-        for kernel, option in MBW.items():
-            ours, peer = partial(memory, kernel, "memory_mean_bytes_per_second"), partial(mbw, option)
-            verdicts.append(compare(f"mbw {kernel}", MEMORY_SHARE, rounds, ours, peer))
-        for kernel in STREAM:
-            ours, peer = partial(memory, kernel, "memory_bytes_per_second"), partial(stream, program, kernel)
-            verdicts.append(compare(f"STREAM {kernel}", MEMORY_SHARE, rounds, ours, peer))
-        file = folder / "file"
-        printed("fio", "--name=j", f"--filename={file}", "--rw=write", "--bs=1M", f"--size={DISK_BYTES}", "--direct=1")
-        for pattern, depth in (("randread", 1), ("randwrite", 1), ("randread", 16), ("randwrite", 16)):
-            for method in ("fio", "native"):
-                ours = partial(disk, folder, method, pattern, depth, seconds)
-                peer = partial(fio, file, pattern, depth, seconds)
-                verdicts.append(compare(f"{pattern} {depth} by {method}", DISK_SHARE, rounds, ours, peer))
+        tests = list(comparisons(Path(name), options))
+        verdicts = [compare(*test) for test in tests if options.only in test[0]]
     return 0 if all(verdicts) else 1
+
+
+def comparisons(folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, float, int, Measure, Measure]]:
+    """Yield each test's name, the share that ours may be off, its rounds, and how ours and the tool measure it."""
+    rounds, seconds = options.rounds, options.seconds
+    program = compiled(options.stream, folder)
+    for kernel, option in MBW.items():
+        ours = partial(memory, kernel, "memory_mean_bytes_per_second")
+        yield f"mbw {kernel}", MEMORY_SHARE, 4 * rounds, ours, partial(mbw, option)
+    for kernel in STREAM:
+        ours = partial(memory, kernel, "memory_bytes_per_second")
+        yield f"STREAM {kernel}", MEMORY_SHARE, 4 * rounds, ours, partial(stream, program, kernel)
+    for pattern, depth in (("randread", 1), ("randwrite", 1), ("randread", 16), ("randwrite", 16)):
+        for method in ("fio", "native"):
+            ours = partial(disk, folder, method, pattern, depth, seconds)
+            peer = partial(fio, folder / "file", pattern, depth, seconds)
+            yield f"{pattern} {depth} by {method}", DISK_SHARE, rounds, ours, peer
 
 
 if __name__ == "__main__":

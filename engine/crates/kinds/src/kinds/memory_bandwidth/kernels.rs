@@ -6,6 +6,8 @@ use std::hint::black_box;
 const BLOCK_ELEMENTS: usize = 262_144 / 8;
 /// STREAM's.
 const FACTOR: f64 = 3.0;
+/// In STREAM's order.
+const STREAM: [Kernel; 4] = [Kernel::Copy, Kernel::Scale, Kernel::Add, Kernel::Triad];
 
 /// What is done with the arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +46,12 @@ impl Kernel {
             "write" => Self::Write,
             _ => Self::Copy,
         }
+    }
+
+    /// What a pass goes through, of which this kernel alone is timed: of STREAM all four in its order, since what the
+    /// kernel before left in the caches is written back meanwhile.
+    pub fn cycle(&self) -> &[Self] {
+        if STREAM.contains(self) { &STREAM } else { std::slice::from_ref(self) }
     }
 
     /// Whether each core has arrays of its own, as several mbw have; STREAM's cores share theirs.

@@ -1,5 +1,6 @@
 //! Passes over the arrays by several cores at once.
 
+use std::iter;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -9,6 +10,8 @@ use super::kernels::{Kernel, Part};
 use crate::host_kind::{Stage, metrics};
 
 const ELEMENT_BYTES: u64 = 8;
+/// STREAM's arrays are static: a compiler lays them from the begin of a cache line, an allocator 16 bytes into a page.
+const LINE_BYTES: usize = 64;
 /// A core that waits for the others looks so often before it lets somebody else run.
 const SPINS: u32 = 1 << 14;
 /// How often it is looked whether all cores are done.
@@ -28,7 +31,8 @@ impl Arrays {
         let owners = if kernel.has_own_arrays() { cores as u64 } else { 1 };
         let elements = usize::try_from(array_bytes * owners / ELEMENT_BYTES);
         let elements = elements.map_err(|_| "arrays so large have no addresses here".to_owned())?;
-        let array = |is_there: bool| zeroed(if is_there { elements } else { 0 });
+        let per_line = LINE_BYTES / size_of::<f64>();
+        let array = |is_there: bool| zeroed(if is_there { elements + per_line } else { 0 });
         Ok(Self {
             first: array(true)?,
             second: array(true)?,
@@ -51,11 +55,13 @@ impl Arrays {
     }
 
     fn parts(&mut self) -> Vec<Part<'_>> {
-        let per_core = self.per_core;
-        let mut thirds = self.third.chunks_exact_mut(per_core);
-        let pairs =
-            self.first.chunks_exact_mut(per_core).zip(self.second.chunks_exact_mut(per_core));
-        let parts = pairs.map(|(first, second)| Part {
+        let (per_core, is_aligned) = (self.per_core, !self.third.is_empty());
+        let [first, second, mut thirds] =
+            [&mut self.first, &mut self.second, &mut self.third].map(|array| {
+                let begin = if is_aligned { array.as_ptr().align_offset(LINE_BYTES) } else { 0 };
+                array[begin..].chunks_exact_mut(per_core)
+            });
+        let parts = first.zip(second).map(|(first, second)| Part {
             first,
             second,
             third: thirds.next().unwrap_or_default(),
@@ -160,7 +166,7 @@ impl Passes {
                         if net::pin_this_thread(cpu).is_err() {
                             rounds.has_unpinned.store(true, Ordering::Relaxed);
                         }
-                        for _ in 0..count {
+                        for &each in iter::repeat_n(kernel.cycle(), count).flatten() {
                             rounds.meet(|| {
                                 rounds.goes_on.store(stop.order().is_none(), Ordering::Relaxed);
                             });
@@ -168,9 +174,13 @@ impl Passes {
                                 return;
                             }
                             let begin = Instant::now();
-                            part.pass(kernel);
+                            part.pass(each);
                             let end = Instant::now();
-                            spans.lock().unwrap_or_else(PoisonError::into_inner).push((begin, end));
+                            if each == kernel {
+                                let mut spans =
+                                    spans.lock().unwrap_or_else(PoisonError::into_inner);
+                                spans.push((begin, end));
+                            }
                         }
                     })
                 })
@@ -190,6 +200,9 @@ impl Passes {
             told.tell(stage, &spans);
             stage.close_window();
         });
+        let spans = spans.into_iter();
+        let spans =
+            spans.map(|spans| spans.into_inner().unwrap_or_else(PoisonError::into_inner)).collect();
         Self { done: joined(spans), has_unpinned: rounds.has_unpinned.load(Ordering::Relaxed) }
     }
 }
@@ -203,23 +216,48 @@ struct Told {
 
 impl Told {
     fn tell(&mut self, stage: &mut Stage, spans: &[Mutex<Vec<(Instant, Instant)>>]) {
-        let lengths = spans.iter().map(|spans| spans.lock().map_or(0, |spans| spans.len()));
-        let (passes, now) = (lengths.min().unwrap_or(0), Instant::now());
-        if passes > self.passes {
-            let bytes = (passes - self.passes) as u64 * self.pass_bytes;
-            let rate = bytes as f64 / (now - self.until).as_secs_f64();
+        let now = Instant::now();
+        let since = |spans: &Mutex<Vec<(Instant, Instant)>>| {
+            spans.lock().map_or_else(|_| Vec::new(), |spans| spans[self.passes..].to_vec())
+        };
+        let passes = joined(spans.iter().map(since).collect());
+        if !passes.is_empty() {
+            let bytes = passes.len() as u64 * self.pass_bytes;
+            let rate = bytes as f64 / passes.iter().map(Pass::seconds).sum::<f64>();
             stage.interval(self.until, now, metrics([("memory_mean_bytes_per_second", rate)]));
-            (self.passes, self.until) = (passes, now);
+            (self.passes, self.until) = (self.passes + passes.len(), now);
         }
     }
 }
 
 /// The passes that every core has made.
-fn joined(spans: Vec<Mutex<Vec<(Instant, Instant)>>>) -> Vec<Pass> {
-    let spans: Vec<_> = spans
-        .into_iter()
-        .map(|spans| spans.into_inner().unwrap_or_else(PoisonError::into_inner))
-        .collect();
+fn joined(spans: Vec<Vec<(Instant, Instant)>>) -> Vec<Pass> {
     let count = spans.iter().map(Vec::len).min().unwrap_or(0);
     (0..count).map(|pass| Pass { spans: spans.iter().map(|core| core[pass]).collect() }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offsets(kernel: Kernel) -> Vec<usize> {
+        let mut arrays = Arrays::new(kernel, 8192, 2).unwrap();
+        let parts = arrays.parts();
+        assert_eq!(parts.len(), 2, "{kernel:?}");
+        parts.iter().map(|part| part.first.as_ptr().align_offset(LINE_BYTES)).collect()
+    }
+
+    #[test]
+    fn streams_arrays_begin_with_a_cache_line_and_mbws_where_the_allocator_puts_them() {
+        assert_eq!(offsets(Kernel::Triad), [0, 0]);
+        let mbw = Arrays::new(Kernel::Memcpy, 8192, 2).unwrap();
+        let begin = mbw.first.as_ptr().align_offset(LINE_BYTES);
+        assert_eq!(offsets(Kernel::Memcpy), [begin, begin]);
+    }
+
+    #[test]
+    fn of_stream_all_four_run_and_of_mbw_one() {
+        assert_eq!(Kernel::Add.cycle().len(), 4);
+        assert_eq!(Kernel::Dumb.cycle(), [Kernel::Dumb]);
+    }
 }
