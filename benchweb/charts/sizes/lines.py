@@ -27,16 +27,17 @@ FROM results_environmentnights s JOIN hosts_environment e ON e.id = s.environmen
 WHERE s.kind = %(kind)s AND s.metric = ANY(%(metrics)s){only} ORDER BY s.environment_id, s.id
 """
 # The latest that gave something to any of the series: of another test's runs nothing would be drawn, in the place of
-# those that there are.
+# those that there are. Looked up run by run: of a join, all points of all the series would be read.
 _RUNS = with_pairs("""
 WITH chosen AS MATERIALIZED (
   SELECT s.id, s.pair_id FROM results_series s JOIN hosts_pair pair ON pair.id = s.pair_id {pair_ends}
   WHERE s.kind = %(kind)s AND s.metric = %(main)s{only}
 )
-SELECT run.id AS pk, run.pair_id FROM runs_run run
+SELECT run.id AS pk, run.pair_id FROM runs_run run CROSS JOIN LATERAL (
+  SELECT FROM results_point point WHERE point.run_id = run.id AND point.series_id = ANY(ARRAY(SELECT id FROM chosen))
+  LIMIT 1) given
 WHERE run.state IN ('finished', 'failed') AND run.created_at >= %(first)s AND run.created_at <= %(last)s{of_plan}
-  AND run.pair_id IN (SELECT pair_id FROM chosen) AND EXISTS (
-    SELECT FROM results_point point WHERE point.run_id = run.id AND point.series_id = ANY(ARRAY(SELECT id FROM chosen)))
+  AND run.pair_id IN (SELECT pair_id FROM chosen)
 ORDER BY run.id DESC LIMIT %(most)s
 """)
 _OF_PLAN = " AND run.plan_version_id IN (SELECT id FROM plans_planversion WHERE plan_id = %(plan)s)"
