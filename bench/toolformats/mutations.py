@@ -5,13 +5,14 @@
 Each output in the folder is mutated by what pastes, terminals and cut files do, and by random bytes, with a seed that
 is printed, in as many processes as there are CPUs. Prints of each family how many failed, the CPU time of the slowest
 text, and by how much the largest process grew. Exits 1 for an exception other than ToolFormatError, or a text that
-took longer than a second of CPU, whatever else the machine did. `--large` reads a file of 5 MB of each family and
-prints the most memory that it took.
+took longer than a second of CPU, whatever else the machine did. `--large` reads files of 5 MB of each family, of all
+its outputs and of one line over and over (some minutes), and prints the most memory and time that one took.
 """
 
 import argparse
 import os
 import random
+import re
 import resource
 import sys
 import time
@@ -29,9 +30,14 @@ from benchweb.toolformats.plain_text import MAX_BYTES
 from benchweb.toolformats.readings import ToolFormatError
 
 LONGEST_SECONDS = 1.0
+# Of 5 MB, tens of thousands of lines: reading that is quadratic takes minutes.
+LONGEST_LARGE_SECONDS = 5.0
 MOST_MEMORY_BYTES = 50_000_000
 # One fault fails hundreds of texts alike.
 _MOST_SHOWN = 3
+# Of each output so many lines are repeated to 5 MB, of a table's width at least: no tool prints a million short ones.
+_LINES_REPEATED, _SHORT_LINE, _DIFFERENT_ROWS = 6, 40, 2_000
+_DECIMALS = re.compile(rb"(?<=\.)\d+")
 _TOKENS = (
     b"nan",
     b"-nan%",
@@ -194,19 +200,40 @@ _MUTATIONS: tuple[Callable[[bytes, random.Random], bytes], ...] = (
 
 
 def is_large_held(name: str, outputs: list[bytes]) -> bool:
-    """Read a family's outputs one after the other up to the largest file; print and judge memory and time."""
+    """Read large files of a family; print and judge the most memory and CPU time that one took."""
+    most, slowest, count = 0, 0.0, 0
+    for content in _large(outputs, random.Random(name)):
+        begun = time.process_time()
+        read_bytes(content)
+        took = time.process_time() - begun
+        tracemalloc.start()
+        read_bytes(content)
+        grown = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        most, slowest, count = max(most, grown), max(slowest, took), count + 1
+        if grown > MOST_MEMORY_BYTES or took > LONGEST_LARGE_SECONDS:
+            print(f"{grown / 1e6:.0f} MB, {took:.1f} s: … {content[len(content) // 2 :][:200]!r}", file=sys.stderr)
+    print(f"{name:12} {count} files of 5 MB: at most {most / 1e6:.0f} MB of memory, {slowest:.1f} s of CPU", flush=True)
+    return most <= MOST_MEMORY_BYTES and slowest <= LONGEST_LARGE_SECONDS
+
+
+def _large(outputs: list[bytes], chance: random.Random) -> Iterator[bytes]:
+    """Yield all outputs one after the other as often as they fit, then some with one line over and over."""
     joined = b"\n".join(outputs) + b"\n"
-    content = joined * max(1, MAX_BYTES // len(joined))
-    tracemalloc.start()
-    read_bytes(content)
-    _, most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    begun = time.perf_counter()
-    read = read_bytes(content)
-    took = time.perf_counter() - begun
-    size = f"{len(content) / 1e6:.1f} MB, {len(read.readings):,} readings"
-    print(f"{name:12} {size}: {most / 1e6:.0f} MB of memory, {took:.1f} s", flush=True)
-    return most <= MOST_MEMORY_BYTES and took <= LONGEST_SECONDS
+    yield joined * max(1, MAX_BYTES // len(joined))
+    for output in outputs:
+        lines = output.splitlines()
+        worded = [index for index, line in enumerate(lines) if len(line) >= _SHORT_LINE]
+        for index in chance.sample(worded, min(len(worded), _LINES_REPEATED)):
+            times = MAX_BYTES // (len(lines[index]) + 1)
+            rows = [_renumbered(lines[index], chance) for _ in range(_DIFFERENT_ROWS)]
+            repeated = [rows[number % _DIFFERENT_ROWS] for number in range(times)]
+            yield b"\n".join([*lines[:index], *repeated, *lines[index + 1 :]])[:MAX_BYTES]
+
+
+def _renumbered(line: bytes, chance: random.Random) -> bytes:
+    """Return the line with other decimals."""
+    return _DECIMALS.sub(lambda found: b"%0*d" % (len(found[0]), chance.randrange(10 ** len(found[0]))), line)
 
 
 if __name__ == "__main__":

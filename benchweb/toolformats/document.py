@@ -1,9 +1,10 @@
 """Any text, of one tool or with many outputs in prose, read whole: the one way in."""
 
 import re
+from array import array
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from itertools import accumulate
-from typing import NamedTuple
 
 from benchweb.toolformats import json_values, own_table, report_table
 from benchweb.toolformats.host import fio_json, fio_text, memory
@@ -48,11 +49,19 @@ _MOST_UNREAD = 100
 _MOST_READINGS = 5_000
 
 
-class _Whole(NamedTuple):
-    """All lines as one text, and where each begins: joined once, however many documents there are."""
+class _Whole:
+    """All lines as one text, and where each begins: joined once, however many documents there are, and if there are."""
 
-    text: str
-    starts: Sequence[int]
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+
+    @cached_property
+    def text(self) -> str:
+        return "\n".join(self._lines)
+
+    @cached_property
+    def starts(self) -> Sequence[int]:
+        return array("L", accumulate((len(line) + 1 for line in self._lines), initial=0))
 
 
 def read_bytes(content: bytes) -> Document:
@@ -67,7 +76,9 @@ def read_text(text: str) -> Document:
             f"The text has {len(text):,} characters; at most {MAX_INFLATED_BYTES:,} are read at once."
         )
     lines = lines_of(text)
-    whole = _Whole("\n".join(lines), list(accumulate((len(line) + 1 for line in lines), initial=0)))
+    # Megabytes that nobody needs any more.
+    del text
+    whole = _Whole(lines)
     readings: list[Reading] = []
     unread: list[Unread] = []
     index = 0

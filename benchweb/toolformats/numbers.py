@@ -21,7 +21,9 @@ _MOST_EXPONENT = 30
 
 def exact(text: str) -> Decimal | None:
     """Return the number as it is written, or None for what says that there is none, or isn't one."""
-    cleaned = _LOST_SIGN.sub("e+", text.strip().rstrip("%").replace(",", ""))
+    cleaned = text.strip().rstrip("%").replace(",", "")
+    if " " in cleaned:
+        cleaned = _LOST_SIGN.sub("e+", cleaned)
     if not cleaned or _NOTHING.fullmatch(cleaned):
         return None
     try:

@@ -1,8 +1,11 @@
 """What a tool printed, as data: readings of figures, with the lines that they came from."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+
+# More lines of a tool's than these with no row of a test are passed over, not tried again from the next one on.
+LONGEST_HEAD = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +27,25 @@ class Figure:
     label: str = ""
 
 
+class RowFigures:
+    """Figures of a row, made whenever they are asked for: kept, those of a day's rows take ten times their text."""
+
+    __slots__ = ("_make",)
+
+    def __init__(self, make: Callable[[], Iterable[Figure | None]]) -> None:
+        self._make = make
+
+    def __iter__(self) -> Iterator[Figure]:
+        return (figure for figure in self._make() if figure)
+
+
 @dataclass(frozen=True, slots=True)
 class Interval:
     """Figures of one interval, in seconds from the test's begin; `at` where the tool printed a time of day instead."""
 
     begin_seconds: float | None
     end_seconds: float | None
-    figures: tuple[Figure, ...]
+    figures: Iterable[Figure]
     part: str = ""
     at: str = ""
     is_omitted: bool = False

@@ -1,11 +1,13 @@
 """A few mutated outputs of each family; `bench.toolformats.mutations` tries as many as one likes."""
 
 import random
+import time
 from pathlib import Path
 
 import pytest
 
 from bench.toolformats.mutations import by_family, tried
+from benchweb.toolformats.document import read_text
 
 FAMILIES = by_family(Path(__file__).parent / "outputs")
 
@@ -14,3 +16,28 @@ FAMILIES = by_family(Path(__file__).parent / "outputs")
 def test_no_mutated_output_is_a_crash(name: str) -> None:
     _, failed = tried(FAMILIES[name], 300, random.Random(name))
     assert failed == 0
+
+
+# Heads without a row, and sums: each was once read again for every other.
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[  5] local 10.0.0.1 port 40000 connected to 10.0.0.2 port 5201",
+        "[  1] local 10.0.0.1 port 40000 connected with 10.0.0.2 port 5001",
+        "[  5][TX-C]   0.00-2.00   sec  1.25 MBytes  5.24 Mbits/sec    0             sender",
+        "[  1] 0.0000-2.1075 sec  1.38 MBytes  5.47 Mbits/sec",
+        "sockperf[CLIENT] send on:sockperf: using recvfrom() to block on socket(s)",
+        "10:00:01        IFACE   rxpck/s   txpck/s    rxkB/s    txkB/s   rxcmp/s   txcmp/s  rxmcst/s",
+        "10.0.0.1         31.25s    69.75GB    18.62Gb/s      9132343        0.58",
+    ],
+)
+def test_a_line_over_and_over_takes_as_long_as_it_is(line: str) -> None:
+    few, many = (min(_seconds(line, count) for _ in range(3)) for count in (500, 8_000))
+    # 16 times as much: 256 times as long, were it quadratic.
+    assert many < few * 64
+
+
+def _seconds(line: str, count: int) -> float:
+    begun = time.process_time()
+    read_text(f"{line}\n" * count)
+    return time.process_time() - begun

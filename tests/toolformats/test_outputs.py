@@ -329,7 +329,7 @@ def test_sadf_json() -> None:
     device = {"iface": "eth0", "rxpck": 100.0, "txpck": 50.0, "rxkB": 10.0, "txkB": 5.0}
     statistic = {"timestamp": {"date": "2019-09-20", "time": "10:00:00"}, "network": {"net-dev": [device]}}
     reading = one_of(json.dumps({"sysstat": {"hosts": [{"nodename": "a", "statistics": [statistic]}]}}))
-    assert reading.intervals[0].figures[2].value == 10240
+    assert list(reading.intervals[0].figures)[2].value == 10240
     assert reading.value("nic_rx_bytes_per_second") == 10240
 
 
@@ -380,7 +380,7 @@ def test_uperf_s_summary_by_host_its_interfaces_and_the_course_of_its_transactio
     assert reading.value("nic_tx_bytes_per_second", "eth0") == pytest.approx(923.23e6 / 8)
     assert reading.value("nic_rx_packets_per_second", "bond1") == 44
     assert reading.value("nic_tx_bytes_per_second", "eth1") == pytest.approx(97.70 / 8)
-    assert [(each.part, each.end_seconds, each.figures[1].value) for each in reading.intervals] == [
+    assert [(each.part, each.end_seconds, list(each.figures)[1].value) for each in reading.intervals] == [
         ("Txn1", 1.01, 0),
         ("Txn2", 30.25, pytest.approx(957.36e6)),
     ]
@@ -394,7 +394,7 @@ def test_uperf_s_raw_counts_confirm_its_units() -> None:
     # What -R counts is what the summary rounds to 74.46GB.
     assert printed == pytest.approx(79955230720, rel=1e-4)
     last = reading.intervals[-1]
-    assert (last.part, last.figures[0].value) == ("Txn2", 79955230720)
+    assert (last.part, next(iter(last.figures)).value) == ("Txn2", 79955230720)
     assert last.end_seconds == pytest.approx(29.635, abs=1e-3)
     cut = one_of(
         "Starting 2 threads running profile:x ...   0.00 seconds\nTxn1  1.23GB /  1.02(s) =  10.30Gb/s  78563op/s\n"

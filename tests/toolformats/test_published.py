@@ -117,7 +117,7 @@ def test_sar_rows_and_average() -> None:
     assert first.parameters["interface"] == "enp65s0f0"
     assert len(first.intervals) == len(second.intervals) == 20
     assert first.intervals[0].at == "06:06:01 PM"
-    assert first.intervals[0].figures[0].value == 83469.00
+    assert next(iter(first.intervals[0].figures)).value == 83469.00
     assert first.value("nic_rx_packets_per_second") == 84746.30
     assert first.value("nic_rx_bytes_per_second") == pytest.approx(123107.55 * 1024)
     assert first.value("nic_tx_bytes_per_second") == pytest.approx(406.67 * 1024)

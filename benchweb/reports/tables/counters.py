@@ -1,6 +1,6 @@
 """What a host's interface counted, second by second, in the columns of `sar -n DEV`; its kB are 1,024 bytes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -37,7 +37,7 @@ def _printed(run: ReportedRun, reading: Reading) -> Table:
     return Table(f"sar -n DEV · {interface} · {run.label}", list(_COLUMNS), rows, _NUMERIC)
 
 
-def _texts(figures: Sequence[Figure]) -> list[str]:
+def _texts(figures: Iterable[Figure]) -> list[str]:
     texts = {figure.metric: figure.text for figure in figures}
     return [texts.get(metric, MISSING) for metric in _METRICS]
 

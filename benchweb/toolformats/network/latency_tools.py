@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from benchweb.toolformats.numbers import NUMBER, binary_prefix, decimal_prefix, exact, figure, power_of_ten, seconds_of
-from benchweb.toolformats.readings import Lines, Reading
+from benchweb.toolformats.readings import LONGEST_HEAD, Lines, Reading
 
 _SOCKPERF = re.compile(r"^sockperf:")
 _SOCKPERF_BEGIN = re.compile(
@@ -38,7 +38,7 @@ _ROUNDED = 0.05
 _RATE = re.compile(r"^([KMGT]?)(B|b)(?:ytes|its)?/s(?:ec)?$", re.IGNORECASE)
 
 
-def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
+def read(lines: Sequence[str], start: int) -> tuple[Reading | list[Reading], int] | None:
     line = lines[start].strip()
     if _SOCKPERF_BEGIN.match(line):
         return _sockperf(lines, start)
@@ -46,7 +46,7 @@ def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
     return _qperf(lines, start, test["test"]) if test else None
 
 
-def _sockperf(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
+def _sockperf(lines: Sequence[str], start: int) -> tuple[Reading | list[Reading], int] | None:
     reading = Reading(tool="sockperf", test="ping-pong")
     index = last = start
     while index < len(lines) and index - start < 400:
@@ -60,7 +60,7 @@ def _sockperf(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
             break
         index += 1
     if not reading.figures:
-        return None
+        return ([], last + 1) if last - start > LONGEST_HEAD else None
     reading.lines = Lines(start + 1, last + 1)
     return reading, last + 1
 

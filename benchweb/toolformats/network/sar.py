@@ -4,14 +4,16 @@ Units: kB are 1,024 bytes (sar's manual, -n DEV).
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from statistics import fmean
+from functools import lru_cache, partial
 
 from benchweb.toolformats.json_values import items, mapping, number, text
 from benchweb.toolformats.numbers import NUMBER, exact, figure, power_of_ten
-from benchweb.toolformats.readings import Figure, Interval, Lines, Reading
+from benchweb.toolformats.readings import LONGEST_HEAD, Figure, Interval, Lines, Reading, RowFigures
 
 _TIME = r"(?P<time>\d\d:\d\d:\d\d(?: [AP]M)?|Average:|平均时间:|Summary:)"
 _HEAD = re.compile(rf"^#?\s*(?:{_TIME}\s+)?IFACE\s+(?P<columns>rxpck/s.*)$")
@@ -31,6 +33,7 @@ _METRICS: Mapping[str, tuple[str, str, Decimal]] = {
     "rxmcst/s": ("nic_rx_multicast_packets_per_second", "pkt/s", Decimal(1)),
     "%ifutil": ("nic_use_ratio", "ratio", power_of_ten(-2)),
 }
+_UNITS = {metric: unit for metric, unit, _ in _METRICS.values()}
 _JSON_KEYS = {
     "rxpck": "rxpck/s",
     "txpck": "txpck/s",
@@ -75,7 +78,7 @@ def read(lines: Sequence[str], start: int) -> tuple[list[Reading], int] | None:
     for reading in readings.values():
         _finish(reading, host, has_columns=bool(columns))
         reading.lines = Lines(start + 1, last + 1)
-    return (list(readings.values()), last + 1) if readings else None
+    return (list(readings.values()), last + 1) if readings or last - start > LONGEST_HEAD else None
 
 
 def _finish(reading: Reading, host: str, *, has_columns: bool) -> None:
@@ -87,17 +90,23 @@ def _finish(reading: Reading, host: str, *, has_columns: bool) -> None:
 
 
 def _take(readings: dict[str, Reading], row: re.Match[str], columns: Sequence[str]) -> None:
-    interface, values = row["interface"], row["values"].split()
-    names = columns if len(columns) == len(values) else _USUAL[: len(values)]
+    interface, values = row["interface"], row["values"]
+    names = columns if len(columns) == len(values.split()) else _USUAL
     reading = readings.setdefault(interface, Reading(tool="sar", test="DEV", parameters={"interface": interface}))
-    figures = [_figure(name, text) for name, text in zip(names, values, strict=False)]
-    present = tuple(figure for figure in figures if figure)
+    figures = RowFigures(partial(_figures, names, values))
     if row["time"][0].isdigit():
-        reading.intervals.append(Interval(None, None, present, part=interface, at=row["time"]))
+        part = str(reading.parameters["interface"])
+        reading.intervals.append(Interval(None, None, figures, part=part, at=row["time"]))
     else:
-        reading.figures.extend(present)
+        reading.figures.extend(figures)
 
 
+def _figures(columns: Sequence[str], texts: str) -> Iterator[Figure | None]:
+    return (_figure(column, printed) for column, printed in zip(columns, texts.split(), strict=False))
+
+
+# Half of the columns say 0.00 all day.
+@lru_cache(maxsize=1024)
 def _figure(column: str, text: str) -> Figure | None:
     if column not in _METRICS:
         return None
@@ -105,35 +114,51 @@ def _figure(column: str, text: str) -> Figure | None:
     return figure(metric, text, unit, times=times)
 
 
+@dataclass
+class _Column:
+    """What the rows of one metric say together."""
+
+    total: float = 0.0
+    count: int = 0
+    digits: int = 99
+
+    @property
+    def mean(self) -> float:
+        return self.total / self.count
+
+
+def _columns(rows: Iterable[Iterable[Figure]]) -> dict[str, _Column]:
+    columns: dict[str, _Column] = defaultdict(_Column)
+    for row in rows:
+        for each in row:
+            column = columns[each.metric]
+            column.total += each.value
+            column.count += 1
+            column.digits = min(column.digits, each.digits)
+    return columns
+
+
 def _check_average(reading: Reading) -> None:
     """Say where the average isn't that of the rows, and that there is none where it was left out."""
+    columns = _columns(interval.figures for interval in reading.intervals)
     if not reading.figures:
-        _add_means(reading)
+        _add_means(reading, columns)
         return
     for average in reading.figures:
-        values = [
-            figure.value
-            for interval in reading.intervals
-            for figure in interval.figures
-            if figure.metric == average.metric
-        ]
-        if len(values) < 2:
+        column = columns.get(average.metric)
+        if column is None or column.count < 2:
             continue
-        mean = sum(values) / len(values)
-        if abs(mean - average.value) > _AVERAGE_DIFFERS * max(abs(mean), abs(average.value), 1.0):
-            rows = f"{mean:,.2f} {average.unit}"
+        if abs(column.mean - average.value) > _AVERAGE_DIFFERS * max(abs(column.mean), abs(average.value), 1.0):
+            rows = f"{column.mean:,.2f} {average.unit}"
             reading.remarks.append(f"Average {average.text} of {average.metric} isn't the mean of its rows ({rows}).")
 
 
-def _add_means(reading: Reading) -> None:
+def _add_means(reading: Reading, columns: Mapping[str, _Column]) -> None:
     """Take the mean of the rows, where no average was printed."""
-    by_metric: dict[str, list[Figure]] = {}
-    for each in (row for interval in reading.intervals for row in interval.figures):
-        by_metric.setdefault(each.metric, []).append(each)
-    for metric, rows in by_metric.items():
-        mean, digits = fmean(each.value for each in rows), min(each.digits for each in rows)
-        reading.figures.append(Figure(metric, mean, rows[0].unit, digits, f"mean of {len(rows)} rows", is_derived=True))
-    if by_metric:
+    for metric, column in columns.items():
+        text = f"mean of {column.count} rows"
+        reading.figures.append(Figure(metric, column.mean, _UNITS[metric], column.digits, text, is_derived=True))
+    if columns:
         reading.remarks.append("The table has no Average line: the mean of its rows is taken.")
 
 
@@ -152,7 +177,7 @@ def read_json(document: Mapping[str, object]) -> list[Reading]:
             for device in items(mapping(mapping(statistic).get("network")).get("net-dev")):
                 _take_device(readings, mapping(device), at, name)
     for reading in readings.values():
-        _add_means(reading)
+        _add_means(reading, _columns(interval.figures for interval in reading.intervals))
     return list(readings.values())
 
 

@@ -37,10 +37,11 @@ _MOST_STRANGE = 60
 
 @dataclass(slots=True)
 class _State:
-    """The table whose rows are read, and when each transaction of `-R` began."""
+    """The table whose rows are read, when each transaction of `-R` began, and which hosts have had their row."""
 
     table: str = ""
     begun: dict[str, float] = field(default_factory=dict)
+    hosts: set[str] = field(default_factory=set)
 
 
 def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
@@ -77,7 +78,9 @@ def _take(line: str, reading: Reading, state: _State) -> bool:
     elif table := _TABLE.match(line):
         state.table = table[0]
     elif state.table == "Hostname" and (row := _HOST.match(line)):
-        _host(row, reading)
+        if row["host"] not in state.hosts:
+            state.hosts.add(row["host"])
+            _host(row, reading)
     elif state.table == "Nic" and (row := _NIC.match(line)):
         _interface(row, reading)
     else:

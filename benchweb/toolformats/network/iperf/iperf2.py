@@ -4,11 +4,12 @@ Units as in iperf 2's stdio.c: Bytes by 1,024, bits by 1,000.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 
 from benchweb.toolformats.numbers import NUMBER, amount, figure, losses, rate
-from benchweb.toolformats.readings import Figure, Interval, Lines, Reading
+from benchweb.toolformats.readings import LONGEST_HEAD, Figure, Interval, Lines, Reading, RowFigures
 
 _BEGIN = re.compile(
     r"^(?:Client connecting to (?P<peer>\S+), (?P<protocol>TCP|UDP) port"
@@ -30,7 +31,7 @@ _KEPT = re.compile(
 _CSV = re.compile(r"^\d{14}(?:\.\d+)?,[^,]*,\d+,[^,]*,\d+,-?\d+,\d+\.\d+-\d+\.\d+,\d+,\d+(?:,.*)?$")
 
 
-def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
+def read(lines: Sequence[str], start: int) -> tuple[Reading | list[Reading], int] | None:
     """Return the test whose first line, or first row, stands at `start`."""
     line = lines[start].strip()
     if _CSV.match(line):
@@ -38,21 +39,21 @@ def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
     if not (_BEGIN.match(line) or _LOCAL.match(line) or (_ROW.match(line) and _is_old(line))):
         return None
     reading = Reading(tool="iperf2", test="TCP", kind="tcp_stream")
-    rows: list[re.Match[str]] = []
+    rows: list[str] = []
     index, last = start, start
     while index < len(lines):
         line = lines[index].strip()
         if index > start and rows and _BEGIN.match(line):
             break
-        if row := _ROW.match(line):
-            rows.append(row)
+        if _ROW.match(line):
+            rows.append(line)
         elif not _take(line, reading):
             break
         if line:
             last = index
         index += 1
     if not rows:
-        return None
+        return ([], last + 1) if last - start > LONGEST_HEAD else None
     _fill(reading, rows)
     reading.lines = Lines(start + 1, last + 1)
     return reading, last + 1
@@ -84,32 +85,31 @@ def _take(line: str, reading: Reading) -> bool:
     return True
 
 
-def _fill(reading: Reading, rows: Sequence[re.Match[str]]) -> None:
+def _matches(lines: Iterable[str]) -> Iterator[re.Match[str]]:
+    """Match rows anew: kept, the matches of a long test would take more than all else."""
+    return (row for line in lines if (row := _ROW.match(line)))
+
+
+def _fill(reading: Reading, rows: Sequence[str]) -> None:
     """Tell intervals from totals: a total begins at 0 and ends with the flow's last row."""
-    if any(_UDP.match(row["rest"]) for row in rows):
-        reading.test = "UDP"
+    ids, longest = set(), 0.0
+    for row in _matches(rows):
+        ids.add(row["id"])
+        longest = max(longest, float(row["end"]))
+        if _UDP.match(row["rest"]):
+            reading.test = "UDP"
+    ids.discard("SUM")
     reading.kind = "udp_stream" if reading.test == "UDP" else "tcp_stream"
-    ids = {row["id"] for row in rows} - {"SUM"}
-    longest = max(float(row["end"]) for row in rows)
     reading.parameters["flows"] = max(1, len(ids))
     reading.parameters["duration_seconds"] = longest
-    totals = [row for row in rows if float(row["begin"]) == 0 and float(row["end"]) >= 0.98 * longest]
+    totals: list[re.Match[str]] = []
+    for row in _matches(rows):
+        if float(row["begin"]) == 0 and float(row["end"]) >= 0.98 * longest:
+            totals.append(row)
+        else:
+            figures = RowFigures(partial(_figures, row.string))
+            reading.intervals.append(Interval(float(row["begin"]), float(row["end"]), figures, part=row["id"]))
     has_sum = any(row["id"] == "SUM" for row in totals)
-    for row in rows:
-        if row not in totals:
-            figures = (
-                rate("throughput_bps", row["rate"], row["rate_unit"]),
-                amount("transferred_bytes", row["amount"], row["amount_unit"]),
-                *_losses(row, ""),
-            )
-            reading.intervals.append(
-                Interval(
-                    float(row["begin"]),
-                    float(row["end"]),
-                    tuple(figure for figure in figures if figure),
-                    part=row["id"],
-                )
-            )
     for row in totals:
         part = "" if row["id"] == "SUM" or (not has_sum and len(ids) < 2) else row["id"]
         # A UDP client prints what it sent; the server's report, with jitter, is what arrived.
@@ -120,6 +120,19 @@ def _fill(reading: Reading, rows: Sequence[re.Match[str]]) -> None:
         reading.add(amount(moved, row["amount"], row["amount_unit"], part))
         for loss in _losses(row, part):
             reading.add(loss)
+
+
+def _figures(line: str) -> list[Figure | None]:
+    row = _ROW.match(line)
+    return (
+        [
+            rate("throughput_bps", row["rate"], row["rate_unit"]),
+            amount("transferred_bytes", row["amount"], row["amount_unit"]),
+            *_losses(row, ""),
+        ]
+        if row
+        else []
+    )
 
 
 def _losses(row: re.Match[str], part: str) -> list[Figure]:

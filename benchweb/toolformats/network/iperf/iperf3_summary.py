@@ -1,7 +1,7 @@
 """What iperf3's text sums up: figures of the whole test, and of each flow, from the rows behind the last rule."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from benchweb.toolformats.numbers import NUMBER, amount, binary_prefix, figure, losses, power_of_ten, rate
 from benchweb.toolformats.readings import Figure, Reading
@@ -31,11 +31,20 @@ class Block:
     summary: list[tuple[re.Match[str], str]] = field(default_factory=list)
     ids: set[str] = field(default_factory=set)
     roles: set[str] = field(default_factory=set)
+    # Flows whose receiver's row stands in the summary.
+    received: set[str] = field(default_factory=set)
+    # Metrics and parts that follow a rate and are there already.
+    extras: set[tuple[str, str]] = field(default_factory=set)
 
 
 def prefix_of(row: re.Match[str]) -> str:
     """Return the prefix of the metrics from server to client, which a client receives and a server sends."""
     return "reverse_" if row["role"] in {"RX-C", "TX-S"} else ""
+
+
+def has_datagrams(rest: str) -> bool:
+    """Whether a row tells of jitter and datagrams."""
+    return bool(_UDP.match(rest))
 
 
 def extras(rest: str, block: Block, *, is_summary: bool, part: str = "") -> list[Figure | None]:
@@ -119,19 +128,13 @@ def _summary_figures(reading: Reading, block: Block, row: re.Match[str], side: s
     if block.is_sending and not side:
         # What arrived is for the client to tell: an old server prints zeros.
         return
-    known = {(each.metric, each.part) for each in reading.figures}
-    if (
-        side == "sender"
-        and block.is_udp
-        and any(other == "receiver" and r["id"] == row["id"] for r, other in block.summary)
-    ):
+    if side == "sender" and block.is_udp and row["id"] in block.received:
         # iperf 3.2 on prints 0/N with the sender's row: the receiver's row knows what was lost.
         return
     for extra in extras(row["rest"], block, is_summary=True, part=part):
-        if extra and (prefix + extra.metric, part) not in known:
-            reading.add(
-                Figure(prefix + extra.metric, extra.value, extra.unit, extra.digits, extra.text, part, extra.is_derived)
-            )
+        if extra and (prefix + extra.metric, part) not in block.extras:
+            block.extras.add((prefix + extra.metric, part))
+            reading.add(replace(extra, metric=prefix + extra.metric, part=part))
 
 
 def _is_unknown(row: re.Match[str], side: str, block: Block) -> bool:

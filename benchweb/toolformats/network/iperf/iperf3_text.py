@@ -5,10 +5,11 @@ Units: "Bytes" go by 1,024, "bits" by 1,000 (iperf3's units.c).
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
-from benchweb.toolformats.network.iperf.iperf3_summary import Block, extras, finish, prefix_of
+from benchweb.toolformats.network.iperf.iperf3_summary import Block, extras, finish, has_datagrams, prefix_of
 from benchweb.toolformats.numbers import NUMBER, amount, figure, power_of_ten, rate
-from benchweb.toolformats.readings import Interval, Lines, Reading
+from benchweb.toolformats.readings import LONGEST_HEAD, Figure, Interval, Lines, Reading, RowFigures
 
 _BEGIN = re.compile(
     r"^(?:Connecting to host (?P<peer>\S+), port \d+|Accepted connection from (?P<client>\S+), port \d+"
@@ -37,9 +38,11 @@ _SKIPPED = re.compile(
 _DATAGRAM_SIZE = re.compile(r"^(?:Setting )?UDP block size (?:to )?(?P<bytes>\d+)")
 # Blank lines that may stand within one test.
 _MOST_BLANKS = 3
+# iperf3 has at most 128 flows each way, with two rows each, and sums.
+_MOST_SUMMARY_ROWS = 1_000
 
 
-def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
+def read(lines: Sequence[str], start: int) -> tuple[Reading | list[Reading], int] | None:
     """Return the test that begins at `start`: by its first line, or at a head or row when that was left out."""
     first = _bare(lines[start])
     if not (_BEGIN.match(first) or _LOCAL.match(first) or _ERROR.match(first) or _row_like(lines, start)):
@@ -48,7 +51,7 @@ def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
     index, blanks, last = start, 0, start
     while index < len(lines):
         line, wrapped = _whole(lines, index)
-        if index > start and _begins_next(line, block, reading):
+        if index > start and (_begins_next(line, block, reading) or len(block.summary) >= _MOST_SUMMARY_ROWS):
             break
         if not line:
             blanks += 1
@@ -63,7 +66,7 @@ def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
             blanks, last = 0, index + wrapped
         index += 1 + wrapped
     if not reading.intervals and not block.summary and not reading.error:
-        return None
+        return ([], last + 1) if last - start > LONGEST_HEAD else None
     finish(reading, block)
     reading.lines = Lines(start + 1, last + 1)
     return reading, last + 1
@@ -176,20 +179,30 @@ def _take_row(row: re.Match[str], reading: Reading, block: Block) -> None:
     if block.in_summary or side:
         block.in_summary = True
         block.summary.append((row, side))
+        if side == "receiver":
+            block.received.add(row["id"])
         return
     block.has_rule = False
-    figures = [
-        amount("transferred_bytes", row["amount"], row["amount_unit"]),
-        rate(prefix_of(row) + "throughput_bps", row["rate"], row["rate_unit"]),
-        *extras(rest, block, is_summary=False),
-    ]
-    part = f"{row['id']} {row['role']}" if row["role"] else row["id"]
+    block.is_udp = block.is_udp or has_datagrams(rest)
     reading.intervals.append(
         Interval(
             float(row["begin"]),
             float(row["end"]),
-            tuple(each for each in figures if each),
-            part=part,
+            RowFigures(partial(_figures, row.string, block)),
+            part=f"{row['id']} {row['role']}" if row["role"] else row["id"],
             is_omitted="(omitted)" in rest,
         )
+    )
+
+
+def _figures(line: str, block: Block) -> list[Figure | None]:
+    row = _ROW.match(line)
+    return (
+        [
+            amount("transferred_bytes", row["amount"], row["amount_unit"]),
+            rate(prefix_of(row) + "throughput_bps", row["rate"], row["rate_unit"]),
+            *extras(row["rest"], block, is_summary=False),
+        ]
+        if row
+        else []
     )
