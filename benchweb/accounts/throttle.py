@@ -34,7 +34,7 @@ TOKEN_ATTEMPTS = 60
 # Codes of second factors, of a user whose password is known: of a million codes three are right at a time.
 FACTOR_ATTEMPTS = 10
 # Links asked for by mail: from one address, and to one mailbox.
-ASKED_MAILS, MAILS_TO_ONE = 10, 3
+REQUESTED_MAILS, MAILS_TO_ONE = 10, 3
 _KNOWN_SECONDS = 30 * 86_400
 _LONGEST_PRINTED = 150
 # While the shared counters are away, each process counts for itself, and asks for them again after this time.
@@ -133,7 +133,7 @@ def begin_share(share_id: int, address: str) -> int:
 
 def mail_refused(address: str) -> int:
     """Count a link asked for by mail; return for how many seconds this address gets no more, 0 for not yet."""
-    return seconds_left() if _count(f"mail:{address_group(address)}") > ASKED_MAILS else 0
+    return seconds_left() if _count(f"mail:{address_group(address)}") > REQUESTED_MAILS else 0
 
 
 def is_mailbox_full(email: str) -> bool:

@@ -241,8 +241,8 @@ def _headlines() -> dict[str, list[Any]]:
 
 def _figures(rows: Sequence[_Row]) -> dict[int, MainFigure]:
     """Prepare figures with what alerts tell of their series; one query."""
-    told = worsenings({row.series for row in rows}) if rows else {}
-    return {row.of: _figure(row, told.get(row.series)) for row in rows}
+    worse_by_series = worsenings({row.series for row in rows}) if rows else {}
+    return {row.of: _figure(row, worse_by_series.get(row.series)) for row in rows}
 
 
 def _figure(row: _Row, worsening: Worsening | None) -> MainFigure:

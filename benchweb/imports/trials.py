@@ -133,10 +133,10 @@ def _checked(params: dict[str, Any], kind: Kind, given: Mapping[str, Any]) -> di
         if name in kind.parameters:
             with suppress(ParameterError):
                 params |= validated_params(kind, {name: value})
-    return params | _untold(params[TOOL.name], kind, params)
+    return params | _unknown_settings(params[TOOL.name], kind, params)
 
 
-def _untold(tool: str, kind: Kind, told: Mapping[str, Any]) -> dict[str, Any]:
+def _unknown_settings(tool: str, kind: Kind, known: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that a text doesn't tell and a test of the catalog's default wouldn't share.
 
     As the tool has them by itself where that is certain, else None: unknown. An advanced setting whose default sets
@@ -147,7 +147,7 @@ def _untold(tool: str, kind: Kind, told: Mapping[str, Any]) -> dict[str, Any]:
     certain = certain_defaults(tool, kind.name)
     untold: dict[str, Any] = {}
     for name, parameter in kind.parameters.items():
-        if name in told or not parameter.identity:
+        if name in known or not parameter.identity:
             continue
         is_set = not parameter.advanced or bool(parameter.default)
         value = certain.get(name, None if is_set else parameter.default)

@@ -94,8 +94,8 @@ def alerts_now(since: datetime, *, most_new: int, most_ongoing: int) -> AlertsNo
 
 def worsenings(series_ids: Collection[int]) -> dict[int, Worsening]:
     """Return the newest live alert of each series that changed and isn't as before again; one query."""
-    told = Alert.objects.filter(_is_live(), kind=Alert.Kind.CHANGE)
-    parts = AlertSeries.objects.filter(series__in=series_ids, recovered_run=None, alert__in=told)
+    changes = Alert.objects.filter(_is_live(), kind=Alert.Kind.CHANGE)
+    parts = AlertSeries.objects.filter(series__in=series_ids, recovered_run=None, alert__in=changes)
     since = Coalesce("first_bad_run__started_at", "alert__begun_at")
     rows = parts.annotate(since=since).order_by("pk").values_list("series", "alert", "since")
     return {series: Worsening(alert, since) for series, alert, since in rows}

@@ -144,17 +144,17 @@ def night_of_date(night: date, environments: Collection[int] | None = None) -> N
     slots = Slot.objects.filter(**in_night)
     runs = Run.objects.filter(started_at__gte=begins, started_at__lt=ends)
     figures = RunFigure.objects.filter(**in_night)
-    told = alerts()
+    matching_alerts = alerts()
     if environments is not None:
         within = Run.objects.filter(campaign=OuterRef("campaign"), pair__environment__in=environments)
         slots = slots.filter(Q(campaign=None) | Exists(within))
         runs = runs.filter(pair__environment__in=environments)
         figures = figures.filter(series__pair__environment__in=environments)
-        told = told.alias(of=Coalesce("environment_id", "pair__environment_id"))
-        told = told.filter(Q(of=None) | Q(of__in=environments))
+        matching_alerts = matching_alerts.alias(of=Coalesce("environment_id", "pair__environment_id"))
+        matching_alerts = matching_alerts.filter(Q(of=None) | Q(of__in=environments))
     # What later runs confirmed is told as an alert, and what somebody took is known.
-    unconfirmed = told.filter(night=night, opened_at=None, state__in=_UNTOUCHED).exclude(unconfirmed_code="")
-    opened = told.exclude(opened_at=None).order_by("-size_ratio", "pk")
+    unconfirmed = matching_alerts.filter(night=night, opened_at=None, state__in=_UNTOUCHED).exclude(unconfirmed_code="")
+    opened = matching_alerts.exclude(opened_at=None).order_by("-size_ratio", "pk")
     ids = list(figures.values_list("series", flat=True).distinct()[:_MOST_SERIES])
     ratios = _present_ratios(ids)
     counts = {"all": Count("pk"), "finished": Count("pk", filter=Q(state=State.FINISHED))}

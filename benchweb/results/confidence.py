@@ -135,5 +135,5 @@ def _by_combination(trials: Iterable[TrialRow]) -> dict[str, list[TrialRow]]:
 
 def _key(kind: str, params: dict[str, Any]) -> str:
     # What results add is known of trials, not of plans.
-    asked = {name: value for name, value in params.items() if name not in ADDED}
-    return json.dumps([kind, asked], sort_keys=True)
+    requested = {name: value for name, value in params.items() if name not in ADDED}
+    return json.dumps([kind, requested], sort_keys=True)

@@ -105,7 +105,7 @@ def parsed_result(kind_name: str, document: Any) -> ParsedResult:
     if is_long:
         rest["intervals"] = thinned(intervals, MOST_DISPLAYED)
     kind = catalog().kinds[kind_name]
-    law, told = law_flags(kind, kind.filled(document.get("params") or {}), metrics)
+    law, law_figures = law_flags(kind, kind.filled(document.get("params") or {}), metrics)
     return ParsedResult(
         metrics=metrics,
         flags=[*(document.get("flags") or []), *law],
@@ -113,7 +113,7 @@ def parsed_result(kind_name: str, document: Any) -> ParsedResult:
         histogram=_histogram(document.get("histogram")),
         source_facts=_facts(document, "source"),
         sink_facts=_facts(document, "sink"),
-        document=rest | told,
+        document=rest | law_figures,
         intervals=intervals if is_long else [],
         tool=_tool(document),
     )

@@ -130,8 +130,8 @@ def _create(trial: Trial, ends: Ends, lease: Lease) -> None:
         "lease_seconds": LEASE_SECONDS,
     }
     if is_of_one_host(trial):
-        alone = SessionSpec(role="source", **common)
-        _once_free(lambda: ends.source.create(f"{trial.session}-source", alone), lease)
+        spec = SessionSpec(role="source", **common)
+        _once_free(lambda: ends.source.create(f"{trial.session}-source", spec), lease)
         return
     sink_spec = SessionSpec(role="sink", bind=ends.sink_bind, **common)
     prepared = _once_free(lambda: ends.sink.create(f"{trial.session}-sink", sink_spec), lease)

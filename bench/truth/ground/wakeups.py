@@ -60,7 +60,9 @@ def awake_apart() -> Iterator[None]:
 @contextmanager
 def _spinning(low: Sequence[str], *, is_apart: bool) -> Iterator[None]:
     """Spin on every CPU, in the session's own group or in one of the lowest level apart from it."""
-    spin = "while :; do :; done"
+    # Also where this process is killed they end with it.
+    turn = "turns=0; while [ $turns -lt 100000 ]; do turns=$((turns + 1)); done"
+    spin = f"while kill -0 {os.getpid()} 2>/dev/null; do {turn}; done"
     if is_apart:
         spin = f"echo 19 >{AUTOGROUP} 2>/dev/null; {spin}"
     with ExitStack() as stack:

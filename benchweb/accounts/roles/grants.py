@@ -58,8 +58,8 @@ def role_set(
         raise RoleError("environment", _("An admin is one everywhere: choose another role, or no environment."))
     with _one_admin_staying():
         # The stubs know no null in a look-up by id.
-        place: dict[str, Any] = {"user": user, "team": team, "environment_id": environment_id}
-        return Grant.objects.update_or_create(defaults={"role": Role(role)}, **place)[0]
+        scope: dict[str, Any] = {"user": user, "team": team, "environment_id": environment_id}
+        return Grant.objects.update_or_create(defaults={"role": Role(role)}, **scope)[0]
 
 
 def role_take(*, grant: Grant) -> None:

@@ -99,7 +99,7 @@ def usual_figures(run: Run, trials: Sequence[TrialRow]) -> list[UsualFigure]:
     near: dict[str, list[_Near]] = defaultdict(list)
     for row in fetch(_Near, _NEAR, values):
         near[row.kind].append(row)
-    told = worsenings({rows[0].series for rows in near.values()}) if near else {}
+    worse_by_series = worsenings({rows[0].series for rows in near.values()}) if near else {}
     is_open = run.state in OPEN_STATES
     figures = []
     for (sweep, headline, _trial), identity in zip(headlines, identities, strict=True):
@@ -109,7 +109,7 @@ def usual_figures(run: Run, trials: Sequence[TrialRow]) -> list[UsualFigure]:
         metric = kind.metrics[kind.headline]
         # Half of the repetitions compare with nothing.
         usual = deviation_of([*before, *own], metric) if own and not is_open else None
-        worsening = told.get(near[kind.name][0].series) if usual and near[kind.name] else None
+        worsening = worse_by_series.get(near[kind.name][0].series) if usual and near[kind.name] else None
         figures.append(
             UsualFigure(
                 kind=kind,

@@ -113,10 +113,10 @@ def _positions(
     ids: dict[int, int] = {}
     for line, key in zip(lines, settings, strict=True):
         number = _number(query, line)
-        told = line.identity.get(swept.name, swept.default)
-        if told is None:
+        swept_value = line.identity.get(swept.name, swept.default)
+        if swept_value is None:
             continue
-        size = float(told)
+        size = float(swept_value)
         for metric in metrics:
             if metric in line.ids:
                 ids[line.ids[metric]] = positions.setdefault((metric, number, key, size), len(positions))

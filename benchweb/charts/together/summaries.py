@@ -70,17 +70,17 @@ def together_tests(campaign_id: int, *, most_trials: int) -> list[TogetherTest]:
 
 def _test(trials: Sequence[TogetherTrial], settings: list[Setting]) -> TogetherTest:
     whole = [trial for trial in trials if trial.total is not None]
-    told = whole or trials
+    summarised = whole or trials
     return TogetherTest(
         kind=trials[0].kind,
         metric=trials[0].metric,
         settings=settings,
         trials=list(trials),
         is_whole=bool(whole),
-        sum=_over(told, lambda trial: trial.sum),
-        fairness=_over(told, lambda trial: trial.fairness),
-        counted_bps=_over(told, lambda trial: trial.sink.bits_per_second if trial.sink else None),
-        sum_per_counted=_over(told, lambda trial: trial.sum_per_counted),
+        sum=_over(summarised, lambda trial: trial.sum),
+        fairness=_over(summarised, lambda trial: trial.fairness),
+        counted_bps=_over(summarised, lambda trial: trial.sink.bits_per_second if trial.sink else None),
+        sum_per_counted=_over(summarised, lambda trial: trial.sum_per_counted),
         sources=[_source(parts) for parts in zip(*(trial.parts for trial in trials), strict=True)],
     )
 

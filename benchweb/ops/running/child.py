@@ -129,7 +129,7 @@ def _status(status: int) -> str:
 LOG_BYTES = 4 * 1024 * 1024
 TAIL_LINES = 12
 # Errors, and how a new installation gets its first admin.
-_TOLD = re.compile(rb"\b(ERROR|CRITICAL|FATAL|PANIC)\b|^Traceback |panicked at|There is no admin yet")
+_REPORTED = re.compile(rb"\b(ERROR|CRITICAL|FATAL|PANIC)\b|^Traceback |panicked at|There is no admin yet")
 # A statement that PostgreSQL refuses is its client's to report.
 _SERVER_FAULT = re.compile(rb"\b(FATAL|PANIC)\b")
 
@@ -140,7 +140,7 @@ class ChildLog:
     def __init__(self, folder: Path, name: str) -> None:
         self._path = folder / f"{name}.log"
         self._file = self._path.open("ab")
-        self._pattern = _SERVER_FAULT if name == "postgres" else _TOLD
+        self._pattern = _SERVER_FAULT if name == "postgres" else _REPORTED
         self._rest = b""
 
     def write(self, data: bytes) -> list[str]:

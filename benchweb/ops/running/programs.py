@@ -25,7 +25,8 @@ def database(home: Home) -> Program:
         stop_signal=signal.SIGINT,
         death_signal=signal.SIGQUIT,
         unprivileged=True,
-        patience_seconds=1.5,
+        # Its last checkpoint, which a busy disk takes seconds for; killed before, it recovers at the next start.
+        patience_seconds=10.0,
     )
 
 

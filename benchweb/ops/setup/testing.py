@@ -129,13 +129,13 @@ def run(words: list[str]) -> int:
     """
     if words:
         return subprocess.run([VENV / "bin" / "python", "-m", "pytest", *words], cwd=PROJECT, check=False).returncode
-    reading, compiling, alone = checks(), builds(), tests()
-    every = [*reading, *compiling, *alone]
+    reading, compiling, exclusive = checks(), builds(), tests()
+    every = [*reading, *compiling, *exclusive]
     with tempfile.NamedTemporaryFile(prefix="benchweb-not-run-") as not_run_file:
         os.environ[NOT_RUN_FILE] = not_run_file.name
         with ThreadPoolExecutor() as pool:
             beside = list(pool.map(_results, (reading, compiling)))
-        results = [*chain(*beside), *_results(alone)]
+        results = [*chain(*beside), *_results(exclusive)]
         not_run = not_run_file.read().decode().splitlines()
     not_run = [*_not_run(every), *not_run]
     failed = [part.name for part, passed, _, _ in results if not passed]

@@ -36,7 +36,7 @@ def sensitivity_create(scope: Scope, *, floor_ratio: float | None, noise_times: 
     """Say it of a scope of which nothing is said yet: runs that end from now on are judged by it."""
     _check_scope(scope)
     _check_values(floor_ratio, noise_times)
-    with _said_once():
+    with _at_most_once():
         return Sensitivity.objects.create(**vars(scope), floor_ratio=floor_ratio, noise_times=noise_times)
 
 
@@ -53,12 +53,12 @@ def sensitivity_archive(*, sensitivity: Sensitivity) -> None:
 
 def sensitivity_restore(*, sensitivity: Sensitivity) -> None:
     """Judge by an archived one again; refused where another says it of the same scope by now."""
-    with _said_once():
+    with _at_most_once():
         Sensitivity.objects.filter(pk=sensitivity.pk).update(archived_at=None)
 
 
 @contextmanager
-def _said_once() -> Iterator[None]:
+def _at_most_once() -> Iterator[None]:
     try:
         with transaction.atomic():
             yield

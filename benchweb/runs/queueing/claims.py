@@ -153,14 +153,14 @@ def rest(*, claimed: Claimed) -> bool:
     if run.planned_at is None or not resource_ids:
         return False
     round_seconds = (run.campaign.planned_seconds or 0.0) / occupancy(run.plan_version_id).rounds
-    place = {"planned_at": run.planned_at + timedelta(seconds=round_seconds)}
+    planned = {"planned_at": run.planned_at + timedelta(seconds=round_seconds)}
     held = Run.objects.filter(
         pk=run.pk, state=State.RUNNING, lease_owner=claimed.owner, cancel_requested_at__isnull=True
     )
     waiting = reason_fields("waiting_for", Reason("between_rounds"))
-    if not held.update(lease_owner="", lease_until=None, break_offs=0, **place, **waiting):
+    if not held.update(lease_owner="", lease_until=None, break_offs=0, **planned, **waiting):
         return False
-    Reservation.objects.filter(run=run).update(during=None, **place)
+    Reservation.objects.filter(run=run).update(during=None, **planned)
     _wake_after(resource_ids)
     return True
 

@@ -67,7 +67,7 @@ def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
     """Return the omni result that begins at `start`: keys by themselves, CSV and columns behind a banner."""
     line = lines[start].strip()
     if _KEY_LINE.match(line) or _VALUES.match(line):
-        return _keys(lines, start, start, "") if "=" in line else _asked(lines, start)
+        return _keys(lines, start, start, "") if "=" in line else _requested_values(lines, start)
     banner = BANNER.match(line)
     if not banner and not _OMNI.match(line):
         return None
@@ -83,7 +83,7 @@ def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
     return None if banner else _columns(lines, start, first, line)
 
 
-def _asked(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
+def _requested_values(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
     """Read the values that `-P 0` prints alone, by the keys that its command, just before them, has behind `-o`."""
     for line in reversed(lines[max(0, start - 3) : start]):
         if command := _COMMAND.search(line):

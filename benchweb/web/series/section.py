@@ -63,9 +63,9 @@ def series_rows(rows: Collection[SeriesSummary]) -> list[SeriesRow]:
     """Prepare rows for a page; what has left the catalog has no name and is left out. One query."""
     now = timezone.now()
     kinds = catalog().kinds
-    told = worsenings([row.series_id for row in rows]) if rows else {}
+    worse_by_series = worsenings([row.series_id for row in rows]) if rows else {}
     return [
-        _prepared(row, kinds[row.kind], now, told.get(row.series_id))
+        _prepared(row, kinds[row.kind], now, worse_by_series.get(row.series_id))
         for row in rows
         if row.kind in kinds and row.metric in kinds[row.kind].metrics
     ]

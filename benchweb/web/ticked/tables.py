@@ -62,8 +62,10 @@ def _hosts(ids: Sequence[int]) -> Rows:
         ends.setdefault(endpoint.host_id, []).append(endpoint)
     for host in (hosts[pk] for pk in ids if pk in hosts):
         its = ends.get(host.pk, [])
-        said = [" ".join(each) for each in zip(*((e.control_address, e.status) for e in its), strict=True)] or ["", ""]
-        yield host.pk, [host.pk, host.name, " ".join(host.labels), host.uplink, *said, host.created_at]
+        control_columns = [
+            " ".join(each) for each in zip(*((e.control_address, e.status) for e in its), strict=True)
+        ] or ["", ""]
+        yield host.pk, [host.pk, host.name, " ".join(host.labels), host.uplink, *control_columns, host.created_at]
 
 
 def _pairs(ids: Sequence[int]) -> Rows:

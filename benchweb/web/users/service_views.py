@@ -38,6 +38,6 @@ def service_list(request: HttpRequest) -> HttpResponse:
             messages.success(request, _("Added: {name}. Create a token for its script.").format(name=user.username))
             return redirect(f"{reverse('web:tokens')}?service={user.pk}")
     in_use = Q(api_tokens__revoked_at=None)
-    shown = service_accounts().annotate(tokens=Count("api_tokens", in_use), used_at=Max("api_tokens__last_used_at"))
-    rows = user_rows(list(with_grants(shown).prefetch_related("teams")[:_MOST_SHOWN]))
+    accounts = service_accounts().annotate(tokens=Count("api_tokens", in_use), used_at=Max("api_tokens__last_used_at"))
+    rows = user_rows(list(with_grants(accounts).prefetch_related("teams")[:_MOST_SHOWN]))
     return render(request, "users/services.html", {"form": form, "rows": rows})

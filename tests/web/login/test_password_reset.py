@@ -185,14 +185,14 @@ def test_a_password_that_can_not_be_is_refused(ada: User, mail_server: MailServe
 def test_nobody_floods_a_mailbox_and_no_address_asks_without_end(
     ada: User, mail_server: MailServer, asked: list[tuple[str, str]]
 ) -> None:
-    for number in range(throttle.ASKED_MAILS):
+    for number in range(throttle.REQUESTED_MAILS):
         Client().post("/login/forgotten", {"email": "ada@example.org"}, REMOTE_ADDR=f"192.0.2.{number}")
     assert len(asked) == len(mail_server.mails) == throttle.MAILS_TO_ONE
     statuses = [
         Client().post("/login/forgotten", {"email": f"user-{number}@example.org"}).status_code
-        for number in range(throttle.ASKED_MAILS + 1)
+        for number in range(throttle.REQUESTED_MAILS + 1)
     ]
-    assert statuses == [302] * throttle.ASKED_MAILS + [429]
+    assert statuses == [302] * throttle.REQUESTED_MAILS + [429]
 
 
 def test_a_broker_that_is_away_is_said(ada: User, mail_server: MailServer, monkeypatch: pytest.MonkeyPatch) -> None:
