@@ -61,18 +61,27 @@ MOST_LINES = 12
 DASHES: tuple[Dash, ...] = ("solid", "dashed", "dotted", "dashdot", "long")
 
 # The place among all series of the kind and metric binds colours for good, and neighbours differ.
+# Those that match are counted and sorted by themselves: thousands with all their columns would take as long again.
 _SQL = with_pairs("""
-SELECT s.id AS series, s.identity, s.identity_digest AS digest, count(*) OVER () AS total, {position} AS position,
+WITH chosen AS (
+  SELECT s.id, count(*) OVER () AS total, (recent.at AT TIME ZONE 'UTC' + interval '12 hours')::date AS night
+  FROM results_series s
+  JOIN hosts_pair pair ON pair.id = s.pair_id
+  {pair_ends}
+  LEFT JOIN results_recentmedians recent ON recent.series_id = s.id
+  WHERE s.kind = %(kind)s AND s.metric = %(main)s {only}
+  ORDER BY night DESC NULLS LAST, s.id LIMIT %(most)s
+)
+SELECT s.id AS series, s.identity, s.identity_digest AS digest, chosen.total, {position} AS position,
   (SELECT jsonb_object_agg(o.metric, o.id) FROM results_series o WHERE o.pair_id = s.pair_id AND o.kind = s.kind
     AND o.identity_digest = s.identity_digest AND o.metric = ANY(%(beside)s)) AS others,
   pair.id AS pair, e.id AS environment_id, e.name AS environment, {source} AS source, {sink} AS sink
-FROM results_series s
+FROM chosen
+JOIN results_series s ON s.id = chosen.id
 JOIN hosts_pair pair ON pair.id = s.pair_id
 JOIN hosts_environment e ON e.id = pair.environment_id
 {pair_ends}
-LEFT JOIN results_recentmedians recent ON recent.series_id = s.id
-WHERE s.kind = %(kind)s AND s.metric = %(main)s {only}
-ORDER BY (recent.at AT TIME ZONE 'UTC' + interval '12 hours')::date DESC NULLS LAST, s.id LIMIT %(most)s
+ORDER BY chosen.night DESC NULLS LAST, s.id
 """)
 _END_SQL = """jsonb_build_object('pk', {end}.id, 'name', {end}.name, 'network_mode', {end}.network_mode,
     'data_address', {end}.data_address, 'control_address', {end}.control_address, 'link_bps', {end}.link_bps,
@@ -225,7 +234,7 @@ def conditions(query: HistoryQuery, kind: Kind, values: dict[str, Any]) -> list[
     }
     if query.view == "sizes" and query.overlay == "run":
         # Among hundreds of series those of a requested run may be the last.
-        filters["pair.id IN (SELECT pair_id FROM runs_run WHERE id = ANY(%(runs)s))"] = (
+        filters["s.pair_id = ANY(ARRAY(SELECT pair_id FROM runs_run WHERE id = ANY(%(runs)s)))"] = (
             "runs",
             list(query.runs) or None,
         )
