@@ -66,14 +66,15 @@ def compiled(source: Path, folder: Path) -> Path:
     return program
 
 
-def fio(file: Path, pattern: str, depth: int, seconds: float) -> float:
+def fio(file: Path, pattern: str, depth: int, seconds: float, *, by_threads: bool) -> float:
     """Return operations a second in a file that was just laid out, as the engine's is: how makes half of the rate."""
     file.unlink(missing_ok=True)
     layout = ("--rw=write", "--bs=1M", f"--size={DISK_BYTES}", "--direct=1", "--refill_buffers")
     printed("fio", "--name=j", f"--filename={file}", *layout)
     text = printed(
-        *("fio", "--name=j", "--thread", f"--filename={file}", f"--rw={pattern}", "--bs=4096", f"--iodepth={depth}"),
-        *(f"--size={DISK_BYTES}", "--direct=1", "--ioengine=libaio", "--time_based", f"--runtime={seconds:.0f}"),
+        *("fio", "--name=j", "--thread", f"--filename={file}", f"--rw={pattern}", "--bs=4096"),
+        *(f"--size={DISK_BYTES}", "--direct=1", "--time_based", f"--runtime={seconds:.0f}"),
+        *(("--ioengine=psync", f"--numjobs={depth}") if by_threads else ("--ioengine=libaio", f"--iodepth={depth}")),
         *("--refill_buffers", "--norandommap", "--randrepeat=0", "--group_reporting", "--output-format=json"),
     )
     job = json.loads(text[text.index("{") :])["jobs"][0]
@@ -137,7 +138,8 @@ def comparisons(folder: Path, options: argparse.Namespace) -> Iterator[tuple[str
     for pattern, depth in (("randread", 1), ("randwrite", 1), ("randread", 16), ("randwrite", 16)):
         for method in ("fio", "native"):
             ours = partial(disk, folder, method, pattern, depth, seconds)
-            peer = partial(fio, folder / "file", pattern, depth, seconds)
+            # The engine's own way is a thread for each operation in flight, as fio's psync is.
+            peer = partial(fio, folder / "file", pattern, depth, seconds, by_threads=method == "native")
             yield f"{pattern} {depth} by {method}", DISK_SHARE, rounds, ours, peer
 
 
