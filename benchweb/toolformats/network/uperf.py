@@ -5,6 +5,7 @@ test is known by its profile's name alone.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -33,15 +34,17 @@ _TABLE = re.compile(r"^(?:Hostname|Nic)(?= )")
 _END = "Difference(%)"
 # Between its own lines `-a` prints tables of transactions, groups and threads, and `-v` what it tells its peers.
 _MOST_STRANGE = 60
+# The first slave's figures are named for the slave, another's for its host: a third row has no name left.
+_ROWS_OF_A_HOST = 2
 
 
 @dataclass(slots=True)
 class _State:
-    """The table whose rows are read, when each transaction of `-R` began, and which hosts have had their row."""
+    """The table whose rows are read, when each transaction of `-R` began, and the rows of each host."""
 
     table: str = ""
     begun: dict[str, float] = field(default_factory=dict)
-    hosts: set[str] = field(default_factory=set)
+    hosts: Counter[str] = field(default_factory=Counter)
 
 
 def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
@@ -78,8 +81,8 @@ def _take(line: str, reading: Reading, state: _State) -> bool:
     elif table := _TABLE.match(line):
         state.table = table[0]
     elif state.table == "Hostname" and (row := _HOST.match(line)):
-        if row["host"] not in state.hosts:
-            state.hosts.add(row["host"])
+        state.hosts[row["host"]] += 1
+        if state.hosts[row["host"]] <= _ROWS_OF_A_HOST:
             _host(row, reading)
     elif state.table == "Nic" and (row := _NIC.match(line)):
         _interface(row, reading)
