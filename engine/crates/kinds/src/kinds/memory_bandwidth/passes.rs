@@ -200,10 +200,11 @@ impl Passes {
             told.tell(stage, &spans);
             stage.close_window();
         });
-        let spans = spans.into_iter();
-        let spans =
-            spans.map(|spans| spans.into_inner().unwrap_or_else(PoisonError::into_inner)).collect();
-        Self { done: joined(spans), has_unpinned: rounds.has_unpinned.load(Ordering::Relaxed) }
+        let spans: Vec<_> = spans
+            .into_iter()
+            .map(|spans| spans.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .collect();
+        Self { done: joined(&spans), has_unpinned: rounds.has_unpinned.load(Ordering::Relaxed) }
     }
 }
 
@@ -220,7 +221,7 @@ impl Told {
         let since = |spans: &Mutex<Vec<(Instant, Instant)>>| {
             spans.lock().map_or_else(|_| Vec::new(), |spans| spans[self.passes..].to_vec())
         };
-        let passes = joined(spans.iter().map(since).collect());
+        let passes = joined(&spans.iter().map(since).collect::<Vec<_>>());
         if !passes.is_empty() {
             let bytes = passes.len() as u64 * self.pass_bytes;
             let rate = bytes as f64 / passes.iter().map(Pass::seconds).sum::<f64>();
@@ -231,7 +232,7 @@ impl Told {
 }
 
 /// The passes that every core has made.
-fn joined(spans: Vec<Vec<(Instant, Instant)>>) -> Vec<Pass> {
+fn joined(spans: &[Vec<(Instant, Instant)>]) -> Vec<Pass> {
     let count = spans.iter().map(Vec::len).min().unwrap_or(0);
     (0..count).map(|pass| Pass { spans: spans.iter().map(|core| core[pass]).collect() }).collect()
 }
