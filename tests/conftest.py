@@ -10,6 +10,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -19,6 +20,7 @@ from django.db import connection
 from django.utils import translation
 from pytest_django import DjangoDbBlocker
 
+from benchweb.accounts import throttle
 from benchweb.imports.own_kinds import definitions
 from benchweb.site.values import chosen
 from tests.plugin import OWN_SERVERS
@@ -95,6 +97,14 @@ def no_language_of_an_earlier_reader() -> Iterator[None]:
     """Leave each test without a language: a page's stays with the thread, as Django's middleware sets it."""
     yield
     translation.deactivate()
+
+
+@pytest.fixture
+def one_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the clock of counted attempts from passing into the next window in the middle of a test."""
+    middle = (int(time.time()) // throttle.WINDOW_SECONDS + 0.5) * throttle.WINDOW_SECONDS
+    clock = SimpleNamespace(time=lambda: middle, monotonic=time.monotonic)
+    monkeypatch.setattr("benchweb.accounts.throttle.time", clock)
 
 
 @pytest.fixture

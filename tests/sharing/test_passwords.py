@@ -59,6 +59,7 @@ def test_one_links_cookie_opens_no_other(run: Run, path: str) -> None:
     assert reader.get(f"/s/{token}").status_code == 403
 
 
+@pytest.mark.usefixtures("one_window")
 def test_guessing_ends_after_a_few_wrong_passwords(path: str) -> None:
     guesser = Client(REMOTE_ADDR="192.0.2.9")
     answers = [guesser.post(f"{path}/unlock", {"password": f"wrong {n}"}) for n in range(PAIR_ATTEMPTS + 1)]

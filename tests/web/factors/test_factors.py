@@ -99,6 +99,7 @@ def test_a_code_of_another_time_is_refused(key: str, periods_later: int) -> None
     assert AuditEntry.objects.filter(action="login_failed", user_name="ada").count() == 1
 
 
+@pytest.mark.usefixtures("one_window")
 def test_guessing_stops_after_ten_codes_from_wherever(key: str) -> None:
     client = Client()
     first_step(client)

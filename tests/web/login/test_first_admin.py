@@ -62,6 +62,7 @@ def test_a_new_site_leads_to_the_page_whose_code_is_in_the_log_alone(caplog: pyt
     assert not any(code in str(entry.changes) for entry in AuditEntry.objects.all())
 
 
+@pytest.mark.usefixtures("one_window")
 def test_a_wrong_code_makes_nobody_and_is_tried_ten_times_at_most() -> None:
     client = Client()
     wrong = CHOSEN | {"code": "aaaaa-bbbbb-ccccc-ddddd"}

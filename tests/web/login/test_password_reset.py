@@ -182,6 +182,7 @@ def test_a_password_that_can_not_be_is_refused(ada: User, mail_server: MailServe
     assert is_let_in(PASSWORD)
 
 
+@pytest.mark.usefixtures("one_window")
 def test_nobody_floods_a_mailbox_and_no_address_asks_without_end(
     ada: User, mail_server: MailServer, asked: list[tuple[str, str]]
 ) -> None:
