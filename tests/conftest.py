@@ -101,9 +101,9 @@ def no_language_of_an_earlier_reader() -> Iterator[None]:
 
 @pytest.fixture
 def one_window(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the clock of counted attempts from passing into the next window in the middle of a test."""
-    middle = (int(time.time()) // throttle.WINDOW_SECONDS + 0.5) * throttle.WINDOW_SECONDS
-    clock = SimpleNamespace(time=lambda: middle, monotonic=time.monotonic)
+    """Hold the clock of counted attempts a minute into its window, which would else end in the middle of a test."""
+    begin = int(time.time()) // throttle.WINDOW_SECONDS * throttle.WINDOW_SECONDS
+    clock = SimpleNamespace(time=lambda: begin + 60.0, monotonic=time.monotonic)
     monkeypatch.setattr("benchweb.accounts.throttle.time", clock)
 
 

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::kernels::{Kernel, Part};
-use crate::host_kind::{Stage, metrics};
+use crate::host_kind::{Stage, Stop, metrics};
 
 const ELEMENT_BYTES: u64 = 8;
 /// STREAM's arrays are static: a compiler lays them from the begin of a cache line, an allocator 16 bytes into a page.
@@ -122,6 +122,29 @@ impl Rounds {
             if spins % SPINS == 0 { thread::yield_now() } else { std::hint::spin_loop() }
         }
     }
+
+    /// Makes one core's passes until all are made or the order to stop comes; times those of the kernel asked for.
+    fn go_through(
+        &self,
+        part: &mut Part<'_>,
+        kernel: Kernel,
+        count: usize,
+        stop: &Stop,
+        spans: &Mutex<Vec<(Instant, Instant)>>,
+    ) {
+        for &each in iter::repeat_n(kernel.cycle(), count).flatten() {
+            self.meet(|| self.goes_on.store(stop.order().is_none(), Ordering::Relaxed));
+            if !self.goes_on.load(Ordering::Relaxed) {
+                return;
+            }
+            let begin = Instant::now();
+            part.pass(each);
+            let end = Instant::now();
+            if each == kernel {
+                spans.lock().unwrap_or_else(PoisonError::into_inner).push((begin, end));
+            }
+        }
+    }
 }
 
 /// Passes that were made.
@@ -166,22 +189,7 @@ impl Passes {
                         if net::pin_this_thread(cpu).is_err() {
                             rounds.has_unpinned.store(true, Ordering::Relaxed);
                         }
-                        for &each in iter::repeat_n(kernel.cycle(), count).flatten() {
-                            rounds.meet(|| {
-                                rounds.goes_on.store(stop.order().is_none(), Ordering::Relaxed);
-                            });
-                            if !rounds.goes_on.load(Ordering::Relaxed) {
-                                return;
-                            }
-                            let begin = Instant::now();
-                            part.pass(each);
-                            let end = Instant::now();
-                            if each == kernel {
-                                let mut spans =
-                                    spans.lock().unwrap_or_else(PoisonError::into_inner);
-                                spans.push((begin, end));
-                            }
-                        }
+                        rounds.go_through(&mut part, kernel, count, stop, spans);
                     })
                 })
                 .collect();
