@@ -73,6 +73,8 @@ def _database(url: str) -> dict[str, Any]:
         "CONN_MAX_AGE": 0,
         # A connection of the pool that a restarted database cut is replaced before a request has it.
         "CONN_HEALTH_CHECKS": True,
+        # A cursor of the server's would stay with a connection that was given back to the pool while a file is sent.
+        "DISABLE_SERVER_SIDE_CURSORS": True,
         "OPTIONS": options if TESTING else options | {"pool": pool},
     }
 

@@ -179,7 +179,7 @@ def points(
     plan: int | None = None,
     after: tuple[datetime, int] | None = None,
     limit: int | None = None,
-) -> Iterator[PointRow]:
+) -> list[PointRow]:
     """Return a series' points by time, both ends included, of all or a plan's; an index-only scan of point_by_series.
 
     `after` is the time and the trial of a point: only later ones are given, and at most `limit`.
@@ -195,9 +195,7 @@ def points(
     if plan is not None:
         rows = rows.filter(run__plan_version__plan=plan)
     columns = rows.order_by("at", F("trial_id")).values_list("at", "value", "run_id", "trial_id", named=True)
-    return (
-        PointRow(row.at, row.value, row.run_id, row.trial_id) for row in columns[:limit].iterator(chunk_size=10_000)
-    )
+    return [PointRow(row.at, row.value, row.run_id, row.trial_id) for row in columns[:limit]]
 
 
 def point_parts(
@@ -211,9 +209,7 @@ def point_parts(
     """Return a series' points as `points` does, some at a time; one query for each part, none held open."""
     after: tuple[datetime, int] | None = None
     while True:
-        part = list(
-            points(series_id=series_id, from_time=from_time, to_time=to_time, plan=plan, after=after, limit=size)
-        )
+        part = points(series_id=series_id, from_time=from_time, to_time=to_time, plan=plan, after=after, limit=size)
         if part:
             yield part
         if len(part) < size:

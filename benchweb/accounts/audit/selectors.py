@@ -1,11 +1,14 @@
 """Read the audit log."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import QuerySet
 
 from benchweb.accounts.audit.models import AuditEntry
+
+_ENTRIES_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -33,3 +36,11 @@ def audit_entries(wanted: AuditFilter) -> "QuerySet[AuditEntry, AuditEntry]":
         "at__lt": wanted.last,
     }
     return AuditEntry.objects.filter(**{name: value for name, value in conditions.items() if value not in ("", None)})
+
+
+def audit_parts(entries: "QuerySet[AuditEntry, AuditEntry]", *, after: int = 0) -> Iterator[list[AuditEntry]]:
+    """Return entries, the oldest first, some at a time; one query for each part, none held open."""
+    rows = entries.order_by("pk")
+    while part := list(rows.filter(pk__gt=after)[:_ENTRIES_AT_ONCE]):
+        yield part
+        after = part[-1].pk

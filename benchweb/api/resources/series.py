@@ -77,14 +77,12 @@ def series_points(
     """
     refuse_unknown(request, PointsQuery)
     row_or_404(Series.objects.all(), series_id)
-    points = list(
-        selectors.points(
-            series_id=series_id,
-            from_time=query.from_time,
-            to_time=query.to_time,
-            after=point_of(query.cursor) if query.cursor else None,
-            limit=query.limit + 1,
-        )
+    points = selectors.points(
+        series_id=series_id,
+        from_time=query.from_time,
+        to_time=query.to_time,
+        after=point_of(query.cursor) if query.cursor else None,
+        limit=query.limit + 1,
     )
     page_rows = points[: query.limit]
     if len(points) > query.limit:

@@ -3,13 +3,14 @@
 import csv
 import json
 from collections.abc import Iterator
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET
 
 from benchweb.accounts.audit.models import AuditEntry
-from benchweb.accounts.audit.selectors import audit_entries
+from benchweb.accounts.audit.selectors import audit_entries, audit_parts
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.charts.export import Line, cell
@@ -52,13 +53,17 @@ def audit_log(request: HttpRequest) -> HttpResponse:
 @require_GET
 def audit_csv(request: HttpRequest) -> StreamingHttpResponse:
     """Send all entries that match, the oldest first."""
-    entries = audit_entries(read_filter(request.GET, reader_zone(request))).order_by("pk")
-    return download(request, _lines(entries.iterator()), media_type="text/csv", file_name="audit.csv")
+    parts = audit_parts(audit_entries(read_filter(request.GET, reader_zone(request))))
+    return download(request, _texts(parts), media_type="text/csv", file_name="audit.csv")
 
 
-def _lines(entries: Iterator[AuditEntry]) -> Iterator[str]:
+def _texts(parts: Iterator[list[AuditEntry]]) -> Iterator[str]:
     writer = csv.writer(Line())
     yield writer.writerow([*_EXPORTED, *_EXPORTED_OBJECT, "changes"])
-    for entry in entries:
-        values = [getattr(entry, name) for name in (*_EXPORTED, *_EXPORTED_OBJECT)]
-        yield writer.writerow([cell(value) for value in (*values, json.dumps(entry.changes, ensure_ascii=False))])
+    for entries in parts:
+        yield "".join(writer.writerow(map(cell, _values(entry))) for entry in entries)
+
+
+def _values(entry: AuditEntry) -> list[Any]:
+    values = [getattr(entry, name) for name in (*_EXPORTED, *_EXPORTED_OBJECT)]
+    return [*values, json.dumps(entry.changes, ensure_ascii=False)]

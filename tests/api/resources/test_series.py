@@ -118,7 +118,7 @@ def test_series_and_points_cost_the_same_however_many(
 
 def test_points_are_read_from_the_index_alone(series: int) -> None:
     with CaptureQueriesContext(connection) as queries:
-        assert len(list(points(series_id=series, from_time=START))) == 5
+        assert len(points(series_id=series, from_time=START)) == 5
     (query,) = queries.captured_queries
     with connection.cursor() as cursor:
         # On a handful of rows the planner would read the whole table instead.

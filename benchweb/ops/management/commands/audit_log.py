@@ -3,12 +3,14 @@
 import json
 import time
 from argparse import ArgumentParser
+from itertools import chain
 from typing import Any
 
 from django.core.management.base import BaseCommand
 from django.forms.models import model_to_dict
 
 from benchweb.accounts.audit.models import AuditEntry
+from benchweb.accounts.audit.selectors import audit_parts
 from benchweb.charts.moments import rfc3339
 
 _POLL_SECONDS = 1.0
@@ -31,7 +33,7 @@ class Command(BaseCommand):
         printed: set[int] = set()
         after = options["after"]
         while True:
-            for entry in AuditEntry.objects.filter(pk__gt=after).order_by("pk").iterator():
+            for entry in chain.from_iterable(audit_parts(AuditEntry.objects.all(), after=after)):
                 if entry.pk not in printed:
                     self.stdout.write(_line(entry))
                     printed.add(entry.pk)
