@@ -13,9 +13,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import pytest
 from django.conf import settings
+from django.core.cache import caches
 from django.db import connection
 from django.utils import translation
 from pytest_django import DjangoDbBlocker
@@ -97,6 +99,15 @@ def no_language_of_an_earlier_reader() -> Iterator[None]:
     """Leave each test without a language: a page's stays with the thread, as Django's middleware sets it."""
     yield
     translation.deactivate()
+
+
+@pytest.fixture(autouse=True)
+def counters_of_one_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Count attempts of each test apart: keys of users and addresses come back in the next one."""
+    prefix = f"test-{uuid4().hex}"
+    for name, options in settings.CACHES.items():
+        monkeypatch.setitem(options, "KEY_PREFIX", prefix)
+        monkeypatch.setattr(caches[name], "key_prefix", prefix)
 
 
 @pytest.fixture

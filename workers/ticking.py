@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from functools import wraps
 
+from benchweb.accounts import sessions
 from benchweb.accounts.audit import retention as audit
 from benchweb.hosts.checks import path_checks, probes
 from benchweb.notifications.delivery import outbox
@@ -37,18 +38,22 @@ def _claim_after(seconds: float) -> None:
     services.claim_due()
 
 
-def hourly(step: Callable[[], object], *, clock: Callable[[], float] = time.monotonic) -> Callable[[], None]:
-    """Return a step that does another at most once an hour; one that fails is tried again an hour later."""
+def hourly(remove: Callable[[], int], *, clock: Callable[[], float] = time.monotonic) -> Callable[[], None]:
+    """Return a step that removes what is old once an hour, and at each tick meanwhile until nothing is left.
+
+    One that fails is tried again an hour later.
+    """
     last = float("-inf")
 
-    @wraps(step)
-    def step_if_due() -> None:
+    @wraps(remove)
+    def remove_if_due() -> None:
         nonlocal last
         if clock() - last >= _HOUR_SECONDS:
             last = clock()
-            step()
+            if remove():
+                last = float("-inf")
 
-    return step_if_due
+    return remove_if_due
 
 
 # In this order: what is too late isn't started, and what is new is started at once.
@@ -71,6 +76,7 @@ STEPS: tuple[Callable[[], object], ...] = (
     nights.make,
     hourly(outbox.remove_old),
     hourly(audit.remove_old),
+    hourly(sessions.sessions_remove_ended),
 )
 _under_way = threading.Lock()
 _log = logging.getLogger(__name__)

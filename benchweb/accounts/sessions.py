@@ -4,6 +4,7 @@ import hashlib
 from datetime import datetime
 from typing import Any, cast
 
+from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in
@@ -18,6 +19,11 @@ from benchweb.accounts.models import UserSession
 
 _LOGGED_IN, _ADDRESS, _CLIENT = "logged_in_at", "address", "client"
 _LONGEST_CLIENT = 300
+# Of one user; the earliest ends where another begins.
+MOST_SESSIONS = 100
+# What a stranger leaves behind: a log-in that was begun, a passkey's challenge.
+STRANGER_SECONDS = 15 * 60
+_REMOVED_AT_ONCE = 10_000
 
 
 class SessionStore(db.SessionStore):
@@ -27,6 +33,10 @@ class SessionStore(db.SessionStore):
     def get_model_class(cls) -> type[UserSession]:
         """Return the model that sessions are stored as."""
         return UserSession
+
+    def get_session_cookie_age(self) -> int:
+        """Return how many seconds it lasts: without a user only as long as a log-in may take."""
+        return settings.SESSION_COOKIE_AGE if SESSION_KEY in self else STRANGER_SECONDS
 
     def create_model_instance(self, data: dict[str, Any]) -> UserSession:
         """Return the row, with what the session itself holds of its log-in."""
@@ -38,8 +48,10 @@ class SessionStore(db.SessionStore):
 
 
 @receiver(user_logged_in, dispatch_uid="sessions")
-def _session_begun(*, request: HttpRequest, **_: Any) -> None:
+def _session_begun(*, request: HttpRequest, user: User, **_: Any) -> None:
     """Note in a session that has just been logged in from where that was, whatever way it was."""
+    surplus = UserSession.objects.filter(user=user).order_by("-logged_in_at").values("pk")[MOST_SESSIONS - 1 :]
+    UserSession.objects.filter(pk__in=surplus).delete()
     request.session[_LOGGED_IN] = timezone.now().isoformat()
     request.session[_ADDRESS] = client_address(request)
     request.session[_CLIENT] = request.headers.get("User-Agent", "")[:_LONGEST_CLIENT]
@@ -71,3 +83,9 @@ def session_end(*, user: User, handle: str) -> bool:
 def sessions_end_others(*, user: User, key: str | None) -> int:
     """End all of a user's sessions but the one of this key; return how many."""
     return UserSession.objects.filter(user=user).exclude(session_key=key).delete()[0]
+
+
+def sessions_remove_ended() -> int:
+    """Remove some of those that have ended; return how many."""
+    ended = UserSession.objects.filter(expire_date__lt=timezone.now()).order_by("expire_date")
+    return UserSession.objects.filter(pk__in=ended.values("pk")[:_REMOVED_AT_ONCE]).delete()[0]

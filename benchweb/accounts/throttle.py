@@ -33,6 +33,10 @@ LATER_ATTEMPTS = 2
 TOKEN_ATTEMPTS = 60
 # Codes of second factors, of a user whose password is known: of a million codes three are right at a time.
 FACTOR_ATTEMPTS = 10
+# Log-ins by a passkey or a provider that one address begins: each is a session until it ends or is given up.
+BEGUN_LOGINS = 300
+# Entries of one kind in the audit log that one user, or one address without any, can make.
+ENTRIES_OF_ONE = 30
 # Links asked for by mail: from one address, and to one mailbox.
 REQUESTED_MAILS, MAILS_TO_ONE = 10, 3
 _KNOWN_SECONDS = 30 * 86_400
@@ -78,6 +82,23 @@ def begin_login(user: str, address: str) -> Attempt:
     if _count(f"told:{attempt.where}") == 1:
         _log.warning("further log-ins from %s are refused, at first as %s: too many failed", address, printable(user))
     return replace(attempt, retry_after_seconds=seconds_left())
+
+
+def begin_passkey(address: str) -> Attempt:
+    """Count a passkey whose owner isn't known yet, and tell whether it may be looked at."""
+    attempt = Attempt("", address)
+    is_refused = _count(f"address:{attempt.where}") > ADDRESS_ATTEMPTS
+    return replace(attempt, retry_after_seconds=seconds_left() if is_refused else 0)
+
+
+def passkey_succeeded(attempt: Attempt) -> None:
+    """Take back the attempt of a passkey that was right."""
+    _uncount(f"address:{attempt.where}")
+
+
+def start_refused(address: str) -> int:
+    """Count the beginning of a log-in that needs a session; return for how many seconds there are no more, or 0."""
+    return seconds_left() if _count(f"start:{address_group(address)}") > BEGUN_LOGINS else 0
 
 
 def login_succeeded(attempt: Attempt) -> None:
@@ -144,6 +165,21 @@ def is_mailbox_full(email: str) -> bool:
 def is_first_in_window(what: str) -> bool:
     """Tell whether this is the first time in the present window that something happens."""
     return _count(f"first:{what}") == 1
+
+
+def may_note(kind: str, who: str, what: str) -> bool:
+    """Count an entry that somebody makes in the audit log; False for the same again and for too many in a window."""
+    key = f"noted:{kind}:{who}"
+    # Looked up first, so that who makes too many makes no further keys.
+    if _with_cache(lambda cache: cache.get(_key(key), 0)) > ENTRIES_OF_ONE:
+        return False
+    if what and not is_first_in_window(f"{key}:{_counted(what)}"):
+        return False
+    count = _count(key)
+    if count == ENTRIES_OF_ONE + 1:
+        text = "further entries of the kind %s by %s are left out of the audit log for %s s: they come too fast"
+        _log.warning(text, kind, printable(who), seconds_left())
+    return count <= ENTRIES_OF_ONE
 
 
 def seconds_left() -> int:

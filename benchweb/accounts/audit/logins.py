@@ -1,4 +1,8 @@
-"""Log-ins, log-outs, wrong passwords and refusals in the audit log."""
+"""Log-ins, log-outs, wrong passwords and refusals in the audit log.
+
+Whoever repeats them in a loop fills no disk: an equal refusal is one entry in a window of the throttle, and of each
+kind there are few for a user, or for an address without one.
+"""
 
 from typing import Any
 
@@ -8,7 +12,8 @@ from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils import timezone
 
-from benchweb.accounts.addresses import client_address
+from benchweb.accounts import throttle
+from benchweb.accounts.addresses import address_group, client_address
 from benchweb.accounts.audit.actors import Actor, actor_of
 from benchweb.accounts.audit.models import AuditEntry
 
@@ -19,10 +24,13 @@ _NO_NUL = str.maketrans({"\0": "\N{REPLACEMENT CHARACTER}"})
 
 def refusal_add(actor: Actor, *, what: str) -> None:
     """Note that somebody was refused `what`: a request's method and path, and why."""
-    _add(AuditEntry.Action.REFUSED, actor, object_name=what.translate(_NO_NUL)[:_LONGEST_WORDS])
+    text = what.translate(_NO_NUL)[:_LONGEST_WORDS]
+    _add(AuditEntry.Action.REFUSED, actor, object_name=text)
 
 
 def _add(action: str, actor: Actor, *, object_name: str = "") -> None:
+    if not throttle.may_note(action, _who(actor), object_name):
+        return
     AuditEntry.objects.create(
         at=timezone.now(),
         action=action,
@@ -33,6 +41,11 @@ def _add(action: str, actor: Actor, *, object_name: str = "") -> None:
         address=actor.address,
         object_name=object_name,
     )
+
+
+def _who(actor: Actor) -> str:
+    """Return whose entries are counted together."""
+    return f"user-{actor.user_id}" if actor.user_id else address_group(actor.address)
 
 
 @receiver(user_logged_in, dispatch_uid="audit")

@@ -25,6 +25,7 @@ from benchweb.accounts import throttle
 from benchweb.accounts.addresses import client_address
 from benchweb.accounts.hashing import HashingBusyError
 from benchweb.accounts.sessions import logged_in_at
+from benchweb.web.login.adapters import refused
 from benchweb.web.login.session_views import busy, too_many
 
 # Who has no password to prove themselves with again adds a first factor so soon after a log-in.
@@ -84,11 +85,29 @@ class Code(_Guessable, AuthenticateView):  # type: ignore[misc]
 
 
 class PasskeyLogin(LoginWebAuthnView):  # type: ignore[misc]
-    """Log in by a passkey alone, which has asked for a finger or a PIN."""
+    """Log in by a passkey alone, which has asked for a finger or a PIN; wrong ones count as wrong passwords."""
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Answer with a challenge, which is kept in a session."""
+        if seconds := throttle.start_refused(client_address(request)):
+            return HttpResponse(too_many(seconds), status=HTTPStatus.TOO_MANY_REQUESTS, content_type="text/plain")
+        return cast(HttpResponse, super().get(request, *args, **kwargs))
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Look at the passkey, unless too many were wrong."""
+        self.attempt = throttle.begin_passkey(client_address(request))
+        if seconds := self.attempt.retry_after_seconds:
+            return refused(request, too_many(seconds))
+        return cast(HttpResponse, super().post(request, *args, **kwargs))
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Log in."""
+        throttle.passkey_succeeded(self.attempt)
+        return cast(HttpResponse, super().form_valid(form))
 
     def form_invalid(self, form: Any) -> HttpResponse:
         """Lead back to the log-in page; whose passkey it was is not known."""
-        throttle.login_failed(throttle.Attempt("", client_address(self.request)))
+        throttle.login_failed(self.attempt)
         user_login_failed.send(sender=__name__, credentials={}, request=self.request)
         return cast(HttpResponse, super().form_invalid(form))
 
@@ -116,7 +135,7 @@ class ConfirmByCode(_Confirms, _Guessable, ReauthenticateByCodeView):  # type: i
     template_name = "factors/confirm.html"
 
 
-class ConfirmByPasskey(_Confirms, ReauthenticateWebAuthnView):  # type: ignore[misc]
+class ConfirmByPasskey(_Confirms, _Guessable, ReauthenticateWebAuthnView):  # type: ignore[misc]
     """Use a passkey before factors are changed."""
 
     template_name = "factors/confirm_passkey.html"

@@ -15,7 +15,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from benchweb.accounts import throttle
+from benchweb.accounts.addresses import client_address
 from benchweb.web.login.adapters import refused
+from benchweb.web.login.session_views import too_many
 
 PROVIDER = "oidc"
 _log = logging.getLogger(__name__)
@@ -31,6 +34,8 @@ def provider_login(request: HttpRequest) -> HttpResponse:
     """
     if not settings.OIDC_URL:
         raise Http404
+    if seconds := throttle.start_refused(client_address(request)):
+        return refused(request, too_many(seconds))
     provider = get_adapter().get_provider(request, PROVIDER)
     try:
         answer = provider.redirect(request, process=AuthProcess.LOGIN, next_url=get_next_redirect_url(request))

@@ -294,5 +294,8 @@ def columns_save(request: HttpRequest, list_name: str) -> HttpResponse:
     known = {key[:_LONGEST] for key in request.POST.getlist("known")[:_MOST]}
     hidden = sorted(known - set(request.POST.getlist("shown")))
     user = cast(User, request.user)
-    ListColumns.objects.update_or_create(user=user, list_name=list_name[:_LONGEST], defaults={"hidden": hidden})
+    own, name = ListColumns.objects.filter(user=user), list_name[:_LONGEST]
+    # Whatever an address calls a list: nobody has many.
+    if own.count() < _MOST or own.filter(list_name=name).exists():
+        own.update_or_create(user=user, list_name=name, defaults={"hidden": hidden})
     return redirect(posted_back(request, "web:overview"))
