@@ -174,6 +174,7 @@ INSTALLED_APPS = [
     "ninja",
     "benchweb.site",
     "benchweb.accounts",
+    "benchweb.idempotency",
     "benchweb.hosts",
     "benchweb.plans",
     "benchweb.runs",

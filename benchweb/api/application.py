@@ -75,6 +75,19 @@ _PROBLEM_SCHEMA = {
 }
 
 
+# See benchweb.api.idempotency.
+_KEY_PARAMETER = {
+    "in": "header",
+    "name": "Idempotency-Key",
+    "required": False,
+    "description": "1 to 255 printable ASCII characters without spaces, new for each call, such as a UUID. For 24 "
+    "hours the same call of the same token with the same key is answered as the first, and makes nothing. Another call "
+    "with it is refused with 422. One while the first is under way waits for it, or is refused with 409. A call that "
+    "failed leaves its key free.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+}
+
+
 class BenchwebAPI(NinjaAPI):
     """The API: add routers to it, then take its `urls`."""
 
@@ -127,6 +140,8 @@ class BenchwebAPI(NinjaAPI):
         for operations in schema["paths"].values():
             for operation in operations.values():
                 operation["responses"]["default"] = {"description": "A problem", "content": content}
+                if "201" in map(str, operation["responses"]):
+                    operation["parameters"] = [*operation.get("parameters", []), _KEY_PARAMETER]
                 _tell_permission(operation, stated[operation["operationId"]])
         return schema
 

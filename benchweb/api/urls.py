@@ -2,6 +2,7 @@
 
 from benchweb.api.application import BenchwebAPI, MicrosecondRenderer
 from benchweb.api.authentication import BearerToken
+from benchweb.api.idempotency import once_per_key
 from benchweb.api.parser import StrictParser
 from benchweb.api.resources import (
     audit,
@@ -31,6 +32,8 @@ api = BenchwebAPI(
     parser=StrictParser(),
     renderer=MicrosecondRenderer(),
 )
+
+api.add_decorator(once_per_key)
 
 # Before hosts, whose rows have an id where these have a word.
 for resource in (adding, hosts, availability, fact_changes, environments, endpoints, pairs, plans):

@@ -6,6 +6,8 @@ from django.db import DatabaseError, DataError, IntegrityError, InterfaceError, 
 _LIMIT_EXCEEDED = "54"
 # "Query canceled": by `statement_timeout`.
 _CANCELED = "57014"
+# "Lock not available": by `lock_timeout`.
+_LOCKED = "55P03"
 
 
 def may_pass(error: BaseException) -> bool:
@@ -23,6 +25,11 @@ def refuses_data(error: BaseException) -> bool:
 def took_too_long(error: BaseException) -> bool:
     """Tell whether a statement was stopped by the time limit of pages and API."""
     return isinstance(error, DatabaseError) and _state(error) == _CANCELED
+
+
+def waited_too_long(error: BaseException) -> bool:
+    """Tell whether a statement gave up waiting for what another transaction holds."""
+    return isinstance(error, DatabaseError) and _state(error) == _LOCKED
 
 
 def _state(error: BaseException) -> str:

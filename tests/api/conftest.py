@@ -26,8 +26,8 @@ class ApiClient:
     def get(self, path: str, **headers: str) -> Response:
         return self.call("GET", path, **headers)
 
-    def post(self, path: str, data: Any = None) -> Response:
-        return self.call("POST", path, data)
+    def post(self, path: str, data: Any = None, **headers: str) -> Response:
+        return self.call("POST", path, data, **headers)
 
     def patch(self, path: str, data: Any = None) -> Response:
         return self.call("PATCH", path, data)

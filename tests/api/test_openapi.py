@@ -139,3 +139,14 @@ def test_answers_are_as_the_document_says(api: ApiClient, document: dict[str, An
 
 def test_the_catalog_is_given_whole(api: ApiClient) -> None:
     assert api.get("/catalog").json() == catalog().document | {"own_kinds": {}}
+
+
+def test_creating_operations_and_no_others_take_an_idempotency_key(document: dict[str, Any]) -> None:
+    taking = {
+        (method, path)
+        for path, method, operation in operations(document)
+        if any((each["in"], each["name"]) == ("header", "Idempotency-Key") for each in operation["parameters"])
+    }
+    creating = {(method, path) for path, method, each in operations(document) if "201" in each["responses"]}
+    assert taking == creating
+    assert {method for method, _ in creating} == {"post"}

@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Model
 
 from benchweb.hosts.models import Endpoint
+from benchweb.idempotency.models import KeptAnswer
 from benchweb.notifications.models import Channel
 from benchweb.sharing.models import Share
 from benchweb.site.models import SiteSecret
@@ -17,6 +18,7 @@ _STORED: tuple[tuple[type[Model], str, str], ...] = (
     (Channel, "secret_encrypted", "secrets of channels"),
     (Share, "token_encrypted", "share links"),
     (SiteSecret, "secret_encrypted", "password of the mail server"),
+    (KeptAnswer, "answer_encrypted", "answers to repeated requests"),
 )
 
 
