@@ -23,7 +23,7 @@ MOST_SHARE_DAYS = 3_650
 @register()
 def settings_are_usable(**_: Any) -> list[CheckMessage]:
     """Check what comes from the environment."""
-    own = [*_secret_key(), *_addresses(), *_proxies(), *_demo(), *_catalog_overlay()]
+    own = [*_secret_key(), *_addresses(), *_proxies(), *_demo(), *_debug(), *_catalog_overlay()]
     more = [*_audit_days(), *_share_days(), *_default_role(), *_defaults(), *login_faults()]
     return [*own, *_networks(), *_mail_server(), *_public_url(), *_delivery_days(), *more]
 
@@ -73,7 +73,7 @@ def _is_network(text: str) -> bool:
 
 
 def _demo() -> list[CheckMessage]:
-    reachable = [host for host in settings.ALLOWED_HOSTS if not is_loopback_name(host)]
+    reachable = _public_hosts()
     if not settings.DEMO or not reachable:
         return []
     return [
@@ -83,6 +83,27 @@ def _demo() -> list[CheckMessage]:
             id="benchweb.E006",
         )
     ]
+
+
+def _debug() -> list[CheckMessage]:
+    public = [f"BENCHWEB_ALLOWED_HOSTS names {host}" for host in _public_hosts()]
+    if settings.PUBLIC_URL and not is_loopback_name(urlsplit(settings.PUBLIC_URL).hostname or ""):
+        public.append(f"BENCHWEB_PUBLIC_URL is {settings.PUBLIC_URL}")
+    if settings.BEHIND_TLS:
+        public.append("BENCHWEB_BEHIND_TLS is 1")
+    if not settings.DEBUG or not public:
+        return []
+    return [
+        Error(
+            f"BENCHWEB_DEBUG is 1 while {' and '.join(public)}.",
+            hint="It shows source and settings to whoever meets an error: leave it out, or serve this machine only.",
+            id="benchweb.E031",
+        )
+    ]
+
+
+def _public_hosts() -> list[str]:
+    return [host for host in settings.ALLOWED_HOSTS if not is_loopback_name(host)]
 
 
 def _catalog_overlay() -> list[CheckMessage]:

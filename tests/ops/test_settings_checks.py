@@ -66,6 +66,27 @@ def test_a_demo_on_loopback_passes(settings: Settings) -> None:
     assert messages() == []
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("ALLOWED_HOSTS", ["localhost", "bench.example.org"], "BENCHWEB_ALLOWED_HOSTS names bench.example.org"),
+        ("ALLOWED_HOSTS", ["*"], "BENCHWEB_ALLOWED_HOSTS names *"),
+        ("PUBLIC_URL", "https://bench.example.org", "BENCHWEB_PUBLIC_URL is https://bench.example.org"),
+        ("BEHIND_TLS", True, "BENCHWEB_BEHIND_TLS is 1"),
+    ],
+)
+def test_errors_with_their_source_are_for_this_machine_only(
+    settings: Settings, name: str, value: object, told: str
+) -> None:
+    settings.ALLOWED_HOSTS, settings.DEBUG = ["localhost", "127.0.0.1"], True
+    assert messages() == []
+    setattr(settings, name, value)
+    (message,) = settings_are_usable()
+    assert (message.msg, message.is_serious()) == (f"BENCHWEB_DEBUG is 1 while {told}.", True)
+    settings.DEBUG = False
+    assert messages() == []
+
+
 def test_the_web_server_does_not_start_with_a_setting_that_is_refused(environment_of_test: dict[str, str]) -> None:
     environment = environment_of_test | {"BENCHWEB_DEMO": "1", "BENCHWEB_ALLOWED_HOSTS": "localhost,bench.example.org"}
     command = [sys.executable, "-c", "import benchweb.asgi"]
