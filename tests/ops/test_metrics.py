@@ -13,7 +13,9 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from benchweb.accounts.services import token_create, token_revoke
+from benchweb.accounts.audit.models import AuditEntry
+from benchweb.accounts.models import ApiToken, Grant, Role
+from benchweb.accounts.services import TokenLimits, token_create, token_revoke
 from benchweb.common.celery_client import QUEUE
 from benchweb.hosts.models import Endpoint
 from benchweb.ops.health.heartbeat import BEAT_KEY, WORKER_KEY, beat_heart
@@ -34,10 +36,16 @@ def broker() -> Iterator[redis.Redis]:
     client.close()
 
 
+def viewer(name: str) -> User:
+    user = User.objects.create_user(name)
+    Grant.objects.create(user=user, role=Role.VIEWER)
+    return user
+
+
 @pytest.fixture
 def bearer() -> dict[str, Any]:
-    user = User.objects.create_user("prometheus")
-    token, secret = token_create(user=user, name="scrapes")
+    user = viewer("prometheus")
+    token, secret = token_create(user=user, name="scrapes", limits=TokenLimits(scope="metrics"))
     return {"user": user, "token": token, "headers": {"Authorization": f"Bearer {secret}"}}
 
 
@@ -67,6 +75,26 @@ def test_it_needs_the_token_of_a_user(client: Client, bearer: dict[str, Any], br
     assert client.post("/metrics", headers=bearer["headers"]).status_code == 405
     token_revoke(user=bearer["user"], token_id=bearer["token"].pk)
     assert client.get("/metrics", headers=bearer["headers"]).status_code == 401
+
+
+def test_it_needs_the_scope_of_metrics_or_an_admin_and_notes_who_is_refused_once(
+    client: Client, broker: redis.Redis, one_window: None
+) -> None:
+    admin, reader = User.objects.create_superuser("root"), viewer("vera")
+    allowed = {}
+    for user in (admin, reader):
+        for scope in ApiToken.Scope.values:
+            _, secret = token_create(user=user, name="scrapes", limits=TokenLimits(scope=scope))
+            answers = [client.get("/metrics", headers={"Authorization": f"Bearer {secret}"}) for _ in range(3)]
+            allowed[user.username, scope] = answers[0].status_code
+            assert (b"benchweb_" in answers[0].content) is (answers[0].status_code == 200)
+    assert {key for key, status in allowed.items() if status == 200} == {
+        *(("root", "metrics"), ("vera", "metrics"), ("root", "admin"))
+    }
+    assert set(allowed.values()) == {200, 403}
+    refused = AuditEntry.objects.filter(action="refused")
+    assert len(refused) == list(allowed.values()).count(403)
+    assert "the scope metrics" in refused[0].object_name
 
 
 def test_every_state_has_a_count_also_where_there_is_none(scraped: Callable[[], dict[str, float]]) -> None:

@@ -10,8 +10,12 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from benchweb.accounts import throttle
 from benchweb.accounts.addresses import client_address
+from benchweb.accounts.audit.actors import actor_of
+from benchweb.accounts.audit.logins import refusal_add
+from benchweb.accounts.models import ApiToken
+from benchweb.accounts.permissions import Permission, access_of
 from benchweb.accounts.roles.needs import open_to_all
-from benchweb.accounts.services import token_user
+from benchweb.accounts.services import TokenRefused, token_in_use
 from benchweb.ops.health import checks as health
 from benchweb.ops.health.metrics import exposition
 
@@ -47,16 +51,22 @@ def readyz(request: HttpRequest) -> JsonResponse:
 @require_safe
 @never_cache
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Answer Prometheus, which brings an API token: names of schedules are no public matter.
+    """Answer Prometheus, which brings a token of the scope metrics, and admins: schedules' names are no public matter.
 
     Not by loopback alone: behind a proxy on the same machine everybody comes from there.
     """
     header = request.headers.get("Authorization", "")
     if not header.startswith(_BEARER):
         return _unauthorized()
-    if token_user(secret=header.removeprefix(_BEARER).strip(), address=client_address(request)) is None:
+    try:
+        token = token_in_use(secret=header.removeprefix(_BEARER).strip(), address=client_address(request))
+    except TokenRefused:
+        token = None
+    if token is None:
         seconds = throttle.token_failed(client_address(request))
         return _too_many(seconds) if seconds else _unauthorized()
+    if token.scope != ApiToken.Scope.METRICS and not access_of(token.user).may(Permission.ADMIN):
+        return _forbidden(request, token)
     return HttpResponse(exposition(), content_type=CONTENT_TYPE_LATEST)
 
 
@@ -70,11 +80,21 @@ def _response(parts: Mapping[str, health.Part]) -> JsonResponse:
 
 def _unauthorized() -> HttpResponse:
     return HttpResponse(
-        "The metrics need the header 'Authorization: Bearer TOKEN': make a token on your account page.\n",
+        "The metrics need the header 'Authorization: Bearer TOKEN': make one of the scope metrics among your tokens.\n",
         status=HTTPStatus.UNAUTHORIZED,
         content_type=_TEXT,
         headers={"WWW-Authenticate": 'Bearer realm="benchweb"'},
     )
+
+
+def _forbidden(request: HttpRequest, token: ApiToken) -> HttpResponse:
+    """Refuse another scope's token; a scraper comes again every minute, and is noted once in a while."""
+    text = (
+        f"The metrics need a token of the scope metrics, or an admin's of the scope admin; this one has {token.scope}."
+    )
+    if throttle.is_first_in_window(f"metrics:{token.pk}"):
+        refusal_add(actor_of(request, token.user, token_id=token.pk), what=f"{request.method} {request.path}: {text}")
+    return HttpResponse(f"{text}\n", status=HTTPStatus.FORBIDDEN, content_type=_TEXT)
 
 
 def _too_many(seconds: int) -> HttpResponse:
