@@ -9,6 +9,7 @@ from functools import wraps
 from benchweb.accounts import sessions
 from benchweb.accounts.audit import retention as audit
 from benchweb.hosts.checks import path_checks, probes
+from benchweb.hosts.enrolment import tickets
 from benchweb.idempotency import services as idempotency
 from benchweb.notifications.delivery import outbox
 from benchweb.regressions.absence import checks as absences
@@ -79,6 +80,7 @@ STEPS: tuple[Callable[[], object], ...] = (
     hourly(audit.remove_old),
     hourly(sessions.sessions_remove_ended),
     hourly(idempotency.remove_old),
+    hourly(tickets.remove_old),
 )
 _under_way = threading.Lock()
 _log = logging.getLogger(__name__)

@@ -90,6 +90,14 @@ def token_in_use(*, secret: str, address: str = "") -> ApiToken | None:
     return token
 
 
+def token_holder(token: ApiToken) -> User | None:
+    """Return the user of a token, as far as it allows them, for what goes on after the call; None once it has ended."""
+    if token.revoked_at is not None or (token.expires_at is not None and token.expires_at <= timezone.now()):
+        return None
+    limit_access(token.user, _PERMISSIONS.get(token.scope), token.environment_ids)
+    return token.user
+
+
 def _check(token: ApiToken, address: str, now: datetime) -> None:
     if token.expires_at is not None and token.expires_at <= now:
         when = f"{token.expires_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

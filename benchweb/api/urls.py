@@ -18,7 +18,16 @@ from benchweb.api.resources import (
     shares,
 )
 from benchweb.api.resources.alerts import alerts, baselines, sensitivities, thresholds, verdicts
-from benchweb.api.resources.inventory import adding, availability, endpoints, environments, fact_changes, hosts, pairs
+from benchweb.api.resources.inventory import (
+    adding,
+    availability,
+    endpoints,
+    enrolment_codes,
+    environments,
+    fact_changes,
+    hosts,
+    pairs,
+)
 from benchweb.api.resources.notifications import channels, maintenance, rules
 from benchweb.api.resources.people import environment_roles, invitations, service_accounts, teams, users
 from benchweb.api.resources.planning import campaigns, plans, schedules
@@ -36,7 +45,7 @@ api = BenchwebAPI(
 api.add_decorator(once_per_key)
 
 # Before hosts, whose rows have an id where these have a word.
-for resource in (adding, hosts, availability, fact_changes, environments, endpoints, pairs, plans):
+for resource in (adding, enrolment_codes, hosts, availability, fact_changes, environments, endpoints, pairs, plans):
     api.add_router("", resource.router)
 for resource in (channels, rules, maintenance):
     api.add_router("", resource.router)

@@ -1,10 +1,13 @@
 """What is measured: hosts, their endpoints, environments, pairs, and the facts seen on them."""
 
+from django.conf import settings
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.db.models import F, Func, Q
 from django.db.models.functions import Upper
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from benchweb.catalog.reasons import ReasonOf
 from benchweb.common.names import MAXIMUM_KEY_LENGTH
@@ -166,20 +169,56 @@ def endpoint_label(host: str, name: str, network_mode: str) -> str:
 
 
 class Enrolment(models.Model):
-    """A ticket that a host's script has used: which machine fetched the engine's token, and what was added for it."""
+    """A ticket by which a host's script sets up one engine: who issued it, until when, and which machine used it."""
+
+    class State(models.TextChoices):
+        OPEN = "open", _("open")
+        CLAIMED = "claimed", _("installing")
+        USED = "used", pgettext_lazy("state of a ticket", "used")
+        EXPIRED = "expired", _("expired")
+        REVOKED = "revoked", _("revoked")
 
     number = models.CharField(max_length=32, unique=True)
+    # Good only while this one may add hosts, and while the token holds by which it was issued, if one was.
+    issued_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    token = models.ForeignKey("accounts.ApiToken", null=True, on_delete=models.SET_NULL, related_name="+")
+    issued_at = models.DateTimeField(auto_now_add=True)
+    # The end of the time to fetch the engine's token; once that is fetched, of the time to be added.
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True)
     # The boot id of the kernel: the token is told to no other machine.
-    machine = models.CharField(max_length=64)
+    machine = models.CharField(max_length=64, blank=True)
     host_name = models.CharField(max_length=100, blank=True)
-    claimed_at = models.DateTimeField(auto_now_add=True)
+    claimed_at = models.DateTimeField(null=True)
+    # The endpoint that it is for; of a ticket for a new host the one that was added, at `added_at`.
     endpoint = models.ForeignKey(Endpoint, null=True, on_delete=models.CASCADE, related_name="enrolments")
     added_at = models.DateTimeField(null=True)
     # Why the host was not added when it asked last.
     fault = models.TextField(blank=True, default="")
 
     class Meta:
-        ordering = ["-claimed_at"]
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"ticket {self.pk}"
+
+    @property
+    def state(self) -> State:
+        """Return what has become of it."""
+        if self.added_at is not None:
+            return self.State.USED
+        if self.revoked_at is not None:
+            return self.State.REVOKED
+        if self.expires_at > timezone.now():
+            return self.State.OPEN if self.claimed_at is None else self.State.CLAIMED
+        # That of an endpoint is used up by the token that it gave.
+        is_used = self.claimed_at is not None and self.endpoint_id is not None
+        return self.State.USED if is_used else self.State.EXPIRED
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether something can still be added by it."""
+        return self.state in (self.State.OPEN, self.State.CLAIMED)
 
 
 class Pair(Labelled):

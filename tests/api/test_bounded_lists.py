@@ -184,7 +184,7 @@ def test_a_list_takes_a_limit_up_to_its_bound_and_refuses_more_in_words(api: Api
 
 
 def test_there_are_lists_to_be_tried() -> None:
-    assert len(PAGED) == 33
+    assert len(PAGED) == 34
 
 
 def test_an_availability_of_too_many_stretches_is_refused_with_what_to_do(

@@ -46,7 +46,7 @@ def test_the_document_is_openapi_3_1_with_every_resource(document: dict[str, Any
         "schedules", "series", "shares", "reports", "imports", "results", "catalog", "audit", "alerts", "alerts.atom",
         "thresholds", "sensitivities",
         "baselines", "nights", "channels", "alert-rules", "maintenance-windows", "users", "teams", "invitations",
-        "service-accounts",
+        "service-accounts", "enrolment-codes",
     }  # fmt: skip
 
 

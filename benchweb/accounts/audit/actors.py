@@ -53,11 +53,12 @@ def present_actor() -> Actor | None:
 @contextmanager
 def acting(actor: Actor | None) -> Iterator[None]:
     """Let what is changed meanwhile be the actor's, or that of whom `act_as` names later on."""
+    before = present_actor()
     act_as(actor)
     try:
         yield
     finally:
-        act_as(None)
+        act_as(before)
 
 
 def act_as(actor: Actor | None) -> None:

@@ -18,10 +18,15 @@ class AuditEntry(models.Model):
         LOGGED_OUT = "logged_out", _("logged out")
         LOGIN_FAILED = "login_failed", _("failed to log in")
         REFUSED = "refused", _("was refused")
+        DOWNLOADED = "downloaded", _("downloaded")
+        USED = "used", _("used")
+        ENDED = "ended", _("ended")
 
     class Via(models.TextChoices):
         PAGE = "page", _("page")
         TOKEN = "token", _("API token")
+        # A host that brings one; the user is who issued it.
+        TICKET = "ticket", _("ticket of a host")
         SYSTEM = "system", _("benchweb itself")
 
     at = models.DateTimeField(db_index=True)

@@ -2,30 +2,50 @@
 
 import shlex
 from dataclasses import dataclass
-from datetime import datetime
+from hashlib import sha256
+from typing import cast
 from urllib.parse import urljoin, urlsplit
 
+from django.conf import settings
+from django.contrib.auth.models import User
 from django.http import HttpRequest
+from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone
 
+from benchweb.accounts.audit.actors import acting, actor_of
 from benchweb.common.loopback import is_loopback_name
-from benchweb.hosts.enrolment.tickets import LIFE, ticket_issue
+from benchweb.hosts.enrolment.programs import engine_programs
+from benchweb.hosts.enrolment.tickets import ticket_shown, ticket_text
+from benchweb.hosts.models import Endpoint, Enrolment
 from benchweb.site.values import site_setting
+
+_UNIT = settings.BASE_DIR / "engine" / "deploy" / "benchweb-engine.service"
 
 
 @dataclass(frozen=True)
 class InstallCommand:
-    """One line to run on the host as root, until `expires_at`; `ticket` must never be logged."""
+    """One line to run on the host as root; `ticket` must never be logged."""
 
     ticket: str
     script: str
-    expires_at: datetime
+    script_sha256: str
     options: str = ""
 
     @property
     def text(self) -> str:
         return f"curl -fsSL {shlex.quote(self.script)} | sudo sh -s -- {self.ticket}{self.options}"
+
+    @property
+    def checked_text(self) -> str:
+        """Return what does the same, but runs no other script than the one that the reader was told the sum of."""
+        check = f"echo '{self.script_sha256}  benchweb-engine.sh' | sha256sum -c"
+        run = f"sudo sh benchweb-engine.sh {self.ticket}{self.options}"
+        return f"curl -fsSL -o benchweb-engine.sh {shlex.quote(self.script)} && {check} && {run}"
+
+    @property
+    def is_plain_http(self) -> bool:
+        """Return whether others on the way can change the script before root runs it."""
+        return is_plain_http(self.script)
 
     @property
     def is_local(self) -> bool:
@@ -38,13 +58,37 @@ class InstallCommand:
         return self.text.split(" ")
 
 
-def install_command(
-    request: HttpRequest, *, user_id: int, endpoint_id: int | None = None, options: str = ""
-) -> InstallCommand:
-    """Issue a ticket and return the command with it."""
-    ticket = ticket_issue(user_id=user_id, endpoint_id=endpoint_id)
+def install_command(request: HttpRequest, ticket: Enrolment, *, options: str = "") -> InstallCommand:
+    """Return the command that brings a ticket."""
     script = site_address(request, reverse("web:install_script"))
-    return InstallCommand(ticket, script, timezone.now() + LIFE, options)
+    return InstallCommand(ticket_text(ticket), script, sha256(script_text(request).encode()).hexdigest(), options)
+
+
+def shown_command(request: HttpRequest, *, endpoint: Endpoint | None = None, options: str = "") -> InstallCommand:
+    """Return the command that a page shows to its reader, whose act the ticket is though a page only reads."""
+    user = cast(User, request.user)
+    with acting(actor_of(request, user)):
+        ticket = ticket_shown(by=user, endpoint=endpoint)
+    return install_command(request, ticket, options=options)
+
+
+def script_text(request: HttpRequest) -> str:
+    """Return the script as hosts get it, which is the same for all of them."""
+    dashboard = site_address(request, "/").rstrip("/")
+    context = {
+        "dashboard": shlex.quote(dashboard),
+        "script": site_address(request, reverse("web:install_script")),
+        "is_plain_http": is_plain_http(dashboard),
+        "programs": engine_programs().values(),
+        "unit": _UNIT.read_text(encoding="utf-8").rstrip(),
+    }
+    return render_to_string("install/engine.sh", context)
+
+
+def is_plain_http(url: str) -> bool:
+    """Tell whether others on the way can read and change what comes from an address: plain http to another machine."""
+    parts = urlsplit(url)
+    return parts.scheme == "http" and not is_loopback_name(parts.hostname or "")
 
 
 def site_address(request: HttpRequest, path: str) -> str:

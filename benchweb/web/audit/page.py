@@ -34,6 +34,7 @@ _OBJECTS = {
     "hosts_environment": (gettext_noop("Environment"), "web:environment"),
     "hosts_host": (gettext_noop("Host"), "web:host"),
     "hosts_endpoint": (gettext_noop("Endpoint"), ""),
+    "hosts_enrolment": (gettext_noop("Ticket of a host"), ""),
     "hosts_pair": (gettext_noop("Pair"), "web:pair"),
     "plans_plan": (gettext_noop("Plan"), "web:plan"),
     "plans_planversion": (gettext_noop("Version of a plan"), ""),

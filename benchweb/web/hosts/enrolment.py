@@ -1,19 +1,30 @@
-"""How far the host is that the page's command sets up, in place on the page of a new host."""
+"""How far the host is that the page's command sets up, in place on the page of a new host; the list of tickets."""
 
 from dataclasses import dataclass
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.hosts import selectors
-from benchweb.hosts.enrolment.tickets import ticket_read
+from benchweb.hosts.enrolment.tickets import ticket_fault, ticket_found, ticket_revoke, tickets_listed
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Enrolment
 from benchweb.web.hosts.endpoint_panel import EndpointPanel, endpoint_panel
+
+_MOST_SHOWN = 500
+# As which state of a run each of a ticket looks.
+_MARKS = {
+    Enrolment.State.OPEN: "pending",
+    Enrolment.State.CLAIMED: "running",
+    Enrolment.State.USED: "finished",
+    Enrolment.State.EXPIRED: "cancelled",
+    Enrolment.State.REVOKED: "cancelled",
+}
 
 
 @dataclass(frozen=True)
@@ -38,24 +49,33 @@ def host_watch(request: HttpRequest) -> HttpResponse:
     """Return how far the host of the reader's ticket is."""
     text = request.POST.get("ticket", "")
     try:
-        ticket = ticket_read(text, is_expired_too=True)
+        ticket = ticket_found(text)
     except HostsError as error:
         raise Http404(error.message) from error
-    if ticket.user_id != request.user.pk:
+    if ticket.issued_by_id != request.user.pk:
         raise Http404(_("This ticket was issued to another user."))
-    rows = Enrolment.objects.select_related("endpoint__host")
-    panel = _panel(text, rows.filter(number=ticket.number).first())
-    return render(request, "hosts/partials/enrolment.html", {"enrolled": panel})
+    return render(request, "hosts/partials/enrolment.html", {"enrolled": _panel(text, ticket)})
 
 
-def _panel(text: str, enrolment: Enrolment | None) -> EnrolmentPanel:
-    endpoint = enrolment.endpoint if enrolment else None
-    if endpoint is not None:
-        facts = selectors.latest_facts(endpoints=[endpoint])
-        return EnrolmentPanel(text, enrolment, endpoint_panel(endpoint, facts.get(endpoint.pk)))
-    if enrolment is None:
-        try:
-            ticket_read(text)
-        except HostsError as error:
-            return EnrolmentPanel(text, ended=error.message)
-    return EnrolmentPanel(text, enrolment)
+@needs(Permission.WRITE)
+@require_GET
+def ticket_list(request: HttpRequest) -> HttpResponse:
+    """List the tickets of all: who issued them, until when they are good, and which host used them."""
+    rows = [(ticket, _MARKS[ticket.state]) for ticket in tickets_listed()[:_MOST_SHOWN]]
+    return render(request, "hosts/tickets.html", {"rows": rows})
+
+
+@needs(Permission.WRITE)
+@require_POST
+def ticket_end(request: HttpRequest, ticket_id: int) -> HttpResponse:
+    """Make a ticket void."""
+    if ticket_revoke(ticket_id=ticket_id):
+        messages.success(request, _("The ticket is void from now on."))
+    return redirect("web:tickets")
+
+
+def _panel(text: str, ticket: Enrolment) -> EnrolmentPanel:
+    if ticket.endpoint is not None:
+        facts = selectors.latest_facts(endpoints=[ticket.endpoint])
+        return EnrolmentPanel(text, ticket, endpoint_panel(ticket.endpoint, facts.get(ticket.endpoint.pk)))
+    return EnrolmentPanel(text, ticket, ended=ticket_fault(ticket))

@@ -1,12 +1,9 @@
 """An endpoint's panel for the reader of a page: with the command that sets its engine up, for who entered the token."""
 
-from typing import cast
-
-from django.contrib.auth.models import User
 from django.http import HttpRequest
 
 from benchweb.hosts.addresses import DEFAULT_CONTROL_PORT
-from benchweb.hosts.enrolment.commands import InstallCommand, install_command
+from benchweb.hosts.enrolment.commands import InstallCommand, shown_command
 from benchweb.hosts.enrolment.programs import engine_programs
 from benchweb.hosts.models import Endpoint, Facts
 from benchweb.web.hosts.endpoint_panel import EndpointPanel, endpoint_panel
@@ -28,5 +25,4 @@ def _install(request: HttpRequest, endpoint: Endpoint) -> InstallCommand | None:
         return None
     port = int(endpoint.control_address.rpartition(":")[2])
     options = "" if port == DEFAULT_CONTROL_PORT else f" --port {port}"
-    user_id = cast(User, request.user).pk
-    return install_command(request, user_id=user_id, endpoint_id=endpoint.pk, options=options)
+    return shown_command(request, endpoint=endpoint, options=options)

@@ -1,9 +1,6 @@
 """Hosts: list, page, add with the first endpoint, edit, archive, restore."""
 
-from typing import cast
-
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
@@ -19,7 +16,7 @@ from benchweb.accounts.roles.needs import needs
 from benchweb.charts.main_figures import figures_of_hosts
 from benchweb.hosts import selectors, services
 from benchweb.hosts.endpoints import services as endpoint_services
-from benchweb.hosts.enrolment.commands import install_command
+from benchweb.hosts.enrolment.commands import shown_command
 from benchweb.hosts.enrolment.programs import engine_programs
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.machines import hosts_of_machine
@@ -152,7 +149,7 @@ def host_new(request: HttpRequest) -> HttpResponse:
         else:
             note_entered(request, endpoint)
             return redirect("web:host", host.pk)
-    install = install_command(request, user_id=cast(User, request.user).pk)
+    install = shown_command(request)
     context = {
         "form": form,
         "install": install,

@@ -3,30 +3,29 @@
 Script and program hold no secret and are anybody's. All answers are plain text, for a shell to show.
 """
 
-import shlex
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from pathlib import Path
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_POST
 
+from benchweb.accounts.addresses import client_address
+from benchweb.accounts.audit.actors import act_as
 from benchweb.accounts.roles.needs import open_to_all
 from benchweb.common.downloads import download
-from benchweb.hosts.enrolment.claims import Listening, host_enrol, token_claim
-from benchweb.hosts.enrolment.commands import site_address
+from benchweb.hosts.enrolment.claims import Listening, acting_ticket, host_enrol, token_claim
+from benchweb.hosts.enrolment.commands import script_text, site_address
 from benchweb.hosts.enrolment.programs import engine_programs
 from benchweb.hosts.enrolment.tickets import ticket_read
 from benchweb.hosts.errors import HostsError
+from benchweb.hosts.models import Enrolment
 from benchweb.site.secrets import SecretUnreadable
 
-_UNIT = settings.BASE_DIR / "engine" / "deploy" / "benchweb-engine.service"
 _PLAIN = "text/plain; charset=utf-8"
 _LARGEST_PORT = 65_535
 _PART_BYTES = 256 * 1024
@@ -36,13 +35,7 @@ _PART_BYTES = 256 * 1024
 @require_GET
 def install_script(request: HttpRequest) -> HttpResponse:
     """Return the script that installs and uninstalls an engine; shown as text where a browser opens it."""
-    context = {
-        "dashboard": shlex.quote(site_address(request, "/").rstrip("/")),
-        "script": site_address(request, reverse("web:install_script")),
-        "programs": engine_programs().values(),
-        "unit": _UNIT.read_text(encoding="utf-8").rstrip(),
-    }
-    return render(request, "install/engine.sh", context, content_type=_PLAIN)
+    return HttpResponse(script_text(request), content_type=_PLAIN)
 
 
 @open_to_all("the programs are no secret: a new host fetches them")
@@ -71,7 +64,7 @@ def install_claim(request: HttpRequest) -> HttpResponse:
     """Return the engine's token for a ticket, to one machine."""
 
     def token() -> HttpResponse:
-        ticket = ticket_read(request.POST.get("ticket", ""))
+        ticket = _ticket(request)
         machine, host_name = request.POST.get("machine", "")[:64], request.POST.get("name", "")
         response = HttpResponse(token_claim(ticket, machine=machine, host_name=host_name), content_type=_PLAIN)
         response["Cache-Control"] = "no-store"
@@ -87,13 +80,18 @@ def install_ready(request: HttpRequest) -> HttpResponse:
     """Add the host whose engine has started, and return the address of its page."""
 
     def added() -> HttpResponse:
-        # It took its time to download and to start: whoever fetched the token in time is in time.
-        ticket = ticket_read(request.POST.get("ticket", ""), is_expired_too=True)
-        endpoint = host_enrol(ticket, _listening(request))
+        endpoint = host_enrol(_ticket(request), _listening(request))
         url = site_address(request, reverse("web:host", args=[endpoint.host_id]))
         return HttpResponse(f"{endpoint.host.name} {url}\n", status=HTTPStatus.CREATED, content_type=_PLAIN)
 
     return _answered(added)
+
+
+def _ticket(request: HttpRequest) -> Enrolment:
+    """Return the ticket that a host brings; what is changed from now on is its issuer's act."""
+    ticket = ticket_read(request.POST.get("ticket", ""))
+    act_as(acting_ticket(ticket, address=client_address(request)))
+    return ticket
 
 
 def _parts(path: Path) -> Iterator[bytes]:

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from benchweb.hosts.enrolment.programs import engine_programs
-from benchweb.hosts.enrolment.tickets import ticket_issue
+from benchweb.hosts.enrolment.tickets import ticket_issue, ticket_text
 from benchweb.hosts.models import Endpoint, Host
 from tests.browser import steps
 from tests.factories import make_user
@@ -47,7 +47,7 @@ def free_port() -> int:
 
 
 def command_of(web: str, user: User, more: str = "") -> str:
-    return f"curl -fsSL {web}/install/engine.sh | sh -s -- {ticket_issue(user_id=user.pk)} {more}"
+    return f"curl -fsSL {web}/install/engine.sh | sh -s -- {ticket_text(ticket_issue(by=user))} {more}"
 
 
 def test_the_pages_one_command_adds_the_host_and_the_page_turns_green(
@@ -115,7 +115,7 @@ def test_a_host_with_wget_alone_does_the_same(ada: User, web: str) -> None:
     with scratch_host(has_systemd=False) as host:
         host.run(f"{tools}; rm /run/tools/curl")
         download = f"PATH=/run/tools; wget -qO- {web}/install/engine.sh"
-        words = f"sh -s -- {ticket_issue(user_id=ada.pk)} --port {port} --address 127.0.0.1 --name 'rack 7 & more'"
+        words = f"sh -s -- {ticket_text(ticket_issue(by=ada))} --port {port} --address 127.0.0.1 --name 'rack 7 & more'"
         status, printed = host.run(f"{download} | {words}")
         assert status == 0, printed
         assert Host.objects.get().name == "rack 7 & more"
@@ -128,7 +128,7 @@ def test_a_program_that_is_not_the_scripts_is_not_installed(ada: User, web: str)
     with scratch_host() as host:
         before = host.files()
         spoilt = f"curl -fsSL {web}/install/engine.sh | sed s/{program.sha256}/{'0' * 64}/"
-        status, printed = host.run(f"{spoilt} | sh -s -- {ticket_issue(user_id=ada.pk)}")
+        status, printed = host.run(f"{spoilt} | sh -s -- {ticket_text(ticket_issue(by=ada))}")
         assert (status, "is not the one of this script" in printed) == (1, True), printed
         assert host.files() == before
     assert not Host.objects.exists()

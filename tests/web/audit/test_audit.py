@@ -37,7 +37,7 @@ NOT_AUDITED = {
     *("account_emailaddress", "account_emailconfirmation", "socialaccount_socialapp", "socialaccount_socialtoken"),
     *("auth_group", "auth_permission", "django_content_type", "django_session"),
     "idempotency_keptanswer",
-    *("hosts_availabilityspan", "hosts_enrolment", "hosts_facts", "hosts_formername", "hosts_probehour"),
+    *("hosts_availabilityspan", "hosts_facts", "hosts_formername", "hosts_probehour"),
     *("notifications_delivery", "notifications_deliveryattempt"),
     *("regressions_alert", "regressions_alertseries", "regressions_runjudgement", "regressions_seriesnoise"),
     *("results_environmentnights", "results_intervalpart", "results_nightfigure", "results_point"),

@@ -7,11 +7,12 @@ from django.http import HttpRequest
 from ninja import Query, Router, Status
 from pydantic import Field
 
-from benchweb.api.authentication import WRITE, caller
+from benchweb.api.authentication import WRITE, caller, caller_token
 from benchweb.api.problems import FieldError, invalid_fields
 from benchweb.api.schemas import Body, Item
 from benchweb.hosts.enrolment.commands import install_command, site_address
 from benchweb.hosts.enrolment.programs import engine_programs
+from benchweb.hosts.enrolment.tickets import ticket_issue
 from benchweb.hosts.tables.adding import hosts_add
 from benchweb.hosts.tables.reading import MAXIMUM_CHARACTERS, LineFault, host_table
 
@@ -51,10 +52,14 @@ class ProgramItem(Item):
 
 
 class TicketItem(Item):
+    id: int
     ticket: str
     # One line to run on the host as root.
     command: str
     script_url: str
+    script_sha256: str
+    # True where others on the way can change the script: compare it with its sum first.
+    is_plain_http: bool
     expires_at: datetime
     programs: list[ProgramItem]
 
@@ -86,7 +91,8 @@ def host_import(request: HttpRequest, body: TableBody, query: Query[TableQuery])
 @router.post("/hosts/tickets", response={201: TicketItem}, auth=WRITE)
 def host_ticket(request: HttpRequest) -> Status[TicketItem]:
     """Issue a ticket: for an hour it lets one host fetch an engine's token, install the engine and be added."""
-    command = install_command(request, user_id=caller(request).pk)
+    issued = ticket_issue(by=caller(request), token=caller_token(request))
+    command = install_command(request, issued)
     programs = [
         ProgramItem(
             architecture=program.architecture,
@@ -99,10 +105,13 @@ def host_ticket(request: HttpRequest) -> Status[TicketItem]:
     return Status(
         201,
         TicketItem(
+            id=issued.pk,
             ticket=command.ticket,
             command=command.text,
             script_url=command.script,
-            expires_at=command.expires_at,
+            script_sha256=command.script_sha256,
+            is_plain_http=command.is_plain_http,
+            expires_at=issued.expires_at,
             programs=programs,
         ),
     )

@@ -5,6 +5,7 @@ import re
 import pytest
 from django.test import Client
 
+from benchweb.accounts.models import ApiToken
 from benchweb.hosts.models import Endpoint, Host
 from tests.api.conftest import ApiClient
 from tests.factories import make_endpoint
@@ -70,3 +71,26 @@ def test_a_ticket_has_its_command_and_the_programs(api: ApiClient) -> None:
         assert re.fullmatch(r"[0-9a-f]{64}", program["sha256"])
     claim = {"ticket": ticket["ticket"], "machine": "boot", "name": "alder"}
     assert len(Client().post("/install/claim", claim).content) == 43
+
+
+def test_tickets_are_listed_and_revoked_without_their_texts(api: ApiClient) -> None:
+    made = [api.post("/hosts/tickets").json() for _ in range(2)]
+    items = api.get("/enrolment-codes").json()["items"]
+    assert [item["id"] for item in items] == [made[1]["id"], made[0]["id"]]
+    assert not any(ticket["ticket"] in str(items) for ticket in made)
+    item = api.get(f"/enrolment-codes/{made[0]['id']}").json()
+    token = ApiToken.objects.get()
+    assert (item["state"], item["ends_at"]) == ("open", made[0]["expires_at"])
+    assert (item["issued_by"], item["token"]) == (token.user_id, token.pk)
+    assert api.delete(f"/enrolment-codes/{made[0]['id']}").status_code == 204
+    assert api.delete(f"/enrolment-codes/{made[0]['id']}").status_code == 204
+    assert api.get(f"/enrolment-codes/{made[0]['id']}").json()["state"] == "revoked"
+    claim = {"ticket": made[0]["ticket"], "machine": "boot", "name": "alder"}
+    assert Client().post("/install/claim", claim).status_code == 403
+    claim["ticket"] = made[1]["ticket"]
+    assert Client().post("/install/claim", claim).status_code == 200
+    for is_open, ids in (("true", [made[1]["id"]]), ("false", [made[0]["id"]])):
+        found = api.get(f"/enrolment-codes?is_open={is_open}").json()["items"]
+        assert [each["id"] for each in found] == ids
+    assert api.get(f"/enrolment-codes/{made[1]['id']}").json()["host_name"] == "alder"
+    assert api.get("/enrolment-codes/999999").status_code == 404

@@ -11,12 +11,18 @@
 # --port     the control port; test traffic uses the next one. Further engines of one host differ by it.
 # --address  where the dashboard reaches this host; otherwise the address from which this host reaches the dashboard.
 # --name     what the dashboard calls this host; otherwise its host name.
-set -eu
+{% if is_plain_http %}#
+# This dashboard is reached by plain http: whoever can change the traffic between it and this host can change this script,
+# and whoever can read the traffic learns the engine's token. Compare this file with the SHA-256 that the dashboard's page
+# of a new host shows, before root runs it.
+{% endif %}set -eu
 
 DASHBOARD={{ dashboard }}
 PROGRAM=/usr/local/bin/benchweb-engine
 UNITS=/etc/systemd/system
 START_SECONDS=30
+ANSWER_SECONDS=60
+DOWNLOAD_SECONDS=900
 
 sha256_of() {
   case $1 in
@@ -43,9 +49,9 @@ has() {
 # download ADDRESS FILE
 download() {
   if has curl; then
-    curl -fsSL --retry 2 -o "$2" "$1"
+    curl -fsSL --retry 2 --connect-timeout "$ANSWER_SECONDS" --max-time "$DOWNLOAD_SECONDS" -o "$2" "$1"
   else
-    wget -q -O "$2" "$1"
+    wget -q -T "$ANSWER_SECONDS" -O "$2" "$1"
   fi
 }
 
@@ -59,7 +65,7 @@ ask() {
       set -- "$@" --data-urlencode "$pair"
       shift
     done
-    status=$(curl -sS -o "$work/answer" -w '%{http_code} %{local_ip}' "$@" "$DASHBOARD$path") || return 1
+    status=$(curl -sS --max-time "$ANSWER_SECONDS" -o "$work/answer" -w '%{http_code} %{local_ip}' "$@" "$DASHBOARD$path") || return 1
     echo "${status#* }" >"$work/local"
     case $status in 2*) return 0 ;; *) return 1 ;; esac
   fi
@@ -70,8 +76,8 @@ ask() {
   hostname -I 2>/dev/null | cut -d ' ' -f 1 >"$work/local"
   # BusyBox' has no such option, and then keeps the dashboard's words to itself.
   words=
-  ! wget --help 2>&1 | grep -q content-on-error || words=--content-on-error
-  wget -q $words -O "$work/answer" --post-data "${body#&}" "$DASHBOARD$path"
+  ! wget --help 2>&1 | grep -q content-on-error || words="--content-on-error --tries=2"
+  wget -q -T "$ANSWER_SECONDS" $words -O "$work/answer" --post-data "${body#&}" "$DASHBOARD$path"
 }
 
 answer() {
@@ -161,8 +167,14 @@ add_host() {
   echo "Open ports: TCP $port from the dashboard's workers, TCP and UDP $data_port from the other hosts."
 }
 
+say_what_is_open() {
+{% if is_plain_http %}  echo "Warning: $DASHBOARD is plain http. Others on the way can change what is downloaded, and read the engine's token." >&2
+{% else %}  :
+{% endif %}}
+
 install_engine() {
   [ -n "$ticket" ] || fail "the ticket is missing: copy the whole command from the dashboard (Hosts, Add a host)."
+  say_what_is_open
   download_program
   fetch_token
   # Another token would leave the host that was added with the first one without its engine.
@@ -180,6 +192,7 @@ install_engine() {
 
 update_engine() {
   [ -f "/etc/$service/token" ] || fail "there is no engine $service to update here."
+  say_what_is_open
   download_program
   place_program
   if is_systemd; then
@@ -190,7 +203,12 @@ update_engine() {
   echo "Updated to $("$PROGRAM" --version)."
 }
 
-uninstall_engine() {
+unsay_what_is_open() {
+{% if is_plain_http %}  echo "Warning: $DASHBOARD is plain http. Others on the way can change what is downloaded, and read the engine's token." >&2
+{% else %}  :
+{% endif %}}
+
+install_engine() {
   if is_systemd; then
     systemctl disable --now --quiet "$service" 2>/dev/null || true
   fi
