@@ -5,6 +5,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -116,6 +117,25 @@ def one_window(monkeypatch: pytest.MonkeyPatch) -> None:
     begin = int(time.time()) // throttle.WINDOW_SECONDS * throttle.WINDOW_SECONDS
     clock = SimpleNamespace(time=lambda: begin + 60.0, monotonic=time.monotonic)
     monkeypatch.setattr("benchweb.accounts.throttle.time", clock)
+
+
+@pytest.fixture
+def small_disk() -> Iterator[Callable[[str], Path]]:
+    """Return a function that makes a disk of a size such as `64k`, which a test may fill; it is gone afterwards."""
+    require("mounts")
+    made: list[Path] = []
+
+    def make(size: str) -> Path:
+        # Not in `tmp_path`: sockets need a short path.
+        folder = Path(tempfile.mkdtemp(prefix="bw-disk-"))
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=0700", "tmpfs", folder], check=True)
+        made.append(folder)
+        return folder
+
+    yield make
+    for folder in made:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+        folder.rmdir()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import contextlib
 import socket
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -212,22 +211,17 @@ def test_a_database_that_is_read_only_is_not_ready(
 
 @pytest.fixture
 def full_disk(
-    tmp_path: Path, changed: Callable[[str, str], AbstractContextManager[None]], settings: Settings
+    small_disk: Callable[[str], Path], changed: Callable[[str, str], AbstractContextManager[None]], settings: Settings
 ) -> Iterator[None]:
     """Have what the check writes go to a disk without room: a file system of 64 kB."""
     checks._last.clear()
-    place, name = tmp_path / "small", f"small_{tmp_path.name.rpartition('-')[2]}"
-    place.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=0700", "tmpfs", place], check=True)
-    try:
-        with psycopg.connect(settings.DATABASE_URL, autocommit=True) as connection:
-            connection.execute(f"create tablespace {name} location '{place}'")
-        with changed("temp_tablespaces", name):
-            yield
-        with psycopg.connect(settings.DATABASE_URL, autocommit=True) as connection:
-            connection.execute(f"drop tablespace {name}")
-    finally:
-        subprocess.run(["umount", place], check=True)
+    place = small_disk("64k")
+    with psycopg.connect(settings.DATABASE_URL, autocommit=True) as connection:
+        connection.execute(f"create tablespace small location '{place}'")
+    with changed("temp_tablespaces", "small"):
+        yield
+    with psycopg.connect(settings.DATABASE_URL, autocommit=True) as connection:
+        connection.execute("drop tablespace small")
 
 
 @pytest.mark.parametrize("path", ["/readyz", "/healthz"])

@@ -7,11 +7,15 @@ import re
 import signal
 import subprocess
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from io import FileIO
 from pathlib import Path
 
-from benchweb.ops.running.processes import spawn
+from benchweb.ops.running.liveness import Liveness, Watch
+from benchweb.ops.running.lossy_file import LossyFile
+from benchweb.ops.running.processes import SetupError, spawn
 
 FIRST_DELAY_SECONDS = 0.5
 LONGEST_DELAY_SECONDS = 10.0
@@ -32,6 +36,7 @@ class Program:
     death_signal: int = signal.SIGKILL
     unprivileged: bool = False
     once: bool = False
+    watch: Watch | None = None
 
 
 class Child:
@@ -44,6 +49,7 @@ class Child:
         self.ended_well = False
         self._folder = folder
         self._log = ChildLog(logs, program.name)
+        self._liveness = Liveness(program.watch) if program.watch else None
         self._delay_seconds = FIRST_DELAY_SECONDS
         self._started_at = 0.0
 
@@ -58,8 +64,21 @@ class Child:
         return self.process is not None
 
     def start(self) -> int:
-        """Start the program; return the descriptor of its output."""
-        self.program.before()
+        """Start the program; return the descriptor of its output; raises SetupError when it can't be started."""
+        self.restart_at = None
+        try:
+            self.program.before()
+            return self._spawned()
+        except (OSError, subprocess.SubprocessError) as error:
+            raise SetupError(f"{self.name} can't be started: {error}") from error
+
+    def postpone(self) -> str:
+        """Plan the next start, each time somewhat later; say when it is."""
+        delay, self._delay_seconds = self._delay_seconds, min(self._delay_seconds * 2, LONGEST_DELAY_SECONDS)
+        self.restart_at = time.monotonic() + delay
+        return f"starting it again in {delay:g} s"
+
+    def _spawned(self) -> int:
         reading, writing = os.pipe2(os.O_CLOEXEC)
         try:
             self.process = spawn(
@@ -75,8 +94,9 @@ class Child:
             raise
         finally:
             os.close(writing)
-        self.restart_at = None
         self._started_at = time.monotonic()
+        if self._liveness:
+            self._liveness.begin()
         fcntl.fcntl(reading, fcntl.F_SETFL, os.O_NONBLOCK)
         return reading
 
@@ -87,6 +107,16 @@ class Child:
     def tail(self) -> str:
         """Return the last lines of the log."""
         return self._log.tail()
+
+    def end_if_dead(self) -> str | None:
+        """Kill a server that answers nothing, and say so; it is then started again as after any other end."""
+        if self._liveness is None or self.process is None or not self._liveness.is_dead():
+            return None
+        message = f"{self.name} gave no answer to /livez for {self._liveness.silent_seconds():.0f} s: it is killed"
+        self._liveness.begin()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        return message
 
     def reap(self) -> str | None:
         """Notice the end of the process; say what happens next when a person should know."""
@@ -99,9 +129,7 @@ class Child:
             return None
         if time.monotonic() - self._started_at > HEALTHY_SECONDS:
             self._delay_seconds = FIRST_DELAY_SECONDS
-        delay, self._delay_seconds = self._delay_seconds, min(self._delay_seconds * 2, LONGEST_DELAY_SECONDS)
-        self.restart_at = time.monotonic() + delay
-        return f"{self.name} ended with {_status(status)}; starting it again in {delay:g} s"
+        return f"{self.name} ended with {_status(status)}; {self.postpone()}"
 
     def ask_to_stop(self) -> None:
         """Send the stop signal."""
@@ -139,27 +167,27 @@ class ChildLog:
 
     def __init__(self, folder: Path, name: str) -> None:
         self._path = folder / f"{name}.log"
-        self._file = self._path.open("ab")
+        self._file = LossyFile(lambda: FileIO(self._path, "a"))
         self._pattern = _SERVER_FAULT if name == "postgres" else _REPORTED
         self._rest = b""
+        # In memory: a full disk must not hide why a child ended.
+        self._tail: deque[bytes] = deque(maxlen=TAIL_LINES)
 
     def write(self, data: bytes) -> list[str]:
         """Append output; return its whole lines that a person should see."""
-        if self._file.tell() > LOG_BYTES:
+        if self._file.size_bytes > LOG_BYTES:
             self._rotate()
         self._file.write(data)
-        self._file.flush()
         *lines, self._rest = (self._rest + data).split(b"\n")
         # A program that never ends its line must not fill the memory.
         self._rest = self._rest[-64_000:]
+        self._tail.extend(lines)
         return [line.decode(errors="replace") for line in lines if self._pattern.search(line)]
 
     def tail(self) -> str:
         """Return the last lines, for the report of a failure."""
-        with self._path.open("rb") as file:
-            file.seek(max(0, self._path.stat().st_size - 16_384))
-            lines = file.read().decode(errors="replace").splitlines()
-        return "\n".join(f"    {line}" for line in lines[-TAIL_LINES:])
+        lines = [*self._tail, self._rest][-TAIL_LINES:]
+        return "\n".join(f"    {line.decode(errors='replace')}" for line in lines if line)
 
     def close(self) -> None:
         """Close the file."""
@@ -167,5 +195,5 @@ class ChildLog:
 
     def _rotate(self) -> None:
         self._file.close()
-        self._path.replace(self._path.with_name(f"{self._path.name}.1"))
-        self._file = self._path.open("ab")
+        with contextlib.suppress(OSError):
+            self._path.replace(self._path.with_name(f"{self._path.name}.1"))

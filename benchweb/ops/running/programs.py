@@ -3,10 +3,12 @@
 import signal
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from benchweb.ops.running import postgres, valkey
 from benchweb.ops.running.child import Program
+from benchweb.ops.running.liveness import Watch
 from benchweb.ops.setup.home import PROJECT, Home
 
 # glibc's default number of arenas would keep what each of the many threads once used.
@@ -45,7 +47,8 @@ def web(port: int) -> Program:
     options += " --loop uvloop --http httptools --lifespan off --ws none"
     # Whose X-Forwarded-For counts is a setting of benchweb's own: uvicorn would believe anybody on this machine.
     options += " --no-proxy-headers --no-access-log --no-server-header --log-level warning"
-    return _python("web", ["-m", "uvicorn", "benchweb.asgi:application", *options.split()], patience_seconds=1.4)
+    words = ["-m", "uvicorn", "benchweb.asgi:application", *options.split()]
+    return replace(_python("web", words, patience_seconds=1.4), watch=Watch(port))
 
 
 def worker() -> Program:

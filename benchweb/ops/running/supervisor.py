@@ -6,12 +6,12 @@ Everything happens in one thread: the kernel ties a child's death signal to the 
 import os
 import selectors
 import signal
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from benchweb.ops.running.child import Child, Program
+from benchweb.ops.running.lossy_file import say
 from benchweb.ops.running.processes import SetupError
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -39,8 +39,8 @@ class Supervisor:
     def start(self, program: Program) -> Child:
         """Start a program; it is started again whenever it ends, a `once` program only when it fails."""
         child = Child(program, self._logs, self._folder)
-        self._children[program.name] = child
         self._launch(child)
+        self._children[program.name] = child
         return child
 
     def wait_for(self, condition: Callable[[], bool], *, what: str, timeout_seconds: float) -> None:
@@ -54,8 +54,17 @@ class Supervisor:
     def run(self, program: Program, *, timeout_seconds: float) -> None:
         """Run a `once` program to its end; a failure is the operator's to see."""
         child = self.start(program)
-        self.wait_for(lambda: not child.is_running, what=f"{program.name} did not end", timeout_seconds=timeout_seconds)
-        del self._children[program.name]
+        try:
+            self.wait_for(
+                lambda: not child.is_running, what=f"{program.name} did not end", timeout_seconds=timeout_seconds
+            )
+        except SetupError:
+            child.kill()
+            raise
+        finally:
+            if not child.is_running:
+                del self._children[program.name]
+                child.close()
         if not child.ended_well:
             raise SetupError(f"{program.name} failed:\n{child.tail()}")
 
@@ -109,10 +118,15 @@ class Supervisor:
                     os.read(key.fd, 512)
 
     def _look_after(self, child: Child) -> None:
+        if message := child.end_if_dead():
+            say(message)
         if message := child.reap():
-            self.say(f"{message}\n{child.tail()}")
+            say(f"{message}\n{child.tail()}".rstrip())
         if child.restart_at is not None and time.monotonic() >= child.restart_at:
-            self._launch(child)
+            try:
+                self._launch(child)
+            except SetupError as error:
+                say(f"{error}; {child.postpone()}")
 
     def _launch(self, child: Child) -> None:
         self._selector.register(child.start(), selectors.EVENT_READ, child)
@@ -128,11 +142,7 @@ class Supervisor:
             return
         for line in child.log(data):
             if not self._quiet:
-                self.say(f"{child.name} | {line}")
-
-    def say(self, text: str) -> None:
-        """Tell the person at the console."""
-        print(text, file=sys.stderr, flush=True)
+                say(f"{child.name} | {line}")
 
     def _listen_to_signals(self) -> None:
         reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)

@@ -9,10 +9,13 @@ import os
 import socket
 import sys
 import time
+import traceback
 from functools import partial
+from typing import NoReturn
 
 from benchweb.common.loopback import is_loopback_name
 from benchweb.ops.running import engines, postgres, programs, valkey
+from benchweb.ops.running.lossy_file import console, say
 from benchweb.ops.running.processes import SetupError
 from benchweb.ops.running.supervisor import Stopping, Supervisor
 from benchweb.ops.setup.home import PROJECT, Home, digest_of_files
@@ -30,6 +33,7 @@ DEMO_SECONDS = 300
 DEMO_RETRY_SECONDS = 10
 READY_SECONDS = 60
 HEALTH_PERIOD_SECONDS = 0.1
+FAULT_PAUSE_SECONDS = 0.5
 
 
 def arguments(words: list[str]) -> argparse.Namespace:
@@ -65,8 +69,7 @@ def main(words: list[str]) -> int:
     up = Up(home, options.port, demo=not options.no_demo and os.environ.get("BENCHWEB_DEMO") != "0")
     try:
         up.start(started_at)
-        while True:
-            up.look_after()
+        up.run()
     except Stopping:
         return 0
     finally:
@@ -93,7 +96,7 @@ class Up:
         self._start_servers()
         prepared = self._digest_of_what_is_prepared()
         if self._home.stamp("prepared") != prepared:
-            self._supervisor.say("Preparing the database…")
+            say("Preparing the database…")
             self._supervisor.run(programs.management("prepare", "prepare"), timeout_seconds=PREPARE_SECONDS)
             self._home.set_stamp("prepared", prepared)
         if not self._demo:
@@ -105,7 +108,21 @@ class Up:
         self._supervisor.wait_for(self._is_healthy, what="benchweb did not become ready", timeout_seconds=READY_SECONDS)
         self._announce(time.monotonic() - started_at)
 
-    def look_after(self) -> None:
+    def run(self) -> NoReturn:
+        """Look after everything until a signal asks for the end: no fault of this process's own ends the others."""
+        last_fault = ""
+        while True:
+            try:
+                self._look_after()
+            except Stopping:
+                raise
+            except Exception:
+                if (fault := traceback.format_exc()) != last_fault:
+                    say(f"up goes on after an error of its own:\n{fault}")
+                last_fault = fault
+                time.sleep(FAULT_PAUSE_SECONDS)
+
+    def _look_after(self) -> None:
         """Keep everything running; an engine that had to take other ports is told to the dashboard."""
         self._supervisor.pump()
         is_due = self._demo and time.monotonic() >= self._next_demo_at
@@ -115,7 +132,7 @@ class Up:
             self._fill_demo()
         except SetupError as error:
             self._next_demo_at = time.monotonic() + DEMO_RETRY_SECONDS
-            self._supervisor.say(f"up: {error}")
+            say(f"up: {error}")
 
     def stop(self) -> None:
         """Stop everything and leave nothing that only a running `up` needs."""
@@ -157,7 +174,7 @@ class Up:
 
     def _start_database(self) -> None:
         if not self._home.postgres.exists():
-            self._supervisor.say("Making the database…")
+            say("Making the database…")
             postgres.create(self._home.postgres)
         postgres.prepare_sockets(self._home.sockets)
         child = self._supervisor.start(programs.database(self._home))
@@ -237,7 +254,7 @@ class Up:
             if not os.environ.get("BENCHWEB_DEMO_TOKEN"):
                 lines += [f"The demo's API token is in {self._home.folder / 'demo-token'}."]
         lines += [f"Logs are in {self._home.logs}; Ctrl-C stops everything."]
-        print("\n".join(lines), flush=True)
+        console(sys.stdout).write("".join(f"{line}\n" for line in lines).encode())
 
 
 def run(words: list[str]) -> int:

@@ -1,5 +1,6 @@
 """The state folder (BENCHWEB_HOME): its files, its lock and its private sockets; standard library only."""
 
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -129,17 +130,23 @@ class Home:
 
     def clean(self) -> None:
         """Remove what only a running `up` needs."""
-        self.runtime_file.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            self.runtime_file.unlink(missing_ok=True)
         shutil.rmtree(self.sockets, ignore_errors=True)
 
 
 def write_atomically(path: Path, text: str) -> None:
     """Write a private file that is there whole or not at all."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-    draft.replace(path)
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        draft.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise SetupError(f"{path} can't be written ({error.strerror}): make room there, then try again.") from error
 
 
 def digest_of_files(paths: Iterable[Path]) -> str:

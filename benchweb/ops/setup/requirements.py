@@ -100,6 +100,11 @@ def _has_token_buckets() -> bool:
     return _output("unshare", "--net", "sh", "-c", bucket) == "paced"
 
 
+def _has_mounts() -> bool:
+    """Tell whether a file system can be mounted, in a mount namespace that is gone afterwards."""
+    return _output("unshare", "--mount", "sh", "-c", "mount -t tmpfs tmpfs /mnt && echo mounted") == "mounted"
+
+
 def _output(program: str | Path, *words: str) -> str:
     """Return what a program prints, "" when it fails or isn't there."""
     try:
@@ -156,6 +161,8 @@ REQUIREMENTS = (
         ("test",),
         "and be root, on a kernel with token buckets: sudo modprobe sch_tbf",
     ),
+    # A disk that a test may fill.
+    Requirement("mounts", _has_mounts, ("mount", "util-linux"), ("test",), "and be root"),
     Requirement(
         "ARM compiler and emulator",
         _program("qemu-aarch64-static", "aarch64-linux-gnu-gcc"),
