@@ -1,13 +1,16 @@
 """When a message may go: ends of quiet hours and times of digests, in the rule's zone; pure."""
 
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
+
+from benchweb.schedules.timing.localtime import instant, reading
+from benchweb.schedules.timing.openings import DailySpan, Openings
 
 
 def next_time_of_day(now: datetime, at: time, zone: ZoneInfo) -> datetime:
-    """Return the first moment after now at which a clock in the zone shows this time."""
-    today = now.astimezone(zone).date()
-    moments = (_moment(today + timedelta(days=days), at, zone) for days in range(3))
+    """Return the first moment after now at which a clock in the zone shows this time; of a doubled hour the first."""
+    today = reading(now, zone).date()
+    moments = (instant(datetime.combine(today + timedelta(days=days), at), zone) for days in range(3))
     return next(moment for moment in moments if moment > now)
 
 
@@ -15,11 +18,9 @@ def end_of_quiet(now: datetime, begins: time | None, ends: time | None, zone: Zo
     """Return when the quiet hours end that it is in; None outside of them."""
     if begins is None or ends is None:
         return None
-    clock = now.astimezone(zone).time().replace(tzinfo=None)
-    is_quiet = begins <= clock < ends if begins < ends else clock >= begins or clock < ends
-    return next_time_of_day(now, ends, zone) if is_quiet else None
-
-
-def _moment(day: date, at: time, zone: ZoneInfo) -> datetime:
-    # Of an hour that there is twice the first; what a change of clocks leaves out comes as much later.
-    return datetime.combine(day, at, zone).astimezone(UTC)
+    openings = Openings(zone, blackouts=(DailySpan(begins, ends),))
+    opens = openings.opens_at(now)
+    # Where the clocks skip what is between, the next day's begin as the last day's end.
+    while (later := openings.opens_at(opens)) > opens:
+        opens = later
+    return opens if opens > now else None
