@@ -29,6 +29,7 @@ def tell(alert: Alert, transition: AlertTransition, **_kwargs: Any) -> None:
         event = Event(
             # A transition is told once, and no other is taken for it.
             id=f"alert-{alert.pk}-{transition.pk}",
+            thread=f"alert-{alert.pk}",
             kind=alert.kind,
             transition=_WORSE if _is_worse(transition) else transition.to_state,
             severity=alert.severity,

@@ -38,6 +38,8 @@ class Event:
     host_ids: tuple[int, ...] = ()
     # Those of its hosts, its pair and its plan.
     labels: tuple[str, ...] = ()
+    # What it belongs to: mails of one thread are shown together.
+    thread: str = ""
 
     @property
     def document(self) -> dict[str, Any]:

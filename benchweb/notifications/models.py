@@ -102,6 +102,8 @@ class Delivery(models.Model):
         # For the end of quiet hours, or for a digest.
         HELD = "held", _("held")
         SENT = "sent", _("sent")
+        # A mail server took it for some of its recipients, and refused the others.
+        PARTIAL = "partial", _("partly sent")
         # The last attempt failed, and another one follows.
         FAILED = "failed", _("failed, will be tried again")
         GIVEN_UP = "given_up", _("given up")
@@ -114,6 +116,9 @@ class Delivery(models.Model):
     message_id = models.CharField(max_length=40, unique=True)
     # As benchweb.notifications.delivery.messages makes it.
     payload = models.JSONField()
+    # Of a mail that a server answered to: what became of each recipient, {address: {"state", "answer"}}; state is
+    # taken, refused, or waiting for the next attempt, which is for those alone.
+    recipients = models.JSONField(default=dict, db_default={})
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     # Why it waits, was muted or was given up.
     reason = models.TextField(blank=True)

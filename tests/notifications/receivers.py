@@ -148,11 +148,17 @@ def body_of(mail: EmailMessage, kind: str) -> str:
 
 
 class MailServer:
-    """Takes mail, or refuses it by `refusals`, one each; keeps who logged in by which password."""
+    """Takes mail, or refuses it by `refusals`, one each; keeps who logged in by which password.
+
+    `refused` has the answers to a recipient, one each attempt: the last one is said for good.
+    """
 
     def __init__(self) -> None:
         self.mails: list[EmailMessage] = []
         self.refusals: list[str] = []
+        self.refused: dict[str, list[str]] = {}
+        # Of each mail that was taken, for whom.
+        self.envelopes: list[list[str]] = []
         self.logins: list[tuple[str, str]] = []
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
@@ -160,10 +166,20 @@ class MailServer:
             self, hostname="127.0.0.1", port=self.port, authenticator=self._log_in, auth_require_tls=False
         )
 
+    async def handle_RCPT(
+        self, server: object, session: object, envelope: Envelope, address: str, options: object
+    ) -> str:
+        answers = self.refused.get(address, ["250 fine"])
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        if answer.startswith("250"):
+            envelope.rcpt_tos.append(address)
+        return answer
+
     async def handle_DATA(self, server: object, session: object, envelope: Envelope) -> str:
         if self.refusals:
             return self.refusals.pop(0)
         assert isinstance(envelope.content, bytes)
+        self.envelopes.append(list(envelope.rcpt_tos))
         self.mails.append(message_from_bytes(envelope.content, policy=policy.default))
         return "250 taken"
 

@@ -29,6 +29,7 @@ MESSAGES = {
         "The password of the mail server can't be read: the secret key has changed. Enter the password again."
     ),
     "mail_refused": "the mail server refused every recipient",
+    "mail_refused_some": "the mail server refused {refused} of {count} recipients: {answers}",
     "mail_answered": "the mail server answered {status}",
     "mail_failed": "the mail server: {error}",
     "messenger_unreadable": "Apprise can't read the address any more: enter it again.",

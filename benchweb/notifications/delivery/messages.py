@@ -37,6 +37,8 @@ class Message:
     # Events that are counted only.
     left_out: int
     severity: str
+    # What it belongs to, as Event has it; nothing for what stands alone.
+    thread: str
 
     @property
     def text(self) -> str:
@@ -58,10 +60,10 @@ def event_payload(event: Event) -> dict[str, Any]:
     return {"type": f"alert.{event.transition}", "timestamp": data["at"], "data": data}
 
 
-def digest_payload(payloads: Sequence[dict[str, Any]], at: datetime) -> dict[str, Any]:
-    """Return one payload for many."""
+def digest_payload(payloads: Sequence[dict[str, Any]], at: datetime, rule_id: int | None) -> dict[str, Any]:
+    """Return one payload for many; the digests of a rule are one thread."""
     events = [payload["data"] for payload in payloads]
-    data = {"title": _digest_title(events), "events": events}
+    data = {"title": _digest_title(events), "events": events, "thread": f"digest-{rule_id}" if rule_id else ""}
     return {"type": "alert.digest", "timestamp": at.astimezone(UTC).isoformat(), "data": data}
 
 
@@ -77,6 +79,8 @@ def message(identifier: str, payload: dict[str, Any]) -> Message:
         lines=[_line(event) for event in events[:MOST_LINES]],
         left_out=max(0, len(events) - MOST_LINES),
         severity=max(severities, key=lambda severity: severity.rank),
+        # What an older version wrote has none.
+        thread=data.get("thread", ""),
     )
 
 

@@ -13,10 +13,10 @@ from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from benchweb.catalog.reasons import Reason, reason_fields
+from benchweb.catalog.reasons import Reason, joined, reason_fields
 from benchweb.notifications.delivery.messages import digest_payload, message, message_id
 from benchweb.notifications.delivery.retries import next_attempt
-from benchweb.notifications.delivery.senders.answers import Answer
+from benchweb.notifications.delivery.senders.answers import Answer, Recipient, refusal_reason
 from benchweb.notifications.delivery.sending import send
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
 from benchweb.notifications.routing import quiet_reason
@@ -83,7 +83,8 @@ def attempt(claimed: Claim) -> Answer:
     if not connection.in_atomic_block:
         # A receiver may take seconds: this thread's connection goes back to the pool.
         connection.close()
-    answer = send(message(delivery.message_id, delivery.payload), delivery.channel)
+    answer = send(message(delivery.message_id, delivery.payload), delivery.channel, left=_waiting(delivery))
+    delivery.recipients |= answer.recipients
     with transaction.atomic():
         _log(claimed, answer)
         if answer.is_gone:
@@ -91,7 +92,7 @@ def attempt(claimed: Claim) -> Answer:
         if answer.error:
             _failed(claimed, answer)
         else:
-            _end(delivery, Delivery.State.SENT, "")
+            _end(delivery, _state_at_end(delivery, Delivery.State.SENT), refusal_reason(delivery.recipients))
     return answer
 
 
@@ -146,7 +147,7 @@ def _make_digest(channel_id: int, rule_id: int | None) -> int:
         rule_id=rule_id,
         event_id=f"digest-{parts[0].pk}",
         message_id=message_id(),
-        payload=digest_payload([part.payload for part in parts], now),
+        payload=digest_payload([part.payload for part in parts], now, rule_id),
         next_attempt_at=now,
     )
     Delivery.objects.filter(pk__in=[part.pk for part in parts]).update(digest=digest)
@@ -176,20 +177,36 @@ def _log(claimed: Claim, answer: Answer) -> None:
 def _failed(claimed: Claim, answer: Answer) -> None:
     """Plan the next attempt, unless another worker took this one over when its lease had run out."""
     delivery, now = claimed.delivery, timezone.now()
+    missed = refusal_reason(delivery.recipients)
+    why = missed if answer.recipients else joined([missed, answer.error], "; ")
     following = None
-    if not delivery.event_id.startswith(TEST_PREFIX):
+    if not delivery.event_id.startswith(TEST_PREFIX) and (_waiting(delivery) or not delivery.recipients):
         following = next_attempt(delivery.failures + 1, _first_due(delivery), now)
     if following is None:
-        _end(delivery, Delivery.State.GIVEN_UP, answer.error, number=claimed.number)
+        _end(delivery, _state_at_end(delivery, Delivery.State.GIVEN_UP), why, number=claimed.number)
         return
     quiet_until = _quiet_until(delivery, following)
     Delivery.objects.filter(pk=delivery.pk, attempts=claimed.number, state__in=OPEN).update(
+        recipients=delivery.recipients,
         state=Delivery.State.HELD if quiet_until else Delivery.State.FAILED,
-        **reason_fields("reason", quiet_reason(quiet_until) if quiet_until else answer.error),
+        **reason_fields("reason", quiet_reason(quiet_until) if quiet_until else why),
         next_attempt_at=quiet_until or following,
         claimed_until=None,
         failures=F("failures") + 1,
     )
+
+
+def _waiting(delivery: Delivery) -> list[str]:
+    """Return the recipients that a mail is to be tried for again; none where all are to have it still."""
+    return [address for address, each in delivery.recipients.items() if each["state"] == Recipient.WAITING]
+
+
+def _state_at_end(delivery: Delivery, otherwise: str) -> str:
+    """Return what a message is after its last attempt, by what became of its recipients where it has any."""
+    states = {each["state"] for each in delivery.recipients.values()}
+    if Recipient.TAKEN not in states:
+        return otherwise
+    return Delivery.State.SENT if states == {Recipient.TAKEN} else Delivery.State.PARTIAL
 
 
 def _first_due(delivery: Delivery) -> datetime:
@@ -216,5 +233,6 @@ def _end(delivery: Delivery, state: str, reason: str, *, number: int | None = No
         "claimed_until": None,
         "finished_at": timezone.now(),
     }
-    if rows.update(failures=F("failures") + int(number is not None), **ended):
+    failures = F("failures") + int(number is not None)
+    if rows.update(failures=failures, recipients=delivery.recipients, **ended):
         Delivery.objects.filter(digest=delivery).update(**ended)

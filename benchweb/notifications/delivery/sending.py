@@ -10,6 +10,7 @@ from benchweb.notifications.delivery.messages import Message
 from benchweb.notifications.delivery.senders import mail, webhook
 from benchweb.notifications.delivery.senders.answers import Answer
 from benchweb.notifications.models import Channel
+from benchweb.site.mail import SiteEmailBackend
 from benchweb.site.secrets import SecretUnreadable, decrypted
 from benchweb.site.values import site_setting
 
@@ -17,10 +18,10 @@ SECONDS = 10.0
 _log = logging.getLogger(__name__)
 
 
-def send(message: Message, channel: Channel) -> Answer:
-    """Send it, and return what the receiver said, or why it could not be asked."""
+def send(message: Message, channel: Channel, *, left: Sequence[str] = ()) -> Answer:
+    """Send it, and return what the receiver said, or why it could not be asked; of mail to those that are `left`."""
     if channel.kind == Channel.Kind.EMAIL:
-        return send_mail(message, channel.config["to"])
+        return send_mail(message, left or channel.config["to"])
     try:
         secret = decrypted(channel.secret_encrypted)
     except SecretUnreadable:
@@ -32,15 +33,15 @@ def send(message: Message, channel: Channel) -> Answer:
 
 def send_mail(message: Message, to: Sequence[str]) -> Answer:
     """Send it by the site's mail server to addresses, and return what that one said."""
-    host = site_setting("EMAIL_HOST")
-    if not host:
+    if not site_setting("EMAIL_HOST"):
         return Answer(error=Reason("mail_without_server"))
     try:
-        written = mail.mail_of(message, to)
+        server = SiteEmailBackend(timeout=mail.STEP_SECONDS)
     except SecretUnreadable:
         return Answer(error=Reason("mail_password_unreadable"))
+    written = mail.mail_of(message, to)
     # A mail server is the admins' own choice, and usually in a network of theirs.
-    return _answer(message, lambda: mail.send(written, host), checks_addresses=False)
+    return _answer(message, lambda: mail.send(written, server), checks_addresses=False)
 
 
 def _answer(message: Message, call: Callable[[], Answer], *, checks_addresses: bool = True) -> Answer:

@@ -98,6 +98,8 @@ class DeliveryItem(Item):
     finished_at: datetime | None
     attempts: int
     payload: dict[str, Any]
+    # Of a mail that a server answered to, by address: taken, refused or waiting, and its answer where it refused.
+    recipients: dict[str, dict[str, str]]
     # The newest first.
     log: list[AttemptItem]
 
@@ -210,6 +212,7 @@ def _deliveries(rows: list[Delivery]) -> list[DeliveryItem]:
             rule=row.rule_id,
             digest=row.digest_id,
             payload=row.payload,
+            recipients=row.recipients,
             log=[_attempt(attempt) for attempt in log.get(row.pk, [])],
             **reason_items("reason", row.why),
             **{name: getattr(row, name) for name in names},

@@ -1,6 +1,9 @@
 """What a receiver said to a message."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from benchweb.catalog.reasons import Reason
 
 # Of a receiver's answer so much is read, and so much is kept in the log.
 MOST_READ_BYTES = 4_096
@@ -15,6 +18,25 @@ class Answer:
     text: str = ""
     error: str = ""
     is_gone: bool = False
+    # Of a mail that the server spoke about: what it said of each recipient, in the form of Delivery.recipients.
+    recipients: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+class Recipient:
+    """What may become of a mail's recipient: the mail was taken for them, was refused for good, or is to come."""
+
+    TAKEN, REFUSED, WAITING = "taken", "refused", "waiting"
+
+
+def refusal_reason(recipients: Mapping[str, Mapping[str, str]]) -> str:
+    """Say which recipients a mail did not reach, and why; nothing where it reached all."""
+    missed = {address: each["answer"] for address, each in recipients.items() if each["state"] != Recipient.TAKEN}
+    if not missed:
+        return ""
+    if len(missed) == len(recipients):
+        return Reason("mail_refused")
+    answers = "; ".join(f"{address}: {answer}" for address, answer in missed.items())
+    return Reason("mail_refused_some", refused=len(missed), count=len(recipients), answers=answers)
 
 
 def stored_text(answer: bytes | str) -> str:
