@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+import zoneinfo
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,10 +26,12 @@ from pytest_django import DjangoDbBlocker
 
 from benchweb.accounts import throttle
 from benchweb.imports.own_kinds import definitions
+from benchweb.schedules.timing.localtime import zones_forget
 from benchweb.site.values import chosen
 from tests.plugin import OWN_SERVERS
 from tests.processes import Engine, begun, said_by, started, stopped
 from tests.requirements import require
+from tests.schedules.zone_rules import Zones
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -166,6 +169,17 @@ def environment_of_test(transactional_db: None) -> dict[str, str]:
     name = connection.settings_dict["NAME"]
     url = urlsplit(settings.DATABASE_URL)._replace(path=f"/{name}").geturl()
     return {**os.environ, "BENCHWEB_DATABASE_URL": url, "PYTHONPATH": str(ROOT)}
+
+
+@pytest.fixture
+def zones(tmp_path: Path) -> Iterator[Zones]:
+    """Read time zones from a folder of this test first."""
+    before = zoneinfo.TZPATH
+    zoneinfo.reset_tzpath([str(tmp_path), *before])
+    zones_forget()
+    yield Zones(tmp_path)
+    zoneinfo.reset_tzpath(before)
+    zones_forget()
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from benchweb.accounts.audit import retention as audit
 from benchweb.hosts.checks import path_checks, probes
 from benchweb.hosts.enrolment import tickets
 from benchweb.idempotency import services as idempotency
-from benchweb.notifications.delivery import outbox
+from benchweb.notifications.delivery import held, outbox
 from benchweb.regressions.absence import checks as absences
 from benchweb.regressions.judging import judgements
 from benchweb.results import nightly_summaries as nights
@@ -20,6 +20,7 @@ from benchweb.runs import endings, execution
 from benchweb.runs.queueing import dispatch
 from benchweb.schedules import selectors, services
 from benchweb.schedules import services as schedules
+from benchweb.schedules.timing.localtime import zones_forget
 from workers import notifying
 from workers.background import in_background
 from workers.engines.connections import let_database_go
@@ -40,26 +41,33 @@ def _claim_after(seconds: float) -> None:
     services.claim_due()
 
 
-def hourly(remove: Callable[[], int], *, clock: Callable[[], float] = time.monotonic) -> Callable[[], None]:
-    """Return a step that removes what is old once an hour, and at each tick meanwhile until nothing is left.
+def hourly(step: Callable[[], int], *, clock: Callable[[], float] = time.monotonic) -> Callable[[], None]:
+    """Return a step that does another once an hour, and at each tick meanwhile until it finds nothing to do.
 
     One that fails is tried again an hour later.
     """
     last = float("-inf")
 
-    @wraps(remove)
-    def remove_if_due() -> None:
+    @wraps(step)
+    def step_if_due() -> None:
         nonlocal last
         if clock() - last >= _HOUR_SECONDS:
             last = clock()
-            if remove():
+            if step():
                 last = float("-inf")
 
-    return remove_if_due
+    return step_if_due
 
 
-# In this order: what is too late isn't started, and what is new is started at once.
+def follow_zones() -> int:
+    """Read the rules of time zones anew, for laws change them, and move what has not come yet; return how much was."""
+    zones_forget()
+    return schedules.follow_zones() + held.follow_zones()
+
+
+# In this order: what was planned by other rules moves, what is too late isn't started, what is new is started at once.
 STEPS: tuple[Callable[[], object], ...] = (
+    hourly(follow_zones),
     schedules.begin_waiting,
     schedules.claim_due,
     endings.expire,

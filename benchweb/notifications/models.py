@@ -133,6 +133,9 @@ class Delivery(models.Model):
     attempts = models.PositiveIntegerField(default=0)
     failures = models.PositiveIntegerField(default=0)
     finished_at = models.DateTimeField(null=True)
+    # Held for a time of day: in which zone, and how far its clocks were to be ahead of UTC then: its rules may change.
+    held_zone = models.CharField(max_length=60, blank=True, default="", db_default="")
+    held_offset_seconds = models.IntegerField(null=True)
     # When the digest that it waits for is due, and the message that it went into.
     digest_due_at = models.DateTimeField(null=True)
     digest = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="parts")

@@ -13,7 +13,7 @@ from benchweb.common import celery_client
 from benchweb.notifications.delivery.messages import event_payload, message_id
 from benchweb.notifications.events import Event, Severity
 from benchweb.notifications.models import Delivery, MaintenanceWindow, Rule
-from benchweb.notifications.timing import end_of_quiet, next_time_of_day
+from benchweb.notifications.timing import end_of_quiet, held_fields, next_time_of_day
 
 SEND_TASK = "workers.tasks.send_notifications"
 
@@ -77,6 +77,7 @@ def _muting(event: Event, now: datetime) -> MaintenanceWindow | None:
 
 def _delivery(event: Event, rule: Rule, window: MaintenanceWindow | None, now: datetime) -> Delivery:
     when = _muted(window) if window else _ended(rule, now) if rule.channel.disabled_at else _allowed(rule, now)
+    held_until = (when.next_attempt_at or when.digest_due_at) if when.state == Delivery.State.HELD else None
     return Delivery(
         channel=rule.channel,
         rule=rule,
@@ -87,6 +88,7 @@ def _delivery(event: Event, rule: Rule, window: MaintenanceWindow | None, now: d
         **reason_fields("reason", when.reason),
         next_attempt_at=when.next_attempt_at,
         digest_due_at=when.digest_due_at,
+        **(held_fields(held_until, ZoneInfo(rule.time_zone)) if held_until else {}),
         finished_at=now if when.state in (Delivery.State.MUTED, Delivery.State.GIVEN_UP) else None,
     )
 
@@ -103,7 +105,7 @@ def _allowed(rule: Rule, now: datetime) -> _When:
     zone = ZoneInfo(rule.time_zone)
     if rule.digest_at is not None:
         due = next_time_of_day(now, rule.digest_at, zone)
-        return _When(Delivery.State.HELD, Reason("delivery_in_digest", at=_utc_text(due)), digest_due_at=due)
+        return _When(Delivery.State.HELD, digest_reason(due), digest_due_at=due)
     quiet_until = end_of_quiet(now, rule.quiet_from, rule.quiet_until, zone)
     if quiet_until is not None:
         return _When(Delivery.State.HELD, quiet_reason(quiet_until), next_attempt_at=quiet_until)
@@ -113,6 +115,11 @@ def _allowed(rule: Rule, now: datetime) -> _When:
 def quiet_reason(until: datetime) -> str:
     """Say why a message waits for the end of quiet hours."""
     return Reason("delivery_quiet_hours", until=_utc_text(until))
+
+
+def digest_reason(due: datetime) -> str:
+    """Say for which digest a message waits."""
+    return Reason("delivery_in_digest", at=_utc_text(due))
 
 
 def _utc_text(moment: datetime) -> str:

@@ -1,9 +1,10 @@
 """When a message may go: ends of quiet hours and times of digests, in the rule's zone; pure."""
 
 from datetime import datetime, time, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
-from benchweb.schedules.timing.localtime import instant, reading
+from benchweb.schedules.timing.localtime import instant, offset_seconds, reading
 from benchweb.schedules.timing.openings import DailySpan, Openings
 
 
@@ -24,3 +25,8 @@ def end_of_quiet(now: datetime, begins: time | None, ends: time | None, zone: Zo
     while (later := openings.opens_at(opens)) > opens:
         opens = later
     return opens if opens > now else None
+
+
+def held_fields(until: datetime, zone: ZoneInfo) -> dict[str, Any]:
+    """Return the fields by which a message that waits for a time of day follows where the zone's rules change."""
+    return {"held_zone": zone.key, "held_offset_seconds": offset_seconds(until, zone)}

@@ -67,6 +67,11 @@ class Schedule(Archivable):
     paused_at = models.DateTimeField(null=True, blank=True)
     # The first time that is not yet a slot; None when there is none any more. The tick claims by it.
     next_at = models.DateTimeField(null=True)
+    # After which moment it was looked for, and how far clocks in the zone were to be ahead of UTC at both: rules of
+    # zones change. None for one that an older version planned.
+    counted_from = models.DateTimeField(null=True)
+    counted_offset_seconds = models.IntegerField(null=True)
+    next_offset_seconds = models.IntegerField(null=True)
     # How often it could not be advanced, one try after the other: after three its slot is stepped over.
     break_offs = models.PositiveSmallIntegerField(default=0, db_default=0)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)

@@ -18,16 +18,17 @@ from benchweb.schedules.errors import ScheduleError, TimingError
 from benchweb.schedules.models import SKIPPED, Schedule, Slot
 from benchweb.schedules.slots.claiming import advance, claim_due, slots_left
 from benchweb.schedules.slots.launching import GRACE
+from benchweb.schedules.slots.planning import follow_zones, next_fields
 from benchweb.schedules.slots.settling import settle_slots
 from benchweb.schedules.slots.turns import begin_waiting, campaign_under_way, end_waiting, slot_make
 from benchweb.schedules.timing.rules import never_fires, rule_of
-from benchweb.schedules.timing.times import occurrences
 
 __all__ = [
     "ScheduleError",
     "TimingError",
     "begin_waiting",
     "claim_due",
+    "follow_zones",
     "run_now",
     "schedule_archive",
     "schedule_cancel",
@@ -58,7 +59,7 @@ def schedule_draft(**fields: Any) -> Schedule:
     schedule = checked(Definition(**fields), now)
     # Who says "from now on" means now too, although the word took a moment to arrive.
     has_just_begun = now - GRACE < schedule.starts_at <= now
-    schedule.next_at = _first_after(schedule, schedule.starts_at - _JUST_BEFORE if has_just_begun else now)
+    _plan(schedule, _fields_after(schedule, schedule.starts_at - _JUST_BEFORE if has_just_begun else now))
     return schedule
 
 
@@ -75,7 +76,7 @@ def schedule_update(*, schedule: Schedule, **fields: Any) -> Schedule:
     changed = checked(replace(before, **fields), now, before)
     changed.pk, changed.created_at, changed.created_by = current.pk, current.created_at, current.created_by
     changed.paused_at, changed.archived_at = current.paused_at, current.archived_at
-    changed.next_at = _next_at(changed, now, must_fire=bool(fields.keys() & _TIMING))
+    _plan(changed, _next_fields(changed, now, must_fire=bool(fields.keys() & _TIMING)))
     changed.save(force_update=True)
     return changed
 
@@ -94,9 +95,9 @@ def schedule_pause(*, schedule: Schedule) -> bool:
 @transaction.atomic
 def schedule_resume(*, schedule: Schedule) -> bool:
     """Go on with the first time from now; times while it was paused are no slots. False when it wasn't paused."""
-    next_at = _next_at(_locked(schedule), database_now())
+    following = _next_fields(_locked(schedule), database_now())
     paused = Schedule.objects.filter(pk=schedule.pk).exclude(paused_at=None)
-    return bool(paused.update(paused_at=None, next_at=next_at))
+    return bool(paused.update(paused_at=None, **following))
 
 
 @transaction.atomic
@@ -113,9 +114,9 @@ def schedule_archive(*, schedule: Schedule) -> bool:
 @transaction.atomic
 def schedule_restore(*, schedule: Schedule) -> bool:
     """Bring an archived schedule back, to go on with the first time from now; False when it wasn't archived."""
-    next_at = _next_at(_locked(schedule), database_now())
+    following = _next_fields(_locked(schedule), database_now())
     archived = Schedule.objects.filter(pk=schedule.pk).exclude(archived_at=None)
-    return bool(archived.update(archived_at=None, next_at=next_at))
+    return bool(archived.update(archived_at=None, **following))
 
 
 @transaction.atomic
@@ -169,7 +170,12 @@ def _catch_up(schedule: Schedule, now: datetime) -> None:
             advance(schedule, now)
 
 
-def _next_at(schedule: Schedule, now: datetime, *, must_fire: bool = False) -> datetime | None:
+def _plan(schedule: Schedule, fields: dict[str, Any]) -> None:
+    for name, value in fields.items():
+        setattr(schedule, name, value)
+
+
+def _next_fields(schedule: Schedule, now: datetime, *, must_fire: bool = False) -> dict[str, Any]:
     left = slots_left(schedule)
     if left == 0:
         if must_fire:
@@ -179,16 +185,15 @@ def _next_at(schedule: Schedule, now: datetime, *, must_fire: bool = False) -> d
                     max_runs=f"{schedule.max_runs:,}"
                 ),
             )
-        return None
+        return {"next_at": None}
     # A clock that was set back must not make slots between slots that were.
     last = schedule.slots.filter(is_extra=False).aggregate(last=Max("at"))["last"]
     after = max(now, last) if last else now
-    return _first_after(schedule, after) if must_fire else next(occurrences(rule_of(schedule), after), None)
+    return _fields_after(schedule, after) if must_fire else next_fields(schedule, after)
 
 
-def _first_after(schedule: Schedule, after: datetime) -> datetime:
-    rule = rule_of(schedule)
-    first = next(occurrences(rule, after), None)
-    if first is None:
-        raise never_fires(rule, after)
-    return first
+def _fields_after(schedule: Schedule, after: datetime) -> dict[str, Any]:
+    following = next_fields(schedule, after)
+    if following["next_at"] is None:
+        raise never_fires(rule_of(schedule), after)
+    return following

@@ -20,7 +20,7 @@ from benchweb.notifications.delivery.senders.answers import Answer, Recipient, r
 from benchweb.notifications.delivery.sending import send
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
 from benchweb.notifications.routing import quiet_reason
-from benchweb.notifications.timing import end_of_quiet
+from benchweb.notifications.timing import end_of_quiet, held_fields
 from benchweb.site.values import site_setting
 
 # Longer than sending takes at most, with what is written before and after.
@@ -186,11 +186,13 @@ def _failed(claimed: Claim, answer: Answer) -> None:
         _end(delivery, _state_at_end(delivery, Delivery.State.GIVEN_UP), why, number=claimed.number)
         return
     quiet_until = _quiet_until(delivery, following)
+    held = held_fields(quiet_until, ZoneInfo(delivery.rule.time_zone)) if quiet_until and delivery.rule else {}
     Delivery.objects.filter(pk=delivery.pk, attempts=claimed.number, state__in=OPEN).update(
         recipients=delivery.recipients,
         state=Delivery.State.HELD if quiet_until else Delivery.State.FAILED,
         **reason_fields("reason", quiet_reason(quiet_until) if quiet_until else why),
         next_attempt_at=quiet_until or following,
+        **held,
         claimed_until=None,
         failures=F("failures") + 1,
     )

@@ -2,6 +2,7 @@
 
 import logging
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F
@@ -10,8 +11,7 @@ from benchweb.catalog.reasons import Reason, joined, reason_fields
 from benchweb.runs.models import State
 from benchweb.runs.queueing.break_offs import MAXIMUM
 from benchweb.schedules.models import Schedule, Slot
-from benchweb.schedules.timing.rules import rule_of
-from benchweb.schedules.timing.times import occurrences
+from benchweb.schedules.slots.planning import next_fields
 
 _log = logging.getLogger(__name__)
 
@@ -25,11 +25,11 @@ def break_off(schedule: Schedule, now: datetime, error: Exception) -> None:
     if at is None or not tried.filter(break_offs__gte=MAXIMUM).exists():
         return
     following = _following(schedule, now)
-    broken_rule = Reason("slot_rule_broken") if following is None else ""
+    broken_rule = Reason("slot_rule_broken") if following["next_at"] is None else ""
     reason = joined([not_launched(error), broken_rule])
     values = {"claimed_at": now, "state": State.FAILED, **reason_fields("reason", reason)}
     Slot.objects.get_or_create(schedule=schedule, at=at, defaults=values)
-    tried.update(next_at=following, break_offs=0)
+    tried.update(**following, break_offs=0)
 
 
 @transaction.atomic
@@ -50,10 +50,10 @@ def not_launched(error: Exception) -> Reason:
     return Reason("slot_not_launched", why=f"{type(error).__name__}: {error}")
 
 
-def _following(schedule: Schedule, now: datetime) -> datetime | None:
-    """Return the schedule's next time after now; None where its rule itself can't be followed."""
+def _following(schedule: Schedule, now: datetime) -> dict[str, Any]:
+    """Return the fields of the schedule's next time after now; none where its rule itself can't be followed."""
     try:
-        return next(occurrences(rule_of(schedule), now), None)
+        return next_fields(schedule, now)
     except Exception:
         _log.exception("Schedule %s has a rule that can't be followed", schedule.pk)
-        return None
+        return {"next_at": None}

@@ -13,6 +13,7 @@ from benchweb.runs.models import State
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.slots.breaking_off import break_off
 from benchweb.schedules.slots.launching import GRACE
+from benchweb.schedules.slots.planning import next_fields
 from benchweb.schedules.slots.turns import slot_make
 from benchweb.schedules.timing.rules import rule_of
 from benchweb.schedules.timing.times import occurrences
@@ -67,8 +68,9 @@ def advance(schedule: Schedule, now: datetime) -> int:
     made = len(missed) + bool(to_run)
     last = due[made - 1] if made else first
     is_over = left is not None and made >= left
-    schedule.next_at = None if is_over else next(occurrences(rule, last), None)
-    Schedule.objects.filter(pk=schedule.pk, next_at=first).update(next_at=schedule.next_at, break_offs=0)
+    following = next_fields(schedule, last) | ({"next_at": None} if is_over else {})
+    schedule.next_at = following["next_at"]
+    Schedule.objects.filter(pk=schedule.pk, next_at=first).update(**following, break_offs=0)
     return made
 
 

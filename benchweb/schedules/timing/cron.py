@@ -45,6 +45,11 @@ def leaves_months_out(expression: str) -> bool:
     return is_choice and max(days, default=0) > shortest
 
 
+def counts_hours(expression: str) -> bool:
+    """Tell whether every hour matches: then its times are hours as they pass, whatever clocks show."""
+    return len(_walk(expression, _ANY_TIME).hours) == _HOURS_A_DAY
+
+
 def cron_instants(expression: str, zone: ZoneInfo, start: datetime) -> Iterator[datetime]:
     """Return the instants from `start` on, in UTC, ascending, each once; ends if none comes for 50 years.
 
@@ -59,17 +64,16 @@ def cron_instants(expression: str, zone: ZoneInfo, start: datetime) -> Iterator[
 
 
 def _with_doubled_hours(expression: str, zone: ZoneInfo, begin: datetime) -> Iterator[datetime]:
-    times = _walk(expression, begin)
-    counts_hours = len(times.hours) == _HOURS_A_DAY
+    is_counting = counts_hours(expression)
     later: deque[datetime] = deque()
-    for local in times:
+    for local in _walk(expression, begin):
         at = instant(local, zone)
         while later and later[0] <= at:
             yield later.popleft()
-        if counts_hours and is_skipped(local, zone):
+        if is_counting and is_skipped(local, zone):
             continue
         yield at
-        if counts_hours and (second := second_instant(local, zone)):
+        if is_counting and (second := second_instant(local, zone)):
             later.append(second)
 
 

@@ -67,6 +67,23 @@ def zone_keys() -> frozenset[str]:
     return frozenset(available_timezones() - _NOT_ZONES)
 
 
+def zones_forget() -> None:
+    """Forget the rules of all zones, so that they are read anew where they have changed."""
+    ZoneInfo.clear_cache()
+    zone_keys.cache_clear()
+
+
+def offset_seconds(at: datetime, zone: ZoneInfo) -> int:
+    """Return how far clocks in the zone are ahead of UTC at an instant, as far as its rules are known now."""
+    return int((reading(at, zone) - at.astimezone(UTC).replace(tzinfo=None)).total_seconds())
+
+
+def same_reading(at: datetime, was_ahead_seconds: int, zone: ZoneInfo) -> datetime:
+    """Return when clocks in the zone show what they were to show at an instant by the offset expected before."""
+    local = at.astimezone(UTC).replace(tzinfo=None) + timedelta(seconds=was_ahead_seconds)
+    return at if was_ahead_seconds == offset_seconds(at, zone) else instant(local, zone)
+
+
 def _meant(name: str) -> str:
     """Return the name that was meant: in other letters, by a city, or by an offset (its sign is reversed)."""
     folded = name.strip().casefold().replace(" ", "_")
