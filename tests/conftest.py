@@ -31,7 +31,7 @@ from benchweb.site.values import chosen
 from tests.plugin import OWN_SERVERS
 from tests.processes import Engine, begun, said_by, started, stopped
 from tests.requirements import require
-from tests.schedules.zone_rules import Zones
+from tests.schedules.slots.zone_rules import Zones
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

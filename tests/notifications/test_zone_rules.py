@@ -19,7 +19,7 @@ from benchweb.notifications.services import RuleValues, rule_create, rule_update
 from tests.factories import make_channel
 from tests.notifications.events import clock, make_event
 from tests.notifications.receivers import HttpReceiver, status
-from tests.schedules.zone_rules import ZONE, Zones
+from tests.schedules.slots.zone_rules import ZONE, Zones
 
 HOUR = timedelta(hours=1)
 PATIENCE_SECONDS = 60

@@ -11,7 +11,7 @@ from benchweb.schedules.services import claim_due, follow_zones, schedule_pause,
 from benchweb.schedules.timing.localtime import zone_of
 from benchweb.schedules.timing.rules import rule_of
 from tests.factories import make_schedule
-from tests.schedules.zone_rules import ZONE, Zones
+from tests.schedules.slots.zone_rules import ZONE, Zones
 from workers import ticking
 
 pytestmark = pytest.mark.django_db
