@@ -46,7 +46,7 @@ def once_per_key(operation: Callable[..., Any]) -> Callable[..., Any]:
         except SecretUnreadable:
             detail = "The call was done, but its answer can't be read since the dashboard has another secret key."
             raise Problem(409, detail) from None
-        return outcome.given if outcome.repeated is None else _replayed(outcome.repeated)
+        return _replayed(outcome) if isinstance(outcome, Answer) else outcome
 
     return answered
 

@@ -1,11 +1,11 @@
 """Answer a request once, however often it is sent."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
@@ -19,7 +19,6 @@ KEPT = timedelta(hours=24)
 LONGEST_KEY = 255
 # So long a request waits for one with the same key that is under way.
 _WAIT_MILLISECONDS = 10_000
-_REMOVED_AT_ONCE = 10_000
 T = TypeVar("T")
 
 
@@ -43,34 +42,27 @@ class RequestKey:
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer as it is kept; `messages` are those of the next page, each with its level."""
+    """An answer as it is kept; `messages` are those of the next page: level, text, tags, and whether it is markup."""
 
     status: int
     body: str
     headers: Mapping[str, str] = field(default_factory=dict)
-    messages: list[tuple[int, str]] = field(default_factory=list)
+    messages: Sequence[tuple[int, str, str, bool]] = ()
 
 
-@dataclass(frozen=True)
-class Outcome(Generic[T]):
-    """What the request gave now, or the answer to the first with its key."""
+def answered_once(key: RequestKey, act: Callable[[], T], *, kept: Callable[[T], Answer | None]) -> T | Answer:
+    """Do what a request asks for; return the kept answer where one with its key did.
 
-    given: T | None
-    repeated: Answer | None
-
-
-def answered_once(key: RequestKey, act: Callable[[], T], *, kept: Callable[[T], Answer | None]) -> Outcome[T]:
-    """Do what a request asks for, unless one with its key did; raise OtherRequest or StillUnderWay.
-
-    `kept` returns what repeated requests are answered, None where nothing was made: then the key is free again, as it
-    is after an exception. All happens in one transaction, whose unique constraint lets the second of two at once wait.
+    Raise OtherRequest or StillUnderWay. `kept` returns what repeated requests are answered, None where nothing was
+    made: then the key is free again, as it is after an exception. All happens in one transaction, whose unique
+    constraint lets the second of two at once wait.
     """
     with transaction.atomic():
         row, is_first = _claimed(key)
         if not is_first:
             if row.request_digest != key.request_digest:
                 raise OtherRequest
-            return Outcome(None, Answer(**json.loads(decrypted(row.answer_encrypted))))
+            return Answer(**json.loads(decrypted(row.answer_encrypted)))
         given = act()
         answer = kept(given)
         if answer is None:
@@ -78,14 +70,12 @@ def answered_once(key: RequestKey, act: Callable[[], T], *, kept: Callable[[T], 
         else:
             row.answer_encrypted = encrypted(json.dumps(asdict(answer)))
             row.save(update_fields=["answer_encrypted"])
-        return Outcome(given, None)
+        return given
 
 
 def remove_old() -> int:
     """Remove the keys whose time is over; return how many."""
-    over = KeptAnswer.objects.filter(created_at__lt=timezone.now() - KEPT)
-    oldest = list(over.order_by("pk").values_list("pk", flat=True)[:_REMOVED_AT_ONCE])
-    return KeptAnswer.objects.filter(pk__in=oldest).delete()[0]
+    return KeptAnswer.objects.filter(created_at__lt=timezone.now() - KEPT).delete()[0]
 
 
 def _claimed(key: RequestKey) -> tuple[KeptAnswer, bool]:

@@ -55,7 +55,7 @@ def link(member: Client, path: str, **fields: str) -> str:
     """Make a link to a view by the form, and return its path."""
     values = {"path": path, "shows": "frozen", "lasts": "30"} | fields
     answer = member.post("/share", values)
-    assert answer.status_code == 200
+    assert answer.status_code == 201
     found = re.search(r'value="http://testserver(/s/[^"]+)"', answer.content.decode())
     assert found
     return found[1]

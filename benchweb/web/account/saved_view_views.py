@@ -16,6 +16,7 @@ from benchweb.accounts.models import SavedView
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.accounts.saved_views import SavedViewError
+from benchweb.web.access.once import once
 from benchweb.web.shared.archiving import done_with_undo
 
 
@@ -42,6 +43,7 @@ def view_menu(request: HttpRequest) -> HttpResponse:
 
 
 @needs(Permission.READ)
+@once
 @require_POST
 def view_save(request: HttpRequest) -> HttpResponse:
     """Save the page that was shown under a name, and show it again; to undo a removal the address names both."""

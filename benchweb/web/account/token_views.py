@@ -19,6 +19,7 @@ from benchweb.accounts.permissions import Permission, Refused, access_of, is_ser
 from benchweb.accounts.roles.needs import needs
 from benchweb.accounts.roles.service_accounts import service_accounts
 from benchweb.hosts.models import Environment
+from benchweb.web.access.once import once
 from benchweb.web.account.forms import ALL_OF_ITS, ServiceTokenForm, TokenForm
 
 _LONGEST_NUMBER = 10
@@ -34,6 +35,7 @@ class TokenRow:
 
 
 @needs(Permission.READ)
+@once
 @never_cache
 @require_http_methods(["GET", "POST"])
 def token_list(request: HttpRequest) -> HttpResponse:
@@ -58,7 +60,7 @@ def token_list(request: HttpRequest) -> HttpResponse:
         else (),
         "revoked": ApiToken.objects.filter(user=owner).exclude(revoked_at=None),
     }
-    return render(request, "account/tokens.html", context)
+    return render(request, "account/tokens.html", context, status=201 if secret else 200)
 
 
 @needs(Permission.READ)

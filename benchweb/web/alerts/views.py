@@ -18,6 +18,7 @@ from benchweb.regressions.models import Alert
 from benchweb.regressions.selectors import alerts as named_alerts
 from benchweb.regressions.selectors import environments_of_alert, environments_of_alerts, open_count
 from benchweb.regressions.transitions import AlertError
+from benchweb.web.access.once import once
 from benchweb.web.alerts.actions import do, do_many
 from benchweb.web.alerts.alert_form import form_choices, history, mergeable
 from benchweb.web.alerts.listing import alert_list
@@ -76,6 +77,7 @@ def morning(request: HttpRequest) -> HttpResponse:
 
 
 @needs(Permission.RUN, within=environments_of_alert)
+@once
 @require_POST
 def alert_move(request: HttpRequest, alert_id: int) -> HttpResponse:
     """Do with an alert what the button says."""

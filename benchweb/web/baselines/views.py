@@ -20,6 +20,7 @@ from benchweb.regressions import baselines
 from benchweb.regressions.models import Baseline
 from benchweb.regressions.transitions import AlertError
 from benchweb.runs.selectors import runs_named
+from benchweb.web.access.once import once
 from benchweb.web.shared.archiving import archive_page
 from benchweb.web.shared.forms import PageForm, text_field
 from benchweb.web.shared.lists import Column, list_page, listing
@@ -53,6 +54,7 @@ def baseline_list(request: HttpRequest) -> HttpResponse:
 
 
 @needs(Permission.WRITE)
+@once
 @require_http_methods(["GET", "POST"])
 def baseline_new(request: HttpRequest, run_id: int) -> HttpResponse:
     """Pin a run as the baseline of its pair and plan."""

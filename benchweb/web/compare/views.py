@@ -25,6 +25,7 @@ from benchweb.plans.services import version_repeated
 from benchweb.results.selectors import trial_rows_of_runs
 from benchweb.runs.models import Run
 from benchweb.runs.services import LaunchError, launch_version
+from benchweb.web.access.once import once
 from benchweb.web.compare.choice import choice
 from benchweb.web.compare.page import (
     REPETITIONS_WANTED,
@@ -80,6 +81,7 @@ def compare_sets_form(request: HttpRequest) -> HttpResponse:
 
 
 @needs(Permission.RUN, checked_by_view=True)
+@once
 @require_POST
 def compare_repeat(request: HttpRequest) -> HttpResponse:
     """Launch the compared runs again with enough repetitions, and compare the new ones."""

@@ -18,6 +18,7 @@ from benchweb.hosts.selectors import environment_itself
 from benchweb.results.series_summaries import Scope
 from benchweb.runs.lists import latest_of_pairs
 from benchweb.runs.models import Run
+from benchweb.web.access.once import once
 from benchweb.web.hosts.forms import NamedForm
 from benchweb.web.overview.night import environment_night
 from benchweb.web.series.section import series_section
@@ -67,6 +68,7 @@ def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
 
 
 @needs(Permission.WRITE)
+@once
 @require_http_methods(["GET", "POST"])
 def environment_new(request: HttpRequest) -> HttpResponse:
     """Create an environment."""

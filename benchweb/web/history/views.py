@@ -20,6 +20,7 @@ from benchweb.charts.history.opening import opening_query
 from benchweb.charts.history.query import span_words
 from benchweb.charts.history.series import chosen_lines, selection_of
 from benchweb.common.downloads import download
+from benchweb.web.access.once import once
 from benchweb.web.history.forms import AnnotationForm
 from benchweb.web.history.page import (
     HistoryView,
@@ -74,6 +75,7 @@ def history_csv_file(request: HttpRequest) -> StreamingHttpResponse:
 
 
 @needs(Permission.RUN, checked_by_view=True)
+@once
 @require_POST
 def annotation_add(request: HttpRequest) -> HttpResponse:
     """Write a note, and show the history that it was written on; with a refusal, what was typed is kept."""

@@ -13,6 +13,7 @@ from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.hosts.tables.adding import AddedLine, TableOutcome, hosts_add
 from benchweb.hosts.tables.reading import COLUMNS, MAXIMUM_CHARACTERS, LineFault, host_table
+from benchweb.web.access.once import once
 from benchweb.web.hosts.entered_tokens import note_all_entered
 
 _EXAMPLE = "name, address, labels\nalder, 192.0.2.10, rack-7\nbirch, 192.0.2.11, rack-7"
@@ -47,6 +48,7 @@ class TablePreview:
 
 
 @needs(Permission.WRITE)
+@once
 @require_http_methods(["GET", "POST"])
 def host_import(request: HttpRequest) -> HttpResponse:
     """Show the form, the preview of what was sent, or add it."""

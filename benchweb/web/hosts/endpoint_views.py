@@ -15,6 +15,7 @@ from benchweb.hosts.enrolment.rotation import rotation_request
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Host, Pair
 from benchweb.runs.models import Run
+from benchweb.web.access.once import once
 from benchweb.web.hosts.endpoint_panel import EndpointPanel
 from benchweb.web.hosts.engine_command import engine_command
 from benchweb.web.hosts.entered_tokens import note_entered
@@ -27,6 +28,7 @@ from benchweb.web.shared.forms import with_link
 
 
 @needs(Permission.WRITE)
+@once
 @require_http_methods(["GET", "POST"])
 def endpoint_new(request: HttpRequest, host_id: int) -> HttpResponse:
     """Add another way to reach a host."""

@@ -28,6 +28,7 @@ from benchweb.runs.lists import latest_of_pairs
 from benchweb.runs.models import Run
 from benchweb.state_words import state_word
 from benchweb.web.access.context import can_of
+from benchweb.web.access.once import once
 from benchweb.web.facts.history import facts_history
 from benchweb.web.facts.page import facts_summary
 from benchweb.web.hosts.availability.periods import PERIODS, period_of
@@ -135,6 +136,7 @@ def host_availability(request: HttpRequest, host_id: int) -> HttpResponse:
 
 
 @needs(Permission.WRITE)
+@once
 @require_http_methods(["GET", "POST"])
 def host_new(request: HttpRequest) -> HttpResponse:
     """Add a host: by the one command that the page shows, or with its first endpoint as entered."""

@@ -17,6 +17,7 @@ from benchweb.common.rows import row_ids
 from benchweb.imports.models import Import
 from benchweb.imports.services import ImportRefused, import_results
 from benchweb.runs.models import Trial
+from benchweb.web.access.once import once
 from benchweb.web.imports.forms import MOST_FILES, ImportForm
 from benchweb.web.imports.page import FileFound, found
 
@@ -25,6 +26,7 @@ _MOST_LISTED = MOST_FILES + 1
 
 
 @needs(Permission.READ, post=Permission.RUN, checked_by_view=True)
+@once
 @require_http_methods(["GET", "POST"])
 def imports(request: HttpRequest) -> HttpResponse:
     """Show the form on GET; import on POST, each file a run of its own: of one go to it, of more offer what is next."""

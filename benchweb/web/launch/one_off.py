@@ -24,6 +24,7 @@ from benchweb.plans.templates import quick_test
 from benchweb.runs.models import Run
 from benchweb.runs.selectors import environments_of_run, runs_named
 from benchweb.runs.services import LaunchError, launch_version
+from benchweb.web.access.once import once
 from benchweb.web.plans.draft import PlanDraft, changed, draft_of_form, draft_of_version, field_of, values_of
 from benchweb.web.plans.editor import editor
 
@@ -32,6 +33,7 @@ _LAST = "quick_test"
 
 
 @needs(Permission.RUN, within=environments_of_run)
+@once
 @require_http_methods(["GET", "POST"])
 def run_changed(request: HttpRequest, run_id: int) -> HttpResponse:
     """Show a run's steps as a copy to edit, and launch it on the run's pair; its plan stays as it is."""
@@ -85,6 +87,7 @@ class QuickTest:
 
 
 @needs(Permission.RUN, checked_by_view=True)
+@once
 @require_http_methods(["GET", "POST"])
 def quick(request: HttpRequest) -> HttpResponse:
     """Choose hosts and a kind, and launch it: the same as last time unless something else is chosen."""

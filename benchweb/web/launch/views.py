@@ -21,6 +21,7 @@ from benchweb.plans.models import Plan
 from benchweb.runs import services
 from benchweb.runs.models import Campaign
 from benchweb.runs.services import LaunchError
+from benchweb.web.access.once import once
 from benchweb.web.launch.forms import LaunchForm, launch_form
 from benchweb.web.plans.preview import Preview, preview_of
 
@@ -62,6 +63,7 @@ class LaunchPage:
 
 
 @needs(Permission.RUN, checked_by_view=True)
+@once
 @require_http_methods(["GET", "POST"])
 def launch(request: HttpRequest, plan_id: int | None = None) -> HttpResponse:
     """Choose on GET (`?plan=`, `?pairs=`, `?endpoints=` of a mesh fill in).

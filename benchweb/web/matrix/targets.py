@@ -30,6 +30,7 @@ from benchweb.regressions.thresholds.rules import (
 )
 from benchweb.regressions.transitions import AlertError
 from benchweb.results.latest_medians import MatrixEnvironment
+from benchweb.web.access.once import once
 from benchweb.web.matrix.comparison import target_words
 
 # Of a larger matrix a target is of an environment, or made on a smaller part.
@@ -85,6 +86,7 @@ def displayed_targets(
 
 
 @needs(Permission.WRITE)
+@once
 @require_POST
 def matrix_target_add(request: HttpRequest) -> HttpResponse:
     """Make a target of the shown test: runs are judged by it from now on."""

@@ -16,6 +16,7 @@ from benchweb.catalog.translation import reason_text
 from benchweb.notifications import channels, selectors
 from benchweb.notifications.errors import NotificationError
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
+from benchweb.web.access.once import once
 from benchweb.web.notifications.forms import CHANNEL_FORMS, ChannelForm
 from benchweb.web.shared.archiving import archive_page
 from benchweb.web.shared.lists import Column, listing
@@ -51,6 +52,7 @@ def channel_page(request: HttpRequest, channel_id: int) -> HttpResponse:
 
 
 @needs(Permission.ADMIN)
+@once
 @require_http_methods(["GET", "POST"])
 def channel_new(request: HttpRequest, kind: str) -> HttpResponse:
     """Create a channel of a kind."""

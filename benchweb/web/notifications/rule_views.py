@@ -17,12 +17,14 @@ from benchweb.notifications import services
 from benchweb.notifications.errors import NotificationError
 from benchweb.notifications.models import MaintenanceWindow, Rule
 from benchweb.site.values import site_setting
+from benchweb.web.access.once import once
 from benchweb.web.notifications.forms import RuleForm, WindowForm
 from benchweb.web.shared.archiving import archive_page
 from benchweb.web.shared.zones import zone_names
 
 
 @needs(Permission.ADMIN)
+@once
 @require_http_methods(["GET", "POST"])
 def rule_new(request: HttpRequest) -> HttpResponse:
     """Create a rule."""
@@ -58,6 +60,7 @@ def rule_restore(request: HttpRequest, rule_id: int) -> HttpResponse:
 
 
 @needs(Permission.RUN)
+@once
 @require_http_methods(["GET", "POST"])
 def window_new(request: HttpRequest) -> HttpResponse:
     """Create a maintenance window."""

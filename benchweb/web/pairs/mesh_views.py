@@ -21,6 +21,7 @@ from benchweb.hosts.errors import HostsError
 from benchweb.hosts.meshes import MAXIMUM_ENDPOINTS, Mesh, mesh_make
 from benchweb.hosts.models import Endpoint, Host
 from benchweb.labels import labels_in_use
+from benchweb.web.access.once import once
 from benchweb.web.pairs.mesh_form import HUB, MeshForm
 from benchweb.web.shared.conflicts import other_url
 
@@ -50,6 +51,7 @@ class MeshPage:
 
 
 @needs(Permission.WRITE, checked_by_view=True)
+@once
 @require_http_methods(["GET", "POST"])
 def pair_mesh(request: HttpRequest) -> HttpResponse:
     """Make the pairs of a mesh or a hub; go on to the list, to a launch or to a schedule of them."""

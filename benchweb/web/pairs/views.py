@@ -26,6 +26,7 @@ from benchweb.runs.lists import latest_of_pairs
 from benchweb.runs.models import Run
 from benchweb.state_words import state_word
 from benchweb.web.access.context import can_of
+from benchweb.web.access.once import once
 from benchweb.web.pairs.forms import PairDetailsForm, PairForm
 from benchweb.web.pairs.path_panel import PathPanel, path_panel
 from benchweb.web.series.section import series_section
@@ -135,6 +136,7 @@ def pair_page(request: HttpRequest, pair_id: int) -> HttpResponse:
 
 
 @needs(Permission.WRITE, checked_by_view=True)
+@once
 @require_http_methods(["GET", "POST"])
 def pair_new(request: HttpRequest) -> HttpResponse:
     """Create a pair, and its reverse when asked; both or none."""

@@ -23,6 +23,7 @@ from benchweb.plans.templates import TEMPLATES, template_named
 from benchweb.runs.lists import latest_of_plan
 from benchweb.runs.models import Run
 from benchweb.web.access.context import can_of
+from benchweb.web.access.once import once
 from benchweb.web.plans.detectable import detectable_section
 from benchweb.web.plans.draft import (
     PlanDraft,
@@ -109,6 +110,7 @@ def plan_detectable(request: HttpRequest, plan_id: int) -> HttpResponse:
 
 
 @needs(Permission.WRITE)
+@once
 @require_http_methods(["GET", "POST"])
 def plan_new(request: HttpRequest) -> HttpResponse:
     """Make a plan in the editor, from nothing, from a template (`?template=`) or from another plan (`?copy=`)."""
@@ -123,6 +125,7 @@ def plan_new(request: HttpRequest) -> HttpResponse:
 
 
 @needs(Permission.WRITE)
+@once
 @require_http_methods(["GET", "POST"])
 def plan_edit(request: HttpRequest, plan_id: int) -> HttpResponse:
     """Change a plan: a new version, if what is tested changed; runs keep theirs."""

@@ -26,6 +26,7 @@ from benchweb.reports.services import ReportError, report_archive, report_change
 from benchweb.reports.templates import template_named
 from benchweb.runs.models import OPEN_STATES
 from benchweb.runs.selectors import runs_named
+from benchweb.web.access.once import once
 from benchweb.web.reports.forms import ReportForm
 from benchweb.web.shared.archiving import archive_page
 from benchweb.web.shared.lists import Column, list_page, listing
@@ -82,6 +83,7 @@ def report_markdown_file(request: HttpRequest, report_id: int) -> StreamingHttpR
 
 
 @needs(Permission.RUN)
+@once
 @require_http_methods(["GET", "POST"])
 def report_new(request: HttpRequest) -> HttpResponse:
     """Make a report; the address may name its runs and template."""

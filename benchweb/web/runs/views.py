@@ -28,6 +28,7 @@ from benchweb.runs.selectors import environments_of_run, runs_named
 from benchweb.runs.services import LaunchError, launch_version, run_cancel
 from benchweb.state_words import state_word
 from benchweb.web.access.context import can_of
+from benchweb.web.access.once import once
 from benchweb.web.live.parts import PartKey, shared_part
 from benchweb.web.runs.badge import figure_badge
 from benchweb.web.runs.figures import queue_view
@@ -130,6 +131,7 @@ def run_cancel_page(request: HttpRequest, run_id: int) -> HttpResponse:
 
 
 @needs(Permission.RUN, within=environments_of_run)
+@once
 @require_POST
 def run_again(request: HttpRequest, run_id: int) -> HttpResponse:
     """Launch the same plan version on the same pair.

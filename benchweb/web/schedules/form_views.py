@@ -25,6 +25,7 @@ from benchweb.schedules.errors import ScheduleError
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.selectors import environments_of_schedule
 from benchweb.schedules.targets import environments_of_target
+from benchweb.web.access.once import once
 from benchweb.web.schedules.forms import ScheduleForm
 from benchweb.web.schedules.preview import schedule_preview
 from benchweb.web.shared.zones import reader_zone, zone_names
@@ -39,6 +40,7 @@ DISPLAYED_ENDPOINTS = 2_000
 
 
 @needs(Permission.RUN, checked_by_view=True)
+@once
 @require_http_methods(["GET", "POST"])
 def schedule_new(request: HttpRequest) -> HttpResponse:
     """Make a schedule; `?name=`, `?plan=`, `?pairs=` and `?endpoints=` of a mesh fill in."""

@@ -24,6 +24,7 @@ from benchweb.schedules.forecasts.feasibility import feasibility
 from benchweb.schedules.models import SKIPPED, Schedule
 from benchweb.schedules.selectors import environments_of_schedule, next_slots, rates_since, success_rates
 from benchweb.schedules.slots.turns import campaign_under_way, waiting_count
+from benchweb.web.access.once import once
 from benchweb.web.schedules.rows import schedule_rows, slot_rows
 from benchweb.web.schedules.words import (
     bounds_words,
@@ -150,6 +151,7 @@ def schedule_cancel(request: HttpRequest, schedule_id: int) -> HttpResponse:
 
 
 @needs(Permission.RUN, within=environments_of_schedule)
+@once
 @require_POST
 def schedule_run(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Run now, as a slot like any other; go to its campaign."""

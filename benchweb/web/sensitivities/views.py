@@ -16,6 +16,7 @@ from benchweb.plans.models import Plan
 from benchweb.regressions.models import Sensitivity
 from benchweb.regressions.thresholds import sensitivities
 from benchweb.regressions.transitions import AlertError
+from benchweb.web.access.once import once
 from benchweb.web.sensitivities.forms import SensitivityChangeForm, SensitivityForm
 from benchweb.web.sensitivities.page import COLUMNS, SCOPES, scope_words, sensitivities_matching, sensitivity_row
 from benchweb.web.shared.archiving import archive_page
@@ -40,6 +41,7 @@ def sensitivity_list(request: HttpRequest) -> HttpResponse:
 
 
 @needs(Permission.WRITE)
+@once
 @require_http_methods(["GET", "POST"])
 def sensitivity_new(request: HttpRequest) -> HttpResponse:
     """Add a sensitivity; the address may name its plan, environment, kind and metric."""

@@ -15,6 +15,7 @@ from benchweb.runs.models import Run
 from benchweb.runs.selectors import environments_of_run, runs_named
 from benchweb.sharing import selectors, services
 from benchweb.sharing.models import Share
+from benchweb.web.access.once import once
 from benchweb.web.shares.forms import ShareForm
 
 
@@ -28,6 +29,7 @@ class ShareRow:
 
 
 @needs(Permission.READ, post=Permission.RUN, within=environments_of_run)
+@once
 @never_cache
 @require_http_methods(["GET", "POST"])
 def run_shares(request: HttpRequest, run_id: int) -> HttpResponse:
@@ -68,9 +70,10 @@ def _share_page(request: HttpRequest, run: Run, form: ShareForm, made: Share | N
         "made": made.pk if made else 0,
         "rows": [share_row(request, share) for share in selectors.shares(run=run.pk)],
     }
+    status = 201 if made else 200
     if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
-        return render(request, "shares/partials/shares.html", context)
-    return render(request, "shares/shares.html", context)
+        return render(request, "shares/partials/shares.html", context, status=status)
+    return render(request, "shares/shares.html", context, status=status)
 
 
 def share_row(request: HttpRequest, share: Share) -> ShareRow:

@@ -20,6 +20,7 @@ from benchweb.regressions.models import Alert, Threshold
 from benchweb.regressions.thresholds import rules
 from benchweb.regressions.transitions import AlertError
 from benchweb.results.models import Series
+from benchweb.web.access.once import once
 from benchweb.web.shared.archiving import archive_page
 from benchweb.web.shared.lists import choices_of, list_page, listing, part_of_query
 from benchweb.web.thresholds.forms import ThresholdChangeForm, ThresholdForm, figure_value
@@ -44,6 +45,7 @@ def threshold_list(request: HttpRequest) -> HttpResponse:
 
 
 @needs(Permission.WRITE)
+@once
 @require_http_methods(["GET", "POST"])
 def threshold_new(request: HttpRequest) -> HttpResponse:
     """Add a threshold; the address may name its series, or its kind, metric, environment, pair and plan."""

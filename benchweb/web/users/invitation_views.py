@@ -26,6 +26,7 @@ from benchweb.accounts.roles.grants import RoleError, user_add
 from benchweb.accounts.roles.needs import needs
 from benchweb.accounts.roles.service_accounts import people
 from benchweb.hosts.enrolment.commands import site_address
+from benchweb.web.access.once import once
 from benchweb.web.users.forms import InvitationForm, UserForm
 
 _MOST_SHOWN = 500
@@ -54,6 +55,7 @@ def invitation_list(request: HttpRequest) -> HttpResponse:
 
 
 @needs(Permission.ADMIN)
+@once
 @never_cache
 @require_http_methods(["GET", "POST"])
 def invitation_new(request: HttpRequest) -> HttpResponse:
@@ -67,6 +69,7 @@ def invitation_new(request: HttpRequest) -> HttpResponse:
 
 
 @needs(Permission.ADMIN)
+@once
 @never_cache
 @require_http_methods(["GET", "POST"])
 def user_new(request: HttpRequest) -> HttpResponse:
@@ -83,6 +86,7 @@ def user_new(request: HttpRequest) -> HttpResponse:
 
 
 @needs(Permission.ADMIN)
+@once
 @never_cache
 @require_POST
 def user_link(request: HttpRequest, user_id: int) -> HttpResponse:
@@ -115,4 +119,4 @@ def link_page(request: HttpRequest, invitation: Invitation, token: str, *, title
         "link": "" if is_mailed else site_address(request, invitation_path(token)),
         "back": back,
     }
-    return render(request, "users/link.html", context)
+    return render(request, "users/link.html", context, status=201)

@@ -12,6 +12,7 @@ from benchweb.accounts.permissions import Permission, with_grants
 from benchweb.accounts.roles.grants import RoleError
 from benchweb.accounts.roles.needs import needs
 from benchweb.accounts.roles.service_accounts import service_account_create, service_accounts
+from benchweb.web.access.once import once
 from benchweb.web.users.forms import ServiceForm
 from benchweb.web.users.page import user_rows
 
@@ -20,6 +21,7 @@ _MOST_SHOWN = 500
 
 
 @needs(Permission.ADMIN)
+@once
 @require_http_methods(["GET", "POST"])
 def service_list(request: HttpRequest) -> HttpResponse:
     """List service accounts; on POST add one and lead on to its tokens."""

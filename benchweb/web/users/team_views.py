@@ -13,6 +13,7 @@ from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles import grants
 from benchweb.accounts.roles.grants import RoleError
 from benchweb.accounts.roles.needs import needs
+from benchweb.web.access.once import once
 from benchweb.web.users.forms import MemberForm, RoleForm, TeamForm
 from benchweb.web.users.page import grant_words, suggested_users, team_rows
 
@@ -29,6 +30,7 @@ def team_list(request: HttpRequest) -> HttpResponse:
 
 
 @needs(Permission.ADMIN)
+@once
 @require_http_methods(["GET", "POST"])
 def team_new(request: HttpRequest) -> HttpResponse:
     """Make a team."""

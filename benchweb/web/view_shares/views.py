@@ -20,6 +20,7 @@ from benchweb.sharing.frozen_views import FrozenView, NotShareable, hidden_names
 from benchweb.sharing.models import Share
 from benchweb.sharing.selectors import OpenedShare, shares
 from benchweb.sharing.services import ShareError, share_revoke, view_share_create
+from benchweb.web.access.once import once
 from benchweb.web.runs.badge import badge_svg
 from benchweb.web.shared.zones import COOKIE
 from benchweb.web.shares.shared_views import run_badge, run_embed, run_page, shared
@@ -34,6 +35,7 @@ _live: dict[tuple[int, str], tuple[float, FrozenView]] = {}
 
 
 @needs(Permission.READ, post=Permission.RUN)
+@once
 @never_cache
 @require_http_methods(["GET", "POST"])
 def view_shares(request: HttpRequest) -> HttpResponse:
@@ -56,7 +58,7 @@ def view_shares(request: HttpRequest) -> HttpResponse:
         raise Http404(_("There is no view at this address that can be shared.")) from error
     rows = [share_row(request, share) for share in shares(path=path)[:_MOST_LISTED]]
     context = {"path": path, "title": title, "form": form, "made": made, "rows": rows}
-    return render(request, "view_shares/view_shares.html", context)
+    return render(request, "view_shares/view_shares.html", context, status=201 if made else 200)
 
 
 def _made(request: HttpRequest, path: str, form: ViewShareForm) -> Share:
