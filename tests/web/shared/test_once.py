@@ -71,7 +71,15 @@ REPEATABLE = {
     *("schedule_preview_part", "schedule_restore", "schedule_resume", "sensitivity_archive", "sensitivity_edit"),
     *("sensitivity_restore", "session_end", "sessions_end", "share_revoke", "shares_end", "site_settings"),
     *("team_delete", "team_edit", "team_member_add", "team_member_remove", "team_role", "threshold_archive"),
-    *("threshold_edit", "threshold_restore", "ticked_compare", "ticked_export", "token_revoke", "user_activate"),
+    *(
+        "threshold_edit",
+        "threshold_restore",
+        "ticked_compare",
+        "ticket_end",
+        "ticked_export",
+        "token_revoke",
+        "user_activate",
+    ),
     *("user_deactivate", "user_role", "user_team", "view_change", "window_archive", "window_edit"),
     "window_restore",
 }
