@@ -16,9 +16,10 @@ _django = get_asgi_application()
 
 # What reads the settings when it is imported comes after them.
 from benchweb.accounts.login import first_admin  # noqa: E402
-from benchweb.asgi_bounds import Bounded  # noqa: E402
 from benchweb.checks import settings_are_usable  # noqa: E402
 from benchweb.common.followed import follow_all  # noqa: E402
+from benchweb.serving.bounds import Bounded  # noqa: E402
+from benchweb.serving.connections import allow_connections  # noqa: E402
 
 if faults := [str(message) for message in settings_are_usable() if message.is_serious()]:
     raise ImproperlyConfigured("\n".join(faults))
@@ -38,6 +39,7 @@ def _load_all() -> None:
 
 application = Bounded(_django, requests_at_once=settings.REQUESTS_AT_ONCE, views_at_once=settings.DATABASE_POOL)
 _load_all()
+allow_connections()
 follow_all()
 if not settings.DEMO:
     # In a thread: the server's own runs an event loop already, where the database can't be asked.

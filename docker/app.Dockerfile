@@ -57,4 +57,4 @@ RUN BENCHWEB_SECRET_KEY=not-a-secret-used-only-to-collect-files python -m django
 USER 10001:10001
 EXPOSE 8000
 # Ends with the server that it starts, and ends it once it answers nothing: Docker then starts the container again.
-CMD ["python", "-m", "benchweb.ops.running.watched", "8000", "uvicorn", "benchweb.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--loop", "uvloop", "--http", "httptools", "--lifespan", "off", "--ws", "none", "--no-proxy-headers", "--no-access-log", "--no-server-header", "--timeout-graceful-shutdown", "3"]
+CMD ["python", "-m", "benchweb.ops.running.watched", "8000", "uvicorn", "benchweb.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--loop", "uvloop", "--http", "benchweb.serving.connections:BoundedProtocol", "--lifespan", "off", "--ws", "none", "--no-proxy-headers", "--no-access-log", "--no-server-header", "--timeout-graceful-shutdown", "3"]

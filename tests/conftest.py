@@ -77,7 +77,13 @@ class Web:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         command = [sys.executable, "-m", "uvicorn", "benchweb.asgi:application", "--port", str(port)]
-        command += ["--no-proxy-headers", "--timeout-graceful-shutdown", "1"]
+        command += [
+            "--http",
+            "benchweb.serving.connections:BoundedProtocol",
+            "--no-proxy-headers",
+            "--timeout-graceful-shutdown",
+            "1",
+        ]
         # pytest's own: `up` leaves it to the application.
         environment = {name: value for name, value in environment.items() if name != "DJANGO_SETTINGS_MODULE"}
         process = started(command, environment, ready=b"Uvicorn running")

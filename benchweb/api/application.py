@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import wraps
 from typing import Any
 
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import RequestAborted, RequestDataTooBig
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -103,6 +103,7 @@ class BenchwebAPI(NinjaAPI):
         for refusal in _REFUSALS:
             self.add_exception_handler(refusal, _refused)
         self.add_exception_handler(OperationalError, _database_away)
+        self.add_exception_handler(RequestAborted, _reader_left)
         self.add_exception_handler(Exception, _unexpected)
 
     @property
@@ -250,6 +251,10 @@ def _refused(request: HttpRequest, error: Any) -> HttpResponse:
 
 def _too_big(request: HttpRequest, error: Any) -> HttpResponse:
     return problem_response(request, too_large())
+
+
+def _reader_left(request: HttpRequest, error: Any) -> HttpResponse:
+    return problem_response(request, Problem(503, str(error)))
 
 
 def _database_away(request: HttpRequest, error: Any) -> HttpResponse:

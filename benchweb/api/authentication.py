@@ -19,6 +19,7 @@ from benchweb.accounts.roles.needs import Environments, Needs
 from benchweb.accounts.roles.refusals import refusal_noted
 from benchweb.accounts.services import TokenRefused, token_in_use
 from benchweb.api.problems import FieldError, Problem, problem_response
+from benchweb.common.exchange import note_user
 from benchweb.common.rows import row_id
 from benchweb.hosts.models import Environment
 
@@ -71,6 +72,7 @@ class BearerToken(HttpBearer):
             act_as(actor_of(request, token_row.user, token_id=token_row.pk))
         request.token = token_row  # type: ignore[attr-defined]
         request.auth = token_row.user  # type: ignore[attr-defined]
+        note_user(request, token_row.user.pk)
         if self.stated is None:
             _log.error("%s names no permission: nobody may call it", request.path)
             raise Problem(403, "This operation names no permission, so nobody may call it: report it as a fault.")

@@ -44,7 +44,7 @@ def broker(home: Home) -> Program:
 def web(port: int) -> Program:
     """Serve the pages and the API on loopback."""
     options = f"--host 127.0.0.1 --port {port} --timeout-graceful-shutdown {WEB_GRACE_SECONDS}"
-    options += " --loop uvloop --http httptools --lifespan off --ws none"
+    options += " --loop uvloop --http benchweb.serving.connections:BoundedProtocol --lifespan off --ws none"
     # Whose X-Forwarded-For counts is a setting of benchweb's own: uvicorn would believe anybody on this machine.
     options += " --no-proxy-headers --no-access-log --no-server-header --log-level warning"
     words = ["-m", "uvicorn", "benchweb.asgi:application", *options.split()]

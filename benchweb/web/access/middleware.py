@@ -11,6 +11,7 @@ from django.utils.deprecation import MiddlewareMixin
 
 from benchweb.accounts.permissions import access_of
 from benchweb.accounts.roles.needs import Needs, needs_of
+from benchweb.common.exchange import note_user
 
 _log = logging.getLogger(__name__)
 
@@ -28,6 +29,7 @@ class PermissionMiddleware(MiddlewareMixin):
             raise PermissionDenied
         if not isinstance(stated, Needs):
             return None
+        note_user(request, request.user.pk)
         if not request.user.is_authenticated:
             return _to_log_in(request, stated)
         stated.demand(access_of(request.user), request.method or "", named)

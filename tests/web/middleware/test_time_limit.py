@@ -1,13 +1,18 @@
 """Statements of pages and API have a time limit, with a clear answer; those of workers and migrations have none."""
 
+import contextlib
 import subprocess
 import sys
 from collections.abc import Callable
 
 import pytest
+from django.core.exceptions import RequestAborted
 from django.db import connection
-from django.test import Client
+from django.http import HttpRequest, HttpResponse
+from django.test import Client, RequestFactory
 
+from benchweb.common.exchange import begin_exchange, end_exchange
+from benchweb.web.middleware.time_limit import TimeLimitMiddleware
 from tests.conftest import ROOT
 from tests.factories import make_user
 
@@ -67,3 +72,51 @@ def test_a_call_that_takes_too_long_is_a_problem_document(slow: Callable[..., No
     answer = client.get("/api/v1/runs", headers={"Authorization": f"Bearer {token}"})
     assert (answer.status_code, answer["Content-Type"]) == (503, "application/problem+json")
     assert "ask for less" in answer.json()["detail"]
+
+
+def asked(method: str, *, leaves_after: int) -> int:
+    """Send a request whose view asks the database three times; return how often it could."""
+    request = RequestFactory().generic(method, "/")
+    scope: dict[str, object] = begin_exchange()
+    request.scope = scope  # type: ignore[attr-defined]
+    count = 0
+
+    def view(request: HttpRequest) -> HttpResponse:
+        nonlocal count
+        for _ in range(3):
+            if count == leaves_after:
+                end_exchange(scope)
+            with connection.cursor() as cursor:
+                cursor.execute("select 1")
+            count += 1
+        return HttpResponse()
+
+    with contextlib.suppress(RequestAborted):
+        TimeLimitMiddleware(view)(request)
+    return count
+
+
+@pytest.mark.django_db
+def test_what_nobody_waits_for_asks_the_database_nothing_more() -> None:
+    assert asked("GET", leaves_after=0) == 0
+    assert asked("GET", leaves_after=2) == 2
+    assert asked("GET", leaves_after=5) == 3
+    # What is to be changed is changed to its end.
+    assert asked("POST", leaves_after=1) == 3
+
+
+def test_a_reader_who_left_is_no_fault_of_the_server(
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, transactional_db: None
+) -> None:
+    from benchweb.accounts.services import token_create
+
+    def gone(*_: object, **__: object) -> None:
+        raise RequestAborted("Nobody waits for this answer any more.")
+
+    monkeypatch.setattr("benchweb.runs.selectors.runs_matching", gone)
+    monkeypatch.setattr("benchweb.web.plans.views.get_object_or_404", gone)
+    _, token = token_create(user=make_user("script", "x"), name="t")
+    client.force_login(make_user("reader", "x"))
+    assert client.get("/api/v1/runs", headers={"Authorization": f"Bearer {token}"}).status_code == 503
+    assert client.get("/plans/1").status_code == 503
+    assert [record for record in caplog.records if record.exc_info] == []
