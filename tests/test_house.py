@@ -1,58 +1,14 @@
-"""The house's own rules: small folders, and a layer for every module."""
+"""The house's own rules: a layer for every module."""
 
 import tomllib
-from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
 import pytest
 
 _HOUSE = Path(__file__).parent.parent
-_MOST_FILES = 12
 # Each root's children must stand in a layer; `benchweb.common` is no layer itself: its modules are.
 _LAYERED = ("benchweb", "benchweb.common", "benchweb.web", "benchweb.charts", "workers")
-# Folders that may hold more, with the reason.
-_LARGER: dict[str, str] = {}
-
-
-# Where modules live, and what they are written in.
-_ROOTS = {
-    "benchweb": ".py",
-    "workers": ".py",
-    "bench": ".py",
-    "tests": ".py",
-    "frontend/src": ".ts",
-    "frontend/styles": ".scss",
-    "frontend/tests": ".ts",
-    "engine/crates": ".rs",
-}
-
-
-def _folders(root: str) -> Iterator[Path]:
-    yield _HOUSE / root
-    for folder in (_HOUSE / root).rglob("*"):
-        if folder.is_dir() and folder.name not in ("__pycache__", "migrations"):
-            yield folder
-
-
-def _name(folder: Path) -> str:
-    return str(folder.relative_to(_HOUSE))
-
-
-@pytest.mark.parametrize(("root", "suffix"), _ROOTS.items())
-def test_no_folder_holds_more_than_twelve_modules(root: str, suffix: str) -> None:
-    counts = {
-        _name(folder): sum(path.name != "__init__.py" for path in folder.glob(f"*{suffix}"))
-        for folder in _folders(root)
-    }
-    assert sum(counts.values()) > _MOST_FILES
-    assert {name: count for name, count in counts.items() if count > _MOST_FILES and name not in _LARGER} == {}
-
-
-def test_no_folder_holds_more_than_twelve_templates() -> None:
-    folders = [folder for folder in _folders("benchweb") if "templates" in folder.parts]
-    counts = {_name(folder): sum(path.is_file() for path in folder.iterdir()) for folder in folders}
-    assert {name: count for name, count in counts.items() if count > _MOST_FILES and name not in _LARGER} == {}
 
 
 def _layered_modules() -> set[str]:
