@@ -1,15 +1,17 @@
 """Settings of the ways to log in beside name and password; read from the environment, checked by benchweb.checks."""
 
 import os
+import re
 from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
 
-def words(text: str) -> list[str]:
-    """Split a list with commas."""
-    return [word.strip() for word in text.split(",") if word.strip()]
+def words(text: str, separator: str = ",") -> list[str]:
+    r"""Split a list with commas or another separator; with a backslash before it, as `\,`, it is part of a word."""
+    found = re.split(rf"(?<!\\){re.escape(separator)}", text)
+    return [word.replace(f"\\{separator}", separator).strip() for word in found if word.strip()]
 
 
 def _pairs(text: str) -> dict[str, str]:
@@ -46,6 +48,8 @@ SESSION_COOKIE_AGE = int(float(os.environ.get("BENCHWEB_SESSION_HOURS") or "336"
 LOGIN_PROXY_HEADER = os.environ.get("BENCHWEB_LOGIN_PROXY_HEADER", "")
 LOGIN_PROXY_MAIL_HEADER = os.environ.get("BENCHWEB_LOGIN_PROXY_MAIL_HEADER", "")
 LOGIN_PROXY_GROUPS_HEADER = os.environ.get("BENCHWEB_LOGIN_PROXY_GROUPS_HEADER", "")
+# What stands between groups: one that no group's name has, for else half a name may be that of another group.
+LOGIN_PROXY_GROUPS_SEPARATOR = os.environ.get("BENCHWEB_LOGIN_PROXY_GROUPS_SEPARATOR") or ","
 LOGIN_PROXIES = words(os.environ.get("BENCHWEB_LOGIN_PROXIES", ""))
 
 # What django-allauth leaves to us: our own log-in page, throttle and mail stay.

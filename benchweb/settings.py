@@ -132,9 +132,9 @@ ALLOWED_HOSTS = _words(os.environ.get("BENCHWEB_ALLOWED_HOSTS", "localhost,127.0
 CSRF_TRUSTED_ORIGINS = _words(os.environ.get("BENCHWEB_TRUSTED_ORIGINS", ""))
 BEHIND_TLS = os.environ.get("BENCHWEB_BEHIND_TLS") == "1"
 # Proxies whose X-Forwarded-For is believed, as addresses or networks. One that ends TLS is on this machine, which a
-# container sees under an address of Docker's own.
-_usual_proxies = "127.0.0.0/8,::1,172.16.0.0/12" if BEHIND_TLS else ""
-TRUSTED_PROXIES = _words(os.environ.get("BENCHWEB_TRUSTED_PROXIES") or _usual_proxies)
+# container sees as its network's gateway; other containers are no proxies.
+_usual_proxies = ["127.0.0.0/8", "::1", *_words(os.environ.get("BENCHWEB_OUTSIDE_GATEWAY", ""))] if BEHIND_TLS else []
+TRUSTED_PROXIES = _words(os.environ.get("BENCHWEB_TRUSTED_PROXIES", "")) or _usual_proxies
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
 # A plan of 100 steps has 20 fields a step, empty ones included.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 4_000

@@ -1,5 +1,6 @@
 """The address that a request comes from: the peer's, or what a trusted proxy says of its own peer."""
 
+import logging
 from collections.abc import Sequence
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_network
@@ -16,6 +17,7 @@ Network = IPv4Network | IPv6Network
 _IPV6_PREFIX = 64
 # That one token may be bound to.
 MOST_NETWORKS = 50
+_log = logging.getLogger(__name__)
 _FORWARDING_HEADERS = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Via")
 
 
@@ -29,6 +31,8 @@ def client_address(request: HttpRequest) -> str:
     if peer is None:
         return "unknown"
     hops = request.headers.get("X-Forwarded-For", "").split(",")
+    if settings.BEHIND_TLS and hops[0] and peer.is_private and not _is_trusted(peer):
+        _tell_of(str(peer))
     while hops and _is_trusted(peer):
         before = parsed_address(hops.pop())
         if before is None:
@@ -70,6 +74,13 @@ def _network_of(word: str) -> str:
     except ValueError:
         text = gettext("{word} is neither an address nor a network, such as 192.0.2.0/24.")
         raise ValueError(text.format(word=word)) from None
+
+
+@lru_cache(maxsize=256)
+def _tell_of(peer: str) -> None:
+    """Log, once a process, what looks like a proxy that nobody named."""
+    text = "X-Forwarded-For from %s is not believed: if that is your proxy, add it to BENCHWEB_TRUSTED_PROXIES"
+    _log.warning(text, peer)
 
 
 def _is_trusted(address: Address) -> bool:

@@ -122,12 +122,21 @@ def access_of(user: User | AnonymousUser | None) -> Access:
     """
     if user is None or not user.is_active:
         return NOBODY
-    grants = getattr(user, _GRANTS, None)
-    if grants is None:
-        grants = with_grants(User.objects.filter(pk=user.pk)).values_list(_GRANTS, flat=True).first() or []
-    access = _access(user, grants)
+    access = _access(user, _grants(user))
     limit: Limit | None = getattr(user, _LIMIT, None)
     return limit.applied(access) if limit else access
+
+
+def own_role(user: User) -> Role | None:
+    """Return the role everywhere that was given to a user alone; one query, none for a row of with_grants."""
+    own = (grant["role"] for grant in _grants(user) if grant["environment"] is None and grant["team"] is None)
+    return highest(Role(role) for role in own)
+
+
+def forget_grants(user: User) -> None:
+    """Have the roles of a user looked up again, for they were changed."""
+    if hasattr(user, _GRANTS):
+        delattr(user, _GRANTS)
 
 
 def limit_access(user: User, permission: Permission | None, environment_ids: Sequence[int]) -> None:
@@ -173,6 +182,13 @@ def users_who_may(permission: Permission, *, or_services: bool = False) -> list[
 def highest(roles: Iterable[Role | None]) -> Role | None:
     """Return the role that allows the most; None of none."""
     return max((role for role in roles if role is not None), key=_ORDER.index, default=None)
+
+
+def _grants(user: User) -> list[dict[str, Any]]:
+    held: list[dict[str, Any]] | None = getattr(user, _GRANTS, None)
+    if held is not None:
+        return held
+    return with_grants(User.objects.filter(pk=user.pk)).values_list(_GRANTS, flat=True).first() or []
 
 
 def _lower(one: Role | None, other: Role | None) -> Role | None:

@@ -164,7 +164,7 @@ def is_mailbox_full(email: str) -> bool:
 
 def is_first_in_window(what: str) -> bool:
     """Tell whether this is the first time in the present window that something happens."""
-    return _count(f"first:{what}") == 1
+    return _count(f"first:{_counted(what)}") == 1
 
 
 def may_note(kind: str, who: str, what: str) -> bool:
@@ -173,7 +173,7 @@ def may_note(kind: str, who: str, what: str) -> bool:
     # Looked up first, so that who makes too many makes no further keys.
     if _with_cache(lambda cache: cache.get(_key(key), 0)) > ENTRIES_OF_ONE:
         return False
-    if what and not is_first_in_window(f"{key}:{_counted(what)}"):
+    if what and not is_first_in_window(f"{key}:{what}"):
         return False
     count = _count(key)
     if count == ENTRIES_OF_ONE + 1:

@@ -1,5 +1,8 @@
 """Whose address a request has: the peer's, and what a trusted proxy says, but never what the client says itself."""
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -40,6 +43,32 @@ def test_a_trusted_proxy_is_believed_for_its_own_peer_only(
 ) -> None:
     settings.TRUSTED_PROXIES = ["127.0.0.0/8", "10.0.0.0/8"]
     assert address(peer, forwarded) == expected
+
+
+def trusted(**environment: str) -> list[str]:
+    words = [sys.executable, "-c", "from benchweb import settings; print(*settings.TRUSTED_PROXIES)"]
+    paths = {name: os.environ[name] for name in ("PATH", "BENCHWEB_HOME") if name in os.environ}
+    return subprocess.check_output(words, env=paths | environment, text=True).split()
+
+
+def test_only_this_machine_is_a_proxy_unless_others_are_named() -> None:
+    assert trusted() == []
+    assert trusted(BENCHWEB_BEHIND_TLS="1") == ["127.0.0.0/8", "::1"]
+    gateway = {"BENCHWEB_BEHIND_TLS": "1", "BENCHWEB_OUTSIDE_GATEWAY": "172.29.71.129"}
+    assert trusted(**gateway) == ["127.0.0.0/8", "::1", "172.29.71.129"]
+    assert trusted(**gateway, BENCHWEB_TRUSTED_PROXIES="10.0.0.5") == ["10.0.0.5"]
+    assert trusted(BENCHWEB_OUTSIDE_GATEWAY="172.29.71.129") == []
+
+
+def test_a_container_beside_chooses_no_address_and_a_proxy_nobody_named_is_told_of(
+    settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.BEHIND_TLS, settings.TRUSTED_PROXIES = True, ["172.29.71.129"]
+    assert address("172.29.71.129", "192.0.2.1") == "192.0.2.1"
+    for forged in ("192.0.2.1", "192.0.2.2"):
+        assert address("172.29.71.131", forged) == "172.29.71.131"
+    assert caplog.text.count("X-Forwarded-For from 172.29.71.131 is not believed") == 1
+    assert "172.29.71.129 is not believed" not in caplog.text
 
 
 def test_an_ipv6_network_counts_as_one_address() -> None:

@@ -1,9 +1,11 @@
 """docker-compose.yml holds together; every check is shown to find the fault it is for."""
 
 import copy
+import re
 import subprocess
 import sys
 from collections.abc import Callable
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 
 import pytest
@@ -63,6 +65,15 @@ def test_the_services_are_the_whole_of_benchweb(compose: Document) -> None:
 def test_the_database_is_stored_where_its_version_looks_for_it(compose: Document) -> None:
     assert compose["services"]["postgres"]["image"].startswith("postgres:18")
     assert compose["services"]["postgres"]["volumes"] == ["postgres-data:/var/lib/postgresql"]
+
+
+def test_the_only_proxy_is_the_gateway_of_the_network_that_pages_are_served_on(compose: Document) -> None:
+    (network,) = compose["networks"]["outside"]["ipam"]["config"]
+    assert network["gateway"] == compose["services"]["web"]["environment"]["BENCHWEB_OUTSIDE_GATEWAY"]
+    subnet, gateway = (re.search(r":-(.+)}", network[name]) for name in ("subnet", "gateway"))
+    assert subnet
+    assert gateway
+    assert ip_address(gateway[1]) == next(ip_network(subnet[1]).hosts())
 
 
 def test_the_example_names_exactly_the_variables_that_are_taken(compose: Document) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from django.conf import settings
 from django.contrib.auth.models import User
 
+from benchweb.accounts import throttle
 from benchweb.accounts.models import Grant, Role
-from benchweb.accounts.permissions import highest
+from benchweb.accounts.permissions import forget_grants, highest, own_role
 from benchweb.accounts.roles.grants import RoleError, role_set, role_take
 
 _log = logging.getLogger(__name__)
@@ -22,11 +23,17 @@ def groups_apply(*, user: User, groups: Iterable[str]) -> None:
     if not settings.GROUP_ROLES:
         return
     role = highest(Role(settings.GROUP_ROLES[name]) for name in groups if name in settings.GROUP_ROLES)
-    own = Grant.objects.filter(user=user, environment=None).first()
+    if own_role(user) == role:
+        return
     try:
-        if role is None and own is not None:
-            role_take(grant=own)
-        elif role is not None and (own is None or own.role != role):
+        if role is not None:
             role_set(role=role, user=user)
+        else:
+            role_take(grant=Grant.objects.get(user=user, environment=None))
+    except Grant.DoesNotExist:
+        # Taken in the meantime.
+        pass
     except RoleError as error:
-        _log.warning("the role of %s stays as it is, see BENCHWEB_GROUP_ROLES: %s", ascii(user.username), error)
+        if throttle.is_first_in_window(f"groups:{user.pk}:{role}"):
+            _log.warning("the role of %s stays as it is, see BENCHWEB_GROUP_ROLES: %s", ascii(user.username), error)
+    forget_grants(user)

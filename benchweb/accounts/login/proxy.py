@@ -11,6 +11,7 @@ from benchweb.accounts.addresses import is_within
 from benchweb.accounts.login.groups import groups_apply
 from benchweb.accounts.login.users import mail_address_apply, user_of_session, user_vouched_for
 from benchweb.common.loopback import parsed_address
+from benchweb.login_settings import words
 
 
 def named_user(request: HttpRequest) -> str:
@@ -21,7 +22,15 @@ def named_user(request: HttpRequest) -> str:
     peer = parsed_address(request.META.get("REMOTE_ADDR", ""))
     if not settings.LOGIN_PROXY_HEADER or not is_within(peer, settings.LOGIN_PROXIES):
         return ""
-    return request.headers.get(settings.LOGIN_PROXY_HEADER, "").strip()
+    return _header(request, settings.LOGIN_PROXY_HEADER)
+
+
+def proxy_says_apply(request: HttpRequest, user: User) -> None:
+    """Keep mail address and role as the proxy says them with this request; no query while they are."""
+    mail_address_apply(user=user, email=_header(request, settings.LOGIN_PROXY_MAIL_HEADER))
+    if settings.LOGIN_PROXY_GROUPS_HEADER:
+        text, separator = _header(request, settings.LOGIN_PROXY_GROUPS_HEADER), settings.LOGIN_PROXY_GROUPS_SEPARATOR
+        groups_apply(user=user, groups=words(text, separator))
 
 
 class ProxyBackend(BaseBackend):
@@ -33,10 +42,7 @@ class ProxyBackend(BaseBackend):
             return None
         user = user_vouched_for(name=proxy_user)
         if user is not None:
-            mail_address_apply(user=user, email=_header(request, settings.LOGIN_PROXY_MAIL_HEADER))
-            if settings.LOGIN_PROXY_GROUPS_HEADER:
-                groups = _header(request, settings.LOGIN_PROXY_GROUPS_HEADER).split(",")
-                groups_apply(user=user, groups=[group.strip() for group in groups])
+            proxy_says_apply(request, user)
         return user
 
     def get_user(self, user_id: int) -> User | None:
@@ -45,4 +51,9 @@ class ProxyBackend(BaseBackend):
 
 
 def _header(request: HttpRequest, name: str) -> str:
-    return request.headers.get(name, "").strip() if name else ""
+    """Return a header's text: in UTF-8 where its bytes are, which Django hands on as Latin-1."""
+    text = request.headers.get(name, "").strip() if name else ""
+    try:
+        return text.encode("latin-1").decode()
+    except UnicodeError:
+        return text

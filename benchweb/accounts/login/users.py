@@ -9,7 +9,9 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 
+from benchweb.accounts import throttle
 from benchweb.accounts.demo_account import is_shut
+from benchweb.accounts.login.names import users_of_name
 from benchweb.accounts.permissions import is_service, with_grants
 
 _LONGEST_NAME = 150
@@ -22,13 +24,25 @@ def user_vouched_for(*, name: str) -> User | None:
     An account with a password of its own belongs to whoever has that, unless the settings say that names are one.
     """
     # Looked up again: another request of the same person may have made it since.
-    user = _of_name(name) or user_made(name=name) or _of_name(name)
-    if user is None or not may_log_in(user):
-        return None
+    user = users_of_name(name).first() or user_made(name=name) or users_of_name(name).first()
+    fault = _fault(name, user)
+    if fault and throttle.is_first_in_window(f"vouched:{name}"):
+        _log.warning("%s is not let in: %s", throttle.printable(name), fault)
+    return None if fault else user
+
+
+def _fault(name: str, user: User | None) -> str:
+    if user is None:
+        return (
+            "there is no such account, and BENCHWEB_CREATE_USERS makes none"
+            if is_possible_name(name)
+            else "no account can have this name, see docs/how-to/log-in.md"
+        )
+    if not may_log_in(user):
+        return "the account is deactivated, or nobody's to log in as"
     if user.has_usable_password() and not settings.TRUST_NAMES:
-        _log.warning("%s is not let in: the account has a password of its own, see BENCHWEB_TRUST_NAMES", ascii(name))
-        return None
-    return user
+        return "the account has a password of its own, see BENCHWEB_TRUST_NAMES"
+    return ""
 
 
 def user_made(*, name: str) -> User | None:
@@ -46,10 +60,6 @@ def user_of_session(user_id: int) -> User | None:
     """Return the user of a session while the account may log in; their roles come with them."""
     user = with_grants(User.objects.filter(pk=user_id)).first()
     return user if user is not None and may_log_in(user) else None
-
-
-def _of_name(name: str) -> User | None:
-    return User.objects.filter(username=name).first()
 
 
 def may_log_in(user: User) -> bool:
@@ -71,6 +81,7 @@ def mail_address_apply(*, user: User, email: str) -> None:
 
 def is_possible_name(name: str) -> bool:
     """Tell whether an account can have this name."""
+    name = User.normalize_username(name)
     try:
         UnicodeUsernameValidator()(name)
     except ValidationError:

@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from benchweb.accounts.demo_account import USERNAME
+from benchweb.accounts.login.names import users_of_name
 from benchweb.accounts.login.users import is_possible_name
 from benchweb.accounts.models import Grant, Membership, Role, Team, UserSession
 from benchweb.accounts.permissions import Permission, users_who_may
@@ -45,7 +46,7 @@ def user_name_fault(name: str) -> str:
     """Say why a new account can't have a name; "" when it can."""
     if not is_possible_name(name):
         return _("At most 150 letters, digits and @ . + - _ make a name.")
-    if name.lower() == USERNAME or User.objects.filter(username__iexact=name).exists():
+    if name_key(name) == USERNAME or users_of_name(name).exists():
         return _("There is a user of this name already.")
     return ""
 

@@ -13,6 +13,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from benchweb.accounts.login.groups import groups_apply
+from benchweb.accounts.login.names import users_of_name
 from benchweb.accounts.login.users import mail_address_apply, user_made
 from benchweb.web.login.adapters import refusal
 
@@ -52,7 +53,7 @@ def _account(request: HttpRequest, sociallogin: SocialLogin, claims: Mapping[str
     """Return the account for somebody who comes from the provider for the first time."""
     name = str(_claim(claims, settings.OIDC_NAME_CLAIM) or "")
     # Names may change hands at a provider; the identity that is linked with an account doesn't.
-    known = User.objects.filter(username__iexact=name).first()
+    known = users_of_name(name).first()
     is_linked = SocialAccount.objects.filter(user=known, provider=sociallogin.account.provider).exists()
     if known is not None and settings.TRUST_NAMES and not is_linked:
         return known

@@ -63,11 +63,16 @@ class Login(views.LoginView):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Keep the shell's bar off a page for someone not yet inside."""
-        return super().get_context_data(**kwargs) | {
-            "bare": True,
-            "mails_passwords": can_mail(),
-            "provider": settings.OIDC_NAME if settings.OIDC_URL else "",
-        }
+        return (
+            super().get_context_data(**kwargs)
+            | {
+                "bare": True,
+                "mails_passwords": can_mail(),
+                "provider": settings.OIDC_NAME if settings.OIDC_URL else "",
+                "refusal": _not_let_in(self.request),
+            }
+            | kwargs
+        )
 
     def _refused(self, status: HTTPStatus, seconds: int, text: str) -> HttpResponse:
         # An unbound form: a bound one would check the password.
@@ -81,6 +86,13 @@ class Login(views.LoginView):
 
 class Logout(views.LogoutView):
     """Log out by POST, so that no link or image can."""
+
+
+def _not_let_in(request: HttpRequest) -> str:
+    """Say it to whom a proxy has logged in, and benchweb not."""
+    name = getattr(request, "not_let_in", "")
+    text = gettext("You are {name} to the proxy in front of benchweb, but no account opens to this name. Ask an admin.")
+    return text.format(name=name) if name else ""
 
 
 def busy() -> str:

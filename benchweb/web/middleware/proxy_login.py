@@ -8,10 +8,12 @@ from django.contrib.auth import BACKEND_SESSION_KEY
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 
-from benchweb.accounts.login.proxy import ProxyBackend, named_user
+from benchweb.accounts.login.proxy import ProxyBackend, named_user, proxy_says_apply
 from benchweb.accounts.preferences import preferences_apply, preferences_of
 from benchweb.web.middleware.language import is_for_programs
 
+# As whom the proxy named the user of a session.
+_NAMED = "named_by_proxy"
 _BACKEND = f"{ProxyBackend.__module__}.{ProxyBackend.__qualname__}"
 
 
@@ -37,14 +39,25 @@ class ProxyLoginMiddleware:
 
 def _let_in(request: HttpRequest, name: str) -> User | None:
     """Make the session that of whom the proxy names; return them if they were logged in just now."""
-    if name and request.user.get_username() == name:
+    is_of_proxy = request.session.get(BACKEND_SESSION_KEY) == _BACKEND
+    if isinstance(request.user, User) and name and _is_of(request, name):
+        if is_of_proxy:
+            proxy_says_apply(request, request.user)
         return None
-    if not name and request.session.get(BACKEND_SESSION_KEY) != _BACKEND:
+    if not name and not is_of_proxy:
         return None
     if request.user.is_authenticated:
         auth.logout(request)
     user = auth.authenticate(request, proxy_user=name) if name else None
     if not isinstance(user, User):
+        # For the log-in page, which says so.
+        request.not_let_in = name  # type: ignore[attr-defined]
         return None
     auth.login(request, user)
+    request.session[_NAMED] = name
     return user
+
+
+def _is_of(request: HttpRequest, name: str) -> bool:
+    """Tell whether the session is that of whom the proxy names: it may spell the account's name otherwise."""
+    return name in (request.session.get(_NAMED), request.user.get_username())

@@ -1,14 +1,21 @@
 """A proxy names the user in a header: believed from named proxies only, and for as long as it says so."""
 
+from io import BytesIO
+
 import pytest
 from django.contrib.auth.models import User
+from django.core.handlers.asgi import ASGIRequest
 from django.test import Client
-from pytest_django import Settings
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from benchweb.accounts.audit.models import AuditEntry
+from benchweb.accounts.login.groups import groups_apply
+from benchweb.accounts.login.proxy import named_user
 from benchweb.accounts.models import Grant, Role, UserSession
-from benchweb.accounts.permissions import access_of
+from benchweb.accounts.permissions import access_of, with_grants
+from benchweb.accounts.services import token_create
 from benchweb.checks import settings_are_usable
+from benchweb.login_settings import words
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -181,7 +188,123 @@ def test_wrong_roles_of_groups_leave_the_last_admin_one(settings: Settings, capl
     for groups in ("netops", "others"):
         assert request(Client(), "ada", x_forwarded_groups=groups) == 200
         assert access_of(User.objects.get(pk=ada.pk)).everywhere == Role.ADMIN
+        assert request(Client(), "ada", x_forwarded_groups=groups) == 200
     assert caplog.text.count("the role of 'ada' stays as it is") == 2
     Grant.objects.create(user=User.objects.create_user("otto"), role=Role.ADMIN)
     request(Client(), "ada", x_forwarded_groups="netops")
     assert access_of(User.objects.get(pk=ada.pk)).everywhere == Role.VIEWER
+
+
+def sent(text: str) -> str:
+    """Return what Django makes of a header's UTF-8."""
+    return text.encode().decode("latin-1")
+
+
+@pytest.mark.parametrize("name", ["José", "张三", "Müller", "Ünal@例子.cn"])
+def test_a_name_in_utf8_is_in_and_stays_in(name: str) -> None:
+    client = Client()
+    assert [request(client, sent(name)) for _ in range(3)] == [200] * 3
+    assert User.objects.get().username == name
+    assert AuditEntry.objects.filter(action="logged_in").count() == 1
+
+
+def test_a_name_in_latin_1_is_one_too() -> None:
+    assert request(Client(), "Müller") == 200
+    assert User.objects.get().username == "Müller"
+
+
+def test_the_servers_own_bytes_are_read_so() -> None:
+    headers = [(b"x-forwarded-user", "张三".encode())]
+    scope = {"type": "http", "method": "GET", "path": "/hosts", "query_string": b"", "client": (PROXY, 1)}
+    assert named_user(ASGIRequest(scope | {"headers": headers}, BytesIO())) == "张三"
+
+
+@pytest.mark.parametrize("spelling", ["ANN", "Ann", "ａｎｎ"])
+def test_other_spellings_of_a_name_are_the_same_person(spelling: str) -> None:
+    client = Client()
+    request(client, "ann")
+    assert [request(client, sent(spelling)) for _ in range(3)] == [200] * 3
+    assert User.objects.get().username == "ann"
+    assert AuditEntry.objects.filter(action="logged_in").count() == 2
+
+
+def test_who_is_deactivated_gets_no_account_by_another_spelling(caplog: pytest.LogCaptureFixture) -> None:
+    request(Client(), "ann")
+    User.objects.update(is_active=False)
+    for spelling in ("ANN", "ａｎｎ", "ann"):
+        client = Client()
+        assert [request(client, sent(spelling)) for _ in range(3)] == [302] * 3
+    assert User.objects.count() == 1
+    # Spellings are counted as one.
+    assert caplog.text.count("is not let in: the account is deactivated") == 1
+
+
+@pytest.mark.parametrize(("name", "word"), [("a b", "'a b'"), ("张 三", "张 三"), ("ann", "ann")])
+def test_who_is_not_let_in_reads_why_and_the_log_has_it(
+    name: str, word: str, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.CREATE_USERS = False
+    client = Client()
+    for _ in range(3):
+        page = client.get("/login", headers={"X-Forwarded-User": sent(name)}, REMOTE_ADDR=PROXY).content.decode()
+    assert f"You are {name} to the proxy" in page
+    assert caplog.text.count("is not let in") == 1
+
+
+@pytest.fixture
+def by_groups(settings: Settings) -> None:
+    settings.DEFAULT_ROLE = "viewer"
+    settings.LOGIN_PROXY_GROUPS_HEADER = "X-Forwarded-Groups"
+    settings.GROUP_ROLES = {"netops": "operator", "leads": "admin", "lab, leads": "admin"}
+    User.objects.create_superuser("root")
+
+
+@pytest.mark.usefixtures("by_groups")
+def test_a_role_follows_the_groups_at_every_request_and_tokens_with_it() -> None:
+    client = Client()
+
+    def page(groups: str) -> int:
+        names = {"X-Forwarded-User": "ada", "X-Forwarded-Groups": groups}
+        return client.get("/users", headers=names, REMOTE_ADDR=PROXY).status_code
+
+    assert page("leads") == 200
+    _token, secret = token_create(user=User.objects.get(username="ada"), name="ci")
+    by_token = {"Authorization": f"Bearer {secret}"}
+    assert client.get("/api/v1/users", headers=by_token).status_code == 200
+    assert page("netops") == 403
+    assert client.get("/api/v1/users", headers=by_token).status_code == 403
+    assert access_of(User.objects.get(username="ada")).everywhere == Role.OPERATOR
+    assert page("") == 403
+    assert access_of(User.objects.get(username="ada")).everywhere == Role.VIEWER
+    assert page("leads") == 200
+
+
+@pytest.mark.usefixtures("by_groups")
+def test_what_the_proxy_says_again_costs_no_query(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    client = Client()
+    request(client, x_forwarded_groups="netops")
+    ada = User.objects.get(username="ada")
+    read = with_grants(User.objects.filter(pk=ada.pk)).get()
+    with django_assert_num_queries(0):
+        groups_apply(user=read, groups=["netops"])
+
+
+@pytest.mark.usefixtures("by_groups")
+def test_a_part_of_a_groups_name_is_no_group() -> None:
+    request(Client(), x_forwarded_groups="a\\, leads,netops")
+    assert access_of(User.objects.get(username="ada")).everywhere == Role.OPERATOR
+    request(Client(), x_forwarded_groups="lab\\, leads")
+    assert access_of(User.objects.get(username="ada")).everywhere == Role.ADMIN
+
+
+@pytest.mark.usefixtures("by_groups")
+def test_groups_may_be_separated_otherwise(settings: Settings) -> None:
+    settings.LOGIN_PROXY_GROUPS_SEPARATOR = "|"
+    request(Client(), x_forwarded_groups="a, leads|netops")
+    assert access_of(User.objects.get(username="ada")).everywhere == Role.OPERATOR
+    request(Client(), x_forwarded_groups="staff|lab, leads")
+    assert access_of(User.objects.get(username="ada")).everywhere == Role.ADMIN
+
+
+def test_a_comma_may_be_in_a_group_of_the_setting() -> None:
+    assert words(r"cn=leads\,dc=lab=admin, netops=operator") == ["cn=leads,dc=lab=admin", "netops=operator"]

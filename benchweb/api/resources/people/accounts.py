@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from pydantic import Field
 
+from benchweb.accounts.login.names import users_of_name
 from benchweb.accounts.models import Grant, Role, Team
 from benchweb.accounts.permissions import access_of, with_grants
 from benchweb.accounts.roles.bounds import making_no_admin
@@ -61,7 +62,7 @@ class AccountItem(Item):
 def accounts_found(rows: "QuerySet[User]", query: AccountQuery, prefix: str = "") -> "QuerySet[User]":
     """Return the accounts that a list's filters leave."""
     if query.name:
-        rows = rows.filter(username__iexact=prefix + searched(query.name))
+        rows = rows.filter(pk__in=users_of_name(prefix + searched(query.name)))
     if query.is_active is not None:
         rows = rows.filter(is_active=query.is_active)
     if query.team is not None:

@@ -1,0 +1,22 @@
+"""Whose a name is: one person's, whatever its case, width or spelling in Unicode; PostgreSQL compares it."""
+
+from django.contrib.auth.models import User
+from django.db.models import CharField, Func, QuerySet, Value
+
+
+class PersonKey(Func):
+    """What two spellings of one name have in common.
+
+    Upper before lower: by that letters meet that have several small forms, such as σ and ς. The unique index of
+    migration 0014 is on the same expression.
+    """
+
+    # "C", for the order of an index must outlive a change of collations.
+    template = """normalize(replace(lower(upper(normalize(%(expressions)s, NFKC))), 'ß', 'ss'), NFKC) COLLATE "C\""""
+    output_field = CharField()
+
+
+def users_of_name(name: str) -> "QuerySet[User]":
+    """Return the account of a name, however it is spelled, and none or one at that."""
+    storable = name.replace("\0", "").encode(errors="replace").decode()
+    return User.objects.alias(person=PersonKey("username")).filter(person=PersonKey(Value(storable)))
