@@ -24,9 +24,9 @@ from benchweb.serving.connections import allow_connections  # noqa: E402
 if faults := [str(message) for message in settings_are_usable() if message.is_serious()]:
     raise ImproperlyConfigured("\n".join(faults))
 # Before the first connection is made; workers and migrations have no such limit.
-settings.DATABASES[DEFAULT_DB_ALIAS]["OPTIONS"]["options"] += (
-    f" -c statement_timeout={round(settings.STATEMENT_SECONDS * 1000)}"
-)
+_database = settings.DATABASES[DEFAULT_DB_ALIAS]["OPTIONS"]
+_database["options"] += f" -c statement_timeout={round(settings.STATEMENT_SECONDS * 1000)}"
+_database["application_name"] = "benchweb web"
 
 
 def _load_all() -> None:

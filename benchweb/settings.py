@@ -62,7 +62,8 @@ def _database(url: str) -> dict[str, Any]:
     query = dict(parse_qsl(parts.query))
     # psycopg's pool: a thread gives its connection back by close(), so nobody holds one while waiting.
     pool = {"min_size": 0, "max_size": DATABASE_POOL, "timeout": 10, "reset": forget_actor}
-    options = {"connect_timeout": 5, "options": ""}
+    # Web servers and workers say more: by this name an operator knows who holds a lock.
+    options = {"connect_timeout": 5, "options": "", "application_name": "benchweb"}
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": parts.path.lstrip("/") or "benchweb",

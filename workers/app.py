@@ -12,6 +12,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchweb.settings")
 
 import django
 from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS
 
 django.setup()
 
@@ -19,6 +20,13 @@ from benchweb.common.celery_client import QUEUE, TICK_QUEUE, TRANSPORT_OPTIONS, 
 from benchweb.common.followed import follow_all  # noqa: E402
 from workers.heartbeat import WorkerHeartbeat  # noqa: E402  (needs the settings)
 from workers.schedule import BEAT  # noqa: E402
+
+# No statement of a worker's waits for long behind a migration, or behind somebody's open transaction: it fails as when
+# the database is away, and is done again. Before the first connection is made.
+LOCK_SECONDS = 15
+_database = settings.DATABASES[DEFAULT_DB_ALIAS]["OPTIONS"]
+_database["options"] += f" -c lock_timeout={LOCK_SECONDS}s"
+_database["application_name"] = "benchweb worker"
 
 app = Celery("benchweb", broker=broker_url(settings.REDIS_URL), include=["workers.tasks"])
 app.conf.update(

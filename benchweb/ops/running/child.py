@@ -156,8 +156,10 @@ def _status(status: int) -> str:
 
 LOG_BYTES = 4 * 1024 * 1024
 TAIL_LINES = 12
-# Errors, and how a new installation gets its first admin.
-_REPORTED = re.compile(rb"\b(ERROR|CRITICAL|FATAL|PANIC)\b|^Traceback |panicked at|There is no admin yet")
+# Errors, what a start waits for, and how a new installation gets its first admin.
+_REPORTED = re.compile(
+    rb"\b(ERROR|CRITICAL|FATAL|PANIC)\b|^Traceback |panicked at|waits for a lock|There is no admin yet"
+)
 # A statement that PostgreSQL refuses is its client's to report.
 _SERVER_FAULT = re.compile(rb"\b(FATAL|PANIC)\b")
 
