@@ -24,7 +24,7 @@ MOST_SHARE_DAYS = 3_650
 def settings_are_usable(**_: Any) -> list[CheckMessage]:
     """Check what comes from the environment."""
     own = [*_secret_key(), *_addresses(), *_proxies(), *_demo(), *_debug(), *_catalog_overlay()]
-    more = [*_audit_days(), *_share_days(), *_default_role(), *_defaults(), *login_faults()]
+    more = [*_audit_days(), *_share_days(), *_share_links(), *_default_role(), *_defaults(), *login_faults()]
     return [*own, *_networks(), *_mail_server(), *_public_url(), *_delivery_days(), *more]
 
 
@@ -187,6 +187,14 @@ def _defaults() -> list[CheckMessage]:
     language = [f"BENCHWEB_DEFAULT_LANGUAGE must be one of {', '.join(known)}."]
     faults = [*zone, *([] if settings.DEFAULT_LANGUAGE in known else language)]
     return [Error(fault, id="benchweb.E030") for fault in faults]
+
+
+def _share_links() -> list[CheckMessage]:
+    return [
+        Error(f"BENCHWEB_{name} must be allowed or forbidden.", id="benchweb.E034")
+        for name in ("SHARE_LINKS", "SHARE_LIVE", "SHARE_ENDLESS")
+        if getattr(settings, name) not in ("allowed", "forbidden")
+    ]
 
 
 def _share_days() -> list[CheckMessage]:

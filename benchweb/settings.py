@@ -108,6 +108,10 @@ PUBLIC_URL = os.environ.get("BENCHWEB_PUBLIC_URL", "")
 DELIVERY_DAYS = int(os.environ.get("BENCHWEB_DELIVERY_DAYS") or "180")
 # So many days after it is made a share link expires, unless its maker says otherwise; 0 is never.
 SHARE_DAYS = int(os.environ.get("BENCHWEB_SHARE_DAYS") or "30")
+# Which share links there may be, each "allowed" or "forbidden": any at all, live ones, ones without an end.
+SHARE_LINKS = os.environ.get("BENCHWEB_SHARE_LINKS") or "allowed"
+SHARE_LIVE = os.environ.get("BENCHWEB_SHARE_LIVE") or "allowed"
+SHARE_ENDLESS = os.environ.get("BENCHWEB_SHARE_ENDLESS") or "allowed"
 # So many days the audit log keeps its entries, at least 30; 0 keeps all.
 AUDIT_DAYS = int(os.environ.get("BENCHWEB_AUDIT_DAYS") or "730")
 DEBUG = os.environ.get("BENCHWEB_DEBUG") == "1"

@@ -21,6 +21,7 @@ from benchweb.runs.queueing import dispatch
 from benchweb.schedules import selectors, services
 from benchweb.schedules import services as schedules
 from benchweb.schedules.timing.localtime import zones_forget
+from benchweb.sharing import services as sharing
 from workers import notifying
 from workers.background import in_background
 from workers.engines.connections import let_database_go
@@ -88,6 +89,7 @@ STEPS: tuple[Callable[[], object], ...] = (
     hourly(audit.remove_old),
     hourly(sessions.sessions_remove_ended),
     hourly(idempotency.remove_old),
+    hourly(sharing.expired_content_remove),
     hourly(tickets.remove_old),
 )
 _under_way = threading.Lock()

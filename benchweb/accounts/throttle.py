@@ -152,6 +152,12 @@ def begin_share(share_id: int, address: str) -> int:
     return seconds_left() if is_refused else 0
 
 
+def share_opened(share_id: int, address: str) -> None:
+    """Take back a password of a share link that was right."""
+    _uncount(f"share:{share_id}:{address_group(address)}")
+    _uncount(f"share:{share_id}")
+
+
 def mail_refused(address: str) -> int:
     """Count a link asked for by mail; return for how many seconds this address gets no more, 0 for not yet."""
     return seconds_left() if _count(f"mail:{address_group(address)}") > REQUESTED_MAILS else 0

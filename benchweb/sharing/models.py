@@ -7,7 +7,7 @@ from benchweb.runs.models import Run
 
 
 class Share(models.Model):
-    """A link to a frozen run, or to a view, frozen or live; revoked, its content is gone and only the row is left."""
+    """A link to a frozen run, or to a view, frozen or live; once it has ended, only its row is left."""
 
     # The snapshot doesn't need its run any more: retention may take the run first.
     run = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="shares")
@@ -29,7 +29,7 @@ class Share(models.Model):
     password = models.CharField(max_length=128, blank=True, default="", db_default="")
     opened = models.PositiveIntegerField(default=0)
     last_opened_at = models.DateTimeField(null=True)
-    # What is shown, in each language as FrozenRun or FrozenView writes it; empty once revoked, and of a live one.
+    # What is shown, in each language as FrozenRun or FrozenView writes it; empty once ended, and of a live one.
     page = models.JSONField(null=True)
 
     class Meta:
@@ -37,6 +37,22 @@ class Share(models.Model):
 
     def __str__(self) -> str:
         return f"share {self.pk}"
+
+
+class LivePage(models.Model):
+    """What a live link shows, as it was made last in a language."""
+
+    share = models.ForeignKey(Share, on_delete=models.CASCADE, related_name="live_pages", db_index=False)
+    language = models.CharField(max_length=10)
+    # When somebody began to make it anew: nobody else does within a minute.
+    tried_at = models.DateTimeField(null=True)
+    page = models.JSONField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["share", "language"], name="live_page_once")]
+
+    def __str__(self) -> str:
+        return f"{self.share_id} in {self.language}"
 
 
 class SharePart(models.Model):

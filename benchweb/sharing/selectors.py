@@ -5,28 +5,32 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.fields.json import KeyTransform
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.translation import get_language
 
-from benchweb.sharing.models import Share, SharePart
-from benchweb.sharing.services import holds, token_digest
+from benchweb.accounts.permissions import Access, Permission
+from benchweb.sharing.models import LivePage, Share, SharePart
+from benchweb.sharing.services import Pause, holds, pause_of, token_digest
 from benchweb.site.secrets import SecretUnreadable, decrypted
 
 
 @dataclass(frozen=True)
 class OpenedShare:
-    """A share behind a token: with its content while the link holds, else with when it ended and by what.
+    """A share behind a token: with its content while the link holds, else with when it ended, or why it is paused.
 
     `page` is the frozen run in the reader's language, where it was asked for.
     """
 
     share: Share
-    ended: Literal["", "revoked", "expired"]
+    ended: Literal["", "revoked", "expired", "paused"]
     ended_at: datetime | None
     page: dict[str, Any] | None = None
+    pause: Pause | None = None
+    # Of an ended one: what it showed is deleted.
+    is_emptied: bool = False
 
 
 def share_by_token(token: str, *, with_page: bool) -> OpenedShare | None:
@@ -40,10 +44,17 @@ def share_by_token(token: str, *, with_page: bool) -> OpenedShare | None:
     if share is None:
         return None
     if share.revoked_at:
-        return OpenedShare(share, "revoked", share.revoked_at)
+        return OpenedShare(share, "revoked", share.revoked_at, is_emptied=True)
     if share.expires_at and share.expires_at <= timezone.now():
-        return OpenedShare(share, "expired", share.expires_at)
+        return OpenedShare(share, "expired", share.expires_at, is_emptied=not _has_content(share))
+    if pause := pause_of(share):
+        return OpenedShare(share, "paused", None, pause=pause)
     return OpenedShare(share, "", None, getattr(share, "spoken", None))
+
+
+def _has_content(share: Share) -> bool:
+    is_live = Exists(LivePage.objects.filter(share=OuterRef("pk")))
+    return Share.objects.filter(Q(page__isnull=False) | Q(is_live), pk=share.pk).exists()
 
 
 def share_parts(share: Share, export: SharePart.Export) -> Iterator[str]:
@@ -55,7 +66,7 @@ def share_parts(share: Share, export: SharePart.Export) -> Iterator[str]:
 
 def shares(*, run: int | None = None, path: str = "") -> "QuerySet[Share, Share]":
     """Return share links without their content, newest first: all, a run's or those of a view's address."""
-    rows = Share.objects.defer("page").select_related("created_by").order_by("-pk")
+    rows = Share.objects.defer("page").select_related("created_by", "run__pair").order_by("-pk")
     rows = rows.filter(path=path) if path else rows
     return rows if run is None else rows.filter(run=run)
 
@@ -73,6 +84,13 @@ def shares_ended() -> "QuerySet[Share, Share]":
 def environments_of_share(*, share_id: int, **_: object) -> Iterable[int | None]:
     """Return the environment of the run that a link shows, read when it matters; None of a view."""
     return Share.objects.filter(pk=share_id).values_list("run__pair__environment_id", flat=True)
+
+
+def may_see_link(access: Access, share: Share) -> bool:
+    """Tell whether somebody may see the address that opens a link: who may make such a one, and nobody else."""
+    if share.run is None:
+        return access.may(Permission.RUN)
+    return access.may_in(Permission.RUN, share.run.pair.environment_id)
 
 
 def share_path(share: Share) -> str:

@@ -12,25 +12,30 @@ from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, TextChoices
 from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from benchweb.accounts.hashing import HashingBusyError
+from benchweb.accounts.permissions import Permission, access_of
 from benchweb.charts.run.export import stored_content
 from benchweb.results.selectors import facts_of_runs, trial_rows
 from benchweb.runs.models import Run, RunEvent
 from benchweb.sharing.anonymity import anonymised
 from benchweb.sharing.frozen import RunContent, Snapshot, snapshot
 from benchweb.sharing.frozen_views import FrozenView, hidden_names
-from benchweb.sharing.models import Share, SharePart
+from benchweb.sharing.live import live_pages_store
+from benchweb.sharing.models import LivePage, Share, SharePart
 from benchweb.site.secrets import encrypted
-from benchweb.site.values import site_setting
+from benchweb.site.values import is_allowed, site_setting
 
 # 192 random bits: at a thousand million guesses a second, some 10^41 years for the first hit.
 TOKEN_BYTES = 24
 _EVENTS_DISPLAYED = 200
+# Where links never expire by default, but must.
+_DAYS_OF_ENDLESS = 30
 
 
 class ShareError(Exception):
@@ -41,12 +46,21 @@ class ShareError(Exception):
         self.field, self.message = field, message
 
 
+class Pause(TextChoices):
+    """Why a link that stands shows nothing; the labels are for readers and makers."""
+
+    LINKS = "links", gettext_lazy("This site allows no links without a log-in.")
+    LIVE = "live", gettext_lazy("This site allows no live links.")
+    ENDLESS = "endless", gettext_lazy("This site allows no links without an expiry.")
+    MAKER = "maker", gettext_lazy("Its maker's account no longer has the right to share this view.")
+
+
 def share_create(
     *, run: Run, user: User | None, expires_at: datetime | None = None, anonymise: bool = False, password: str = ""
 ) -> tuple[Share, str]:
     """Freeze a run and make a link to it; return the share and its token. `run` has all that names it selected."""
     hashed = _hashed(password)
-    _check_expiry(expires_at)
+    _check(expires_at)
     frozen = run_frozen(run=run, anonymise=anonymise)
     token = secrets.token_urlsafe(TOKEN_BYTES)
     with transaction.atomic():
@@ -62,6 +76,7 @@ def run_frozen(*, run: Run, anonymise: bool) -> Snapshot:
     return snapshot(anonymised(content) if anonymise else content)
 
 
+@transaction.atomic
 def view_share_create(
     *,
     path: str,
@@ -74,7 +89,7 @@ def view_share_create(
     password: str = "",
 ) -> tuple[Share, str]:
     """Make a link to a view; return the share and its token. `pages` are what it shows now, by language."""
-    _check_expiry(expires_at)
+    _check(expires_at, is_live=is_live)
     frozen = hidden_names(pages) if anonymise else pages
     token = secrets.token_urlsafe(TOKEN_BYTES)
     share = Share.objects.create(
@@ -90,13 +105,37 @@ def view_share_create(
         password=_hashed(password),
         page=None if is_live else {language: page.model_dump(mode="json") for language, page in frozen.items()},
     )
+    if is_live:
+        live_pages_store(share, frozen)
     return share, token
+
+
+def default_days() -> int:
+    """Return after how many days a link expires unless its maker says otherwise; 0 for never."""
+    days: int = site_setting("SHARE_DAYS")
+    return days or (0 if is_allowed("SHARE_ENDLESS") else _DAYS_OF_ENDLESS)
 
 
 def default_expiry() -> datetime | None:
     """Return when a link that is made now expires unless its maker says otherwise; None for never."""
-    days = site_setting("SHARE_DAYS")
+    days = default_days()
     return timezone.now() + timedelta(days=days) if days else None
+
+
+def pause_of(share: Share) -> Pause | None:
+    """Tell why a link that stands shows nothing at the moment.
+
+    The site's settings go before; a live link goes on as long as its maker may make it.
+    """
+    if not is_allowed("SHARE_LINKS"):
+        return Pause.LINKS
+    if share.is_live and not is_allowed("SHARE_LIVE"):
+        return Pause.LIVE
+    if share.expires_at is None and not is_allowed("SHARE_ENDLESS"):
+        return Pause.ENDLESS
+    if share.is_live and share.created_by and not access_of(share.created_by).may(Permission.RUN):
+        return Pause.MAKER
+    return None
 
 
 def is_share_password(share: Share, password: str) -> bool:
@@ -118,7 +157,15 @@ def _hashed(password: str) -> str:
         raise ShareError("password", _("Too many log-ins at the moment. Try again in a few seconds.")) from error
 
 
-def _check_expiry(expires_at: datetime | None) -> None:
+def _check(expires_at: datetime | None, *, is_live: bool = False) -> None:
+    forbidden = {
+        "": not is_allowed("SHARE_LINKS") and Pause.LINKS,
+        "is_live": is_live and not is_allowed("SHARE_LIVE") and Pause.LIVE,
+        "expires_at": expires_at is None and not is_allowed("SHARE_ENDLESS") and Pause.ENDLESS,
+    }
+    for field, pause in forbidden.items():
+        if pause:
+            raise ShareError(field, str(pause.label))
     if expires_at is not None and expires_at <= timezone.now():
         raise ShareError(
             "expires_at", _("The link would have expired already: choose a time to come, or null for never.")
@@ -144,7 +191,17 @@ def share_revoke(*, share_id: int) -> bool:
     standing = Share.objects.filter(pk=share_id, revoked_at=None)
     is_revoked = bool(standing.update(revoked_at=Now(), page=None))
     SharePart.objects.filter(share=share_id).delete()
+    LivePage.objects.filter(share=share_id).delete()
     return is_revoked
+
+
+@transaction.atomic
+def expired_content_remove() -> int:
+    """Forget what expired links showed; their rows stay, to say so. Return of how many."""
+    expired = Share.objects.filter(expires_at__lte=Now())
+    SharePart.objects.filter(share__in=expired).delete()
+    LivePage.objects.filter(share__in=expired).delete()
+    return expired.filter(page__isnull=False).update(page=None)
 
 
 def share_count_opening(*, token: str) -> bool:

@@ -15,6 +15,7 @@ MAIL_SERVER = ("EMAIL_HOST", "EMAIL_PORT", "SMTP_SCHEME", "EMAIL_HOST_USER")
 NAMES = (
     *("DEFAULT_ROLE", "DEFAULT_TIME_ZONE", "DEFAULT_LANGUAGE", "PUBLIC_URL"),
     *("SHARE_DAYS", "AUDIT_DAYS", "DELIVERY_DAYS"),
+    *("SHARE_LINKS", "SHARE_LIVE", "SHARE_ENDLESS"),
     *("ENGINE_NETWORKS", "NOTIFY_PRIVATE_NETWORKS"),
     *(*MAIL_SERVER, "DEFAULT_FROM_EMAIL"),
 )
@@ -36,6 +37,11 @@ def site_setting(name: str) -> Any:
     """Return a setting by its name in benchweb.settings, such as "SHARE_DAYS"."""
     value = None if is_locked(name) else chosen.value().get(name)
     return getattr(settings, name) if value is None else value
+
+
+def is_allowed(name: str) -> bool:
+    """Tell whether a setting that is "allowed" or "forbidden" allows it."""
+    return bool(site_setting(name) == "allowed")
 
 
 def is_locked(name: str) -> bool:

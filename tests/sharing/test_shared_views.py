@@ -16,8 +16,8 @@ from benchweb.results.models import Series
 from benchweb.results.run_summaries import rebuild
 from benchweb.runs.models import Run
 from benchweb.schedules.models import Slot
+from benchweb.sharing import live as live_pages
 from benchweb.sharing.models import Share
-from benchweb.web.view_shares import views
 from tests.charts.history_rows import past_run
 from tests.factories import make_alert, make_endpoint, make_pair, make_plan, make_schedule
 
@@ -47,7 +47,6 @@ def pair(plan: Plan) -> Pair:
 def member(db: None) -> Client:
     client = Client()
     client.force_login(User.objects.create_user("ada"))
-    views._live.clear()
     return client
 
 
@@ -109,7 +108,7 @@ def test_pseudonyms_hide_hosts_and_environments_everywhere(member: Client, pair:
 def test_a_frozen_view_stays_and_a_live_one_follows(
     member: Client, plan: Plan, pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(views, "_LIVE_SECONDS", 0)
+    monkeypatch.setattr(live_pages, "MADE_ANEW", timedelta(0))
     frozen, live = link(member, f"/pairs/{pair.pk}"), link(member, f"/pairs/{pair.pk}", shows="live")
     past_run(plan, pair, timezone.now(), {"throughput_bps": 5e9})
     rebuild()
@@ -128,7 +127,7 @@ def test_a_live_link_is_made_anew_once_a_minute_at_most(member: Client, plan: Pl
 def test_a_live_badge_of_a_pair_has_its_latest_figure_and_whether_it_fell(
     member: Client, plan: Plan, pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(views, "_LIVE_SECONDS", 0)
+    monkeypatch.setattr(live_pages, "MADE_ANEW", timedelta(0))
     badge = f"{link(member, f'/pairs/{pair.pk}', shows='live')}/badge.svg"
     assert "10.0 Gbit/s" in Client().get(badge).content.decode().replace("\xa0", " ")
     past_run(plan, pair, timezone.now(), {"throughput_bps": 8e9})
@@ -140,7 +139,7 @@ def test_a_live_badge_of_a_pair_has_its_latest_figure_and_whether_it_fell(
 def test_a_live_badge_of_a_schedule_has_its_latest_slot_and_its_alerts(
     member: Client, plan: Plan, pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(views, "_LIVE_SECONDS", 0)
+    monkeypatch.setattr(live_pages, "MADE_ANEW", timedelta(0))
     schedule = make_schedule(plan=plan, target={"pairs": [pair.pk]}, name="nightly mesh")
     run, now = Run.objects.latest("pk"), timezone.now()
     Slot.objects.create(schedule=schedule, at=now, state="finished", claimed_at=now, campaign=run.campaign)

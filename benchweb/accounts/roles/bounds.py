@@ -57,6 +57,18 @@ def link_lasts(token: ApiToken, wanted: datetime | None, *, usual: timedelta) ->
     return min(now + usual, token.expires_at) - now if wanted is None else wanted - now
 
 
+def share_ends(token: ApiToken, wanted: datetime | None, *, is_chosen: bool) -> datetime | None:
+    """Return when a link ends that opens without a log-in: as `wanted`, and never after the token that makes it."""
+    if token.networks:
+        bound = ", ".join(token.networks)
+        raise BeyondBounds("", f"This token is bound to {bound}: it can't make a link that opens from anywhere.")
+    if token.expires_at is None or (wanted is not None and wanted <= token.expires_at):
+        return wanted
+    if is_chosen:
+        raise BeyondBounds("expires_at", _ends(token))
+    return token.expires_at
+
+
 def demand_no_admin_link(token: ApiToken, *, role: str, teams: Sequence[Team], user: User | None) -> None:
     """Raise BeyondBounds where a link would let somebody in as an admin from anywhere."""
     if not token.networks:

@@ -8,7 +8,8 @@ from ninja import Query, Router, Status
 from pydantic import Field
 
 from benchweb.accounts.permissions import Permission, access_of
-from benchweb.api.authentication import READ, RUN, caller
+from benchweb.accounts.roles.bounds import share_ends
+from benchweb.api.authentication import READ, RUN, caller, caller_token
 from benchweb.api.paging import Page, PageQuery, page
 from benchweb.api.problems import invalid
 from benchweb.api.rows import row_named, row_or_404
@@ -41,10 +42,6 @@ class ShareBody(Body):
     anonymise: bool = False
     password: Annotated[str, Field(max_length=200)] = ""
 
-    @property
-    def expiry(self) -> datetime | None:
-        return self.expires_at if "expires_at" in self.model_fields_set else services.default_expiry()
-
 
 class ShareQuery(PageQuery):
     run: Identifier | None = None
@@ -52,14 +49,21 @@ class ShareQuery(PageQuery):
 
 
 class ShareCreated(Created):
-    """`url` is the path on this dashboard, `link` the same with its address before it, to be sent."""
+    """`url` is the path on this dashboard, `link` the same with its address before it, to be sent.
+
+    Both are empty for who may not make such a link.
+    """
 
     url: str
     link: str
 
 
 class ShareItem(ShareCreated):
-    """A link to a run, or to a view of the dashboard at `path`."""
+    """A link to a run, or to a view of the dashboard at `path`.
+
+    `paused` says why one that stands shows nothing: the site forbids "links", "live" or "endless" ones, or its "maker"
+    may make it no more; else it is empty.
+    """
 
     run: int | None
     path: str
@@ -70,6 +74,7 @@ class ShareItem(ShareCreated):
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
+    paused: str
     opened: int
     last_opened_at: datetime | None
 
@@ -102,10 +107,16 @@ def _of_run(request: HttpRequest, body: ShareBody, run_id: int) -> tuple[Share, 
     return services.share_create(
         run=run,
         user=caller(request),
-        expires_at=body.expiry,
+        expires_at=_ends(request, body),
         anonymise=body.anonymise,
         password=body.password,
     )
+
+
+def _ends(request: HttpRequest, body: ShareBody) -> datetime | None:
+    is_chosen = "expires_at" in body.model_fields_set
+    wanted = body.expires_at if is_chosen else services.default_expiry()
+    return share_ends(caller_token(request), wanted, is_chosen=is_chosen)
 
 
 def _of_view(request: HttpRequest, body: ShareBody) -> tuple[Share, str]:
@@ -123,7 +134,7 @@ def _of_view(request: HttpRequest, body: ShareBody) -> tuple[Share, str]:
         zone=body.time_zone,
         pages=pages,
         user=caller(request),
-        expires_at=body.expiry,
+        expires_at=_ends(request, body),
         anonymise=body.anonymise,
         is_live=body.is_live,
         password=body.password,
@@ -144,7 +155,7 @@ def share_revoke(request: HttpRequest, share_id: Identifier) -> Status[None]:
 
 
 def _item(request: HttpRequest, share: Share) -> ShareItem:
-    path = selectors.share_path(share)
+    path = selectors.share_path(share) if selectors.may_see_link(access_of(caller(request)), share) else ""
     fields: dict[str, Any] = {
         name: getattr(share, name)
         for name in (
@@ -161,4 +172,5 @@ def _item(request: HttpRequest, share: Share) -> ShareItem:
     }
     link = request.build_absolute_uri(path) if path else ""
     fields["has_password"] = bool(share.password)
+    fields["paused"] = (selectors.is_standing(share) and services.pause_of(share)) or ""
     return ShareItem(id=share.pk, run=share.run_id, url=path, link=link, **fields)

@@ -7,7 +7,8 @@ from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from benchweb.site.values import site_setting
+from benchweb.sharing.services import default_days
+from benchweb.site.values import is_allowed
 from benchweb.web.shared.forms import PageForm
 
 _NEVER = "never"
@@ -16,13 +17,13 @@ _DAYS_OFFERED = (1, 7, 30, 365)
 
 def _choices() -> list[tuple[str, str]]:
     """Return the days that are offered, those of the setting among them."""
-    days = sorted({*_DAYS_OFFERED, *filter(None, [site_setting("SHARE_DAYS")])})
+    days = sorted({*_DAYS_OFFERED, *filter(None, [default_days()])})
     named = [(str(each), ngettext("{days} day", "{days} days", each).format(days=each)) for each in days]
-    return [*named, (_NEVER, gettext("never (until revoked)"))]
+    return [*named, (_NEVER, gettext("never (until revoked)"))] if is_allowed("SHARE_ENDLESS") else named
 
 
 def _chosen_first() -> str:
-    return str(site_setting("SHARE_DAYS") or _NEVER)
+    return str(default_days() or _NEVER)
 
 
 class ShareForm(PageForm):

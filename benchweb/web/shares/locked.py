@@ -24,13 +24,15 @@ def is_unlocked(request: HttpRequest, share: Share) -> bool:
 
 def unlock(request: HttpRequest, share: Share, response: HttpResponse) -> HttpResponse:
     """Return `response` with the cookie that opens the link until the browser closes; or the page that asks again."""
-    if seconds := throttle.begin_share(share.pk, client_address(request)):
+    address = client_address(request)
+    if seconds := throttle.begin_share(share.pk, address):
         return locked_page(request, fault=too_many(seconds), status=429)
     try:
         if not is_share_password(share, request.POST.get("password", "")):
             return locked_page(request, fault=_("This password is wrong."))
     except HashingBusyError:
         return locked_page(request, fault=busy(), status=503)
+    throttle.share_opened(share.pk, address)
     response.set_cookie(
         _cookie(share), _proof(share), path="/s/", secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax"
     )

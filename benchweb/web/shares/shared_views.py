@@ -173,9 +173,15 @@ def _private(response: HttpResponseBase, *, is_framed: bool, is_asking: bool = F
 def _nothing(request: HttpRequest, opened: OpenedShare | None) -> HttpResponse:
     """Say why there is nothing to see: a link that ended is told from one that never was."""
     if is_badge(request):
-        return _grey_badge(opened.ended if opened else "unknown", 410 if opened else 404)
+        return _grey_badge(opened.ended if opened else "unknown", _status(opened))
     context: dict[str, Any] = {"opened": opened}
-    return render(request, "shares/shared_ended.html", context, status=410 if opened else 404)
+    return render(request, "shares/shared_ended.html", context, status=_status(opened))
+
+
+def _status(opened: OpenedShare | None) -> int:
+    if opened is None:
+        return 404
+    return 403 if opened.pause else 410
 
 
 def is_badge(request: HttpRequest) -> bool:

@@ -9,23 +9,27 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from benchweb.accounts.permissions import Permission
+from benchweb.accounts.permissions import Permission, access_of
 from benchweb.accounts.roles.needs import needs
 from benchweb.runs.models import Run
 from benchweb.runs.selectors import environments_of_run, runs_named
 from benchweb.sharing import selectors, services
 from benchweb.sharing.models import Share
+from benchweb.site.values import is_allowed
 from benchweb.web.access.once import once
 from benchweb.web.shares.forms import ShareForm
 
 
 @dataclass(frozen=True)
 class ShareRow:
-    """A share with its absolute link, empty when the link can't be read any more."""
+    """A share with its absolute link, empty when it can't be read any more or isn't for the reader."""
 
     share: Share
     link: str
     is_standing: bool
+    # Why it shows nothing at the moment.
+    pause: services.Pause | None
+    is_hidden: bool
 
 
 @needs(Permission.READ, post=Permission.RUN, within=environments_of_run)
@@ -68,6 +72,7 @@ def _share_page(request: HttpRequest, run: Run, form: ShareForm, made: Share | N
         "run": run,
         "form": form,
         "made": made.pk if made else 0,
+        "forbidden": forbidden_words(),
         "rows": [share_row(request, share) for share in selectors.shares(run=run.pk)],
     }
     status = 201 if made else 200
@@ -76,7 +81,15 @@ def _share_page(request: HttpRequest, run: Run, form: ShareForm, made: Share | N
     return render(request, "shares/shares.html", context, status=status)
 
 
+def forbidden_words() -> str:
+    """Say why no link can be made here at all; empty where links can be."""
+    return "" if is_allowed("SHARE_LINKS") else str(services.Pause.LINKS.label)
+
+
 def share_row(request: HttpRequest, share: Share) -> ShareRow:
     """Return a share as the lists of links show it."""
-    path = selectors.share_path(share)
-    return ShareRow(share, request.build_absolute_uri(path) if path else "", selectors.is_standing(share))
+    is_standing = selectors.is_standing(share)
+    is_hidden = not selectors.may_see_link(access_of(request.user), share)
+    path = "" if is_hidden else selectors.share_path(share)
+    link = request.build_absolute_uri(path) if path else ""
+    return ShareRow(share, link, is_standing, services.pause_of(share) if is_standing else None, is_hidden)

@@ -27,6 +27,7 @@ _MOST_DAYS = 36_500
 _GROUPS: list[tuple[StrOrPromise, list[str]]] = [
     (_("People"), ["default_role"]),
     (_("Times and language"), ["default_time_zone", "default_language"]),
+    (_("Links without a log-in"), ["share_links", "share_live", "share_endless"]),
     (_("How long things are kept"), ["share_days", "audit_days", "delivery_days"]),
     (_("Addresses and networks"), ["public_url", "engine_networks", "notify_private_networks"]),
     (_("Mail"), MAIL_FIELDS),
@@ -35,6 +36,14 @@ _GROUPS: list[tuple[StrOrPromise, list[str]]] = [
 
 def _days_field(label: StrOrPromise, help_text: StrOrPromise, most: int = _MOST_DAYS) -> forms.IntegerField:
     return forms.IntegerField(label=label, help_text=help_text, required=False, min_value=0, max_value=most)
+
+
+def _allowing_field(label: StrOrPromise, help_text: StrOrPromise) -> forms.ChoiceField:
+    return forms.ChoiceField(label=label, help_text=help_text, required=False, choices=_allowing)
+
+
+def _allowing() -> list[tuple[str, StrOrPromise]]:
+    return [("", built_in(_("allowed"))), ("allowed", _("allowed")), ("forbidden", _("forbidden"))]
 
 
 def _roles() -> list[tuple[str, StrOrPromise]]:
@@ -72,6 +81,11 @@ class SiteSettingsForm(MailForm):
         _("Days, unless the one who shares chooses otherwise. 0: never."),
         MOST_SHARE_DAYS,
     )
+    share_links = _allowing_field(
+        _("Share links"), _("Forbidden, none can be made, and those that there are show nothing.")
+    )
+    share_live = _allowing_field(_("Live links"), _("Links to a view that show what it is when it is opened."))
+    share_endless = _allowing_field(_("Links without an expiry"), "")
     audit_days = _days_field(_("Audit log is kept for"), _("Days, at least 30. 0: for ever."))
     delivery_days = _days_field(_("Delivery log is kept for"), _("Days after a message's end. 0: for ever."))
     public_url = text_field(

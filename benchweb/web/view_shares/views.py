@@ -1,6 +1,5 @@
 """Share links of views, for those who are logged in; and what every share link opens, a run's too."""
 
-import time
 from typing import cast
 from urllib.parse import unquote
 
@@ -15,8 +14,8 @@ from django.views.decorators.http import require_http_methods
 
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
-from benchweb.common.cache import remember
 from benchweb.sharing.frozen_views import FrozenView, NotShareable, hidden_names, pages_at
+from benchweb.sharing.live import live_view
 from benchweb.sharing.models import Share
 from benchweb.sharing.selectors import OpenedShare, shares
 from benchweb.sharing.services import ShareError, share_revoke, view_share_create
@@ -24,14 +23,13 @@ from benchweb.web.access.once import once
 from benchweb.web.runs.badge import badge_svg
 from benchweb.web.shared.zones import COOKIE
 from benchweb.web.shares.shared_views import run_badge, run_embed, run_page, shared
-from benchweb.web.shares.views import share_row
+from benchweb.web.shares.views import forbidden_words, share_row
 from benchweb.web.view_shares.building import built
 from benchweb.web.view_shares.forms import ViewShareForm
 
 _MOST_LISTED = 50
-# A live link is made anew at most so often: strangers must not make the dashboard work for each opening.
-_LIVE_SECONDS, _MOST_LIVE = 60, 200
-_live: dict[tuple[int, str], tuple[float, FrozenView]] = {}
+# After so long a view is there that was being made.
+_SECONDS_OF_MAKING = 5
 
 
 @needs(Permission.READ, post=Permission.RUN)
@@ -57,7 +55,7 @@ def view_shares(request: HttpRequest) -> HttpResponse:
     except (NotShareable, ValueError) as error:
         raise Http404(_("There is no view at this address that can be shared.")) from error
     rows = [share_row(request, share) for share in shares(path=path)[:_MOST_LISTED]]
-    context = {"path": path, "title": title, "form": form, "made": made, "rows": rows}
+    context = {"path": path, "title": title, "form": form, "made": made, "rows": rows, "forbidden": forbidden_words()}
     return render(request, "view_shares/view_shares.html", context, status=201 if made else 200)
 
 
@@ -87,6 +85,8 @@ def shared_page(request: HttpRequest, opened: OpenedShare) -> HttpResponse:
     if not opened.share.path:
         return run_page(request, opened)
     view = _view(opened)
+    if view is None:
+        return _being_made(request, opened)
     return render(request, "view_shares/shared_view.html", {"share": opened.share, "view": view})
 
 
@@ -96,6 +96,8 @@ def shared_embed(request: HttpRequest, opened: OpenedShare) -> HttpResponse:
     if not opened.share.path:
         return run_embed(request, opened)
     view = _view(opened)
+    if view is None:
+        return _being_made(request, opened)
     requested = request.GET.get("chart", "")
     charts = [chart for chart in view.charts if not requested or chart["id"] == requested][:1]
     context = {"share": opened.share, "view": view, "charts": charts}
@@ -108,31 +110,33 @@ def shared_badge(request: HttpRequest, opened: OpenedShare) -> HttpResponse:
     if not opened.share.path:
         return run_badge(request, opened)
     view = _view(opened)
-    if not view.badge_value:
+    if view is None or not view.badge_value:
         svg = badge_svg("benchweb", _("no figure"), color="grey")
         return HttpResponse(svg, content_type="image/svg+xml", status=404)
     svg = badge_svg(view.badge_label, view.badge_value, color="red" if view.is_bad else "blue")
     return HttpResponse(svg, content_type="image/svg+xml")
 
 
-def _view(opened: OpenedShare) -> FrozenView:
-    share = opened.share
-    return _live_view(share) if share.is_live else FrozenView.model_validate(opened.page)
+def _view(opened: OpenedShare) -> FrozenView | None:
+    """Return what a link to a view shows; None while a live one is made for the first time."""
+    share, language = opened.share, get_language() or "en"
+    if not share.is_live:
+        return FrozenView.model_validate(opened.page)
+    return live_view(share, language, lambda: _made_anew(share, language))
 
 
-def _live_view(share: Share) -> FrozenView:
-    """Make the view of a live link anew, once a minute at most."""
-    language = get_language() or "en"
-    now = time.monotonic()
-    at, view = _live.get((share.pk, language), (None, None))
-    if view is not None and at is not None and now - at < _LIVE_SECONDS:
-        return view
+def _made_anew(share: Share, language: str) -> FrozenView:
     try:
         view = built(share.path, share.zone, language)
     except NotShareable:
         # Only rows that are gone for good, such as removed synthetic hosts.
         return FrozenView(title=_("What this link showed no longer exists."), lines=[], made_at=timezone.now())
-    if share.anonymise:
-        view = hidden_names({language: view})[language]
-    remember(_live, (share.pk, language), (now, view), most=_MOST_LIVE)
-    return view
+    return hidden_names({language: view})[language] if share.anonymise else view
+
+
+def _being_made(request: HttpRequest, opened: OpenedShare) -> HttpResponse:
+    """Ask to come again; the first reader of a link of before live pages were stored makes it."""
+    context = {"share": opened.share}
+    response = render(request, "view_shares/being_made.html", context, status=503)
+    response["Retry-After"] = str(_SECONDS_OF_MAKING)
+    return response

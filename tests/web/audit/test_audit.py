@@ -43,7 +43,7 @@ NOT_AUDITED = {
     *("results_environmentnights", "results_intervalpart", "results_nightfigure", "results_point"),
     *("results_recentmedians", "results_result", "results_runfigure", "results_series"),
     *("runs_reservation", "runs_resource", "runs_runevent", "runs_trial"),
-    *("schedules_slot", "sharing_sharepart"),
+    *("schedules_slot", "sharing_livepage", "sharing_sharepart"),
 }
 
 READ_ACTOR = "SELECT current_setting('benchweb.actor', true)"
