@@ -18,7 +18,7 @@ django.setup()
 
 from benchweb.common.celery_client import QUEUE, TICK_QUEUE, TRANSPORT_OPTIONS, broker_url  # noqa: E402  (needs the settings)
 from benchweb.common.followed import follow_all  # noqa: E402
-from workers.heartbeat import WorkerHeartbeat  # noqa: E402  (needs the settings)
+from workers.heartbeat import WorkerHeartbeat, WritableBroker  # noqa: E402  (needs the settings)
 from workers.schedule import BEAT  # noqa: E402
 
 # No statement of a worker's waits for long behind a migration, or behind somebody's open transaction: it fails as when
@@ -43,6 +43,7 @@ app.conf.update(
     broker_transport_options=TRANSPORT_OPTIONS,
 )
 app.steps["worker"].add(WorkerHeartbeat)
+app.steps["consumer"].add(WritableBroker)
 
 
 @worker_init.connect

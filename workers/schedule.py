@@ -1,18 +1,20 @@
 """What the beat sends: one tick; what is due when is the database's to say."""
 
+import logging
 import time
 from typing import Any
 
 import redis
-from celery.beat import Scheduler
+from celery.beat import Scheduler, SchedulingError
 
-from benchweb.common.celery_client import TICK_QUEUE
+from benchweb.common.celery_client import TICK_QUEUE, warn
 from benchweb.ops.health.heartbeat import BEAT_KEY, beat_heart, client
 from benchweb.settings import REDIS_URL
 
 TICK_SECONDS = 1.0
 # Ticks that nobody has taken yet: more would only be done one after the other when a worker is back.
 _WAITING_TICKS = 3
+_log = logging.getLogger(__name__)
 
 
 class HeartbeatScheduler(Scheduler):
@@ -34,8 +36,15 @@ class HeartbeatScheduler(Scheduler):
             # Those that were missed while the machine slept are not made up for.
             self._due = max(self._due + TICK_SECONDS, now)
             for entry in self.schedule.values():
-                self.apply_entry(entry, producer=self.producer)
+                self._send(entry)
         return max(0.0, self._due - time.monotonic())
+
+    def _send(self, entry: Any) -> None:
+        """Send a tick; Celery's own `apply_entry` would log each that fails with two stacks."""
+        try:
+            self.apply_async(entry, producer=self.producer)
+        except SchedulingError as error:
+            warn(_log, "No tick is sent, the broker can't be used", error)
 
     def apply_async(self, entry: Any, *arguments: Any, **options: Any) -> Any:
         """Send what is due, then tell that the beat is alive: it is only as good as its sending."""

@@ -23,6 +23,7 @@ from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
 
 from benchweb.accounts.addresses import address_group
+from benchweb.common.celery_client import warn
 
 WINDOW_SECONDS = 300
 PAIR_ATTEMPTS = 10
@@ -255,5 +256,5 @@ def _with_cache(use: Callable[[BaseCache], T]) -> T:
             return use(caches["default"])
         except redis.RedisError as error:
             _local_until = time.monotonic() + _LOCAL_SECONDS
-            _log.warning("log-ins are counted by this process alone, the broker can't be used: %s", error)
+            warn(_log, "log-ins are counted by this process alone, the broker can't be used", error)
     return use(caches["local"])

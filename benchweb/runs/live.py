@@ -9,6 +9,8 @@ from typing import Any
 import redis
 from django.conf import settings
 
+from benchweb.common.celery_client import warn
+
 CANCEL_CHANNEL = "benchweb:cancel"
 # A broker that hangs must not hold up a measurement.
 _TIMEOUT_SECONDS = 2.0
@@ -45,7 +47,7 @@ def publish_interval(run_id: int, message: dict[str, Any]) -> None:
             pipeline.publish(channel(run_id), text)
             pipeline.execute()
     except redis.RedisError as error:
-        _log.warning("an interval of run %s was lost: %s", run_id, error)
+        warn(_log, "live progress of runs is lost", error)
 
 
 def publish_all(messages: Sequence[tuple[int, dict[str, Any]]]) -> None:
@@ -74,4 +76,4 @@ def _publish(messages: Sequence[tuple[str, str]]) -> None:
                     pipeline.publish(name, message)
                 pipeline.execute()
     except redis.RedisError as error:
-        _log.warning("%s live messages lost: %s", len(messages), error)
+        warn(_log, "live messages are lost", error)

@@ -143,6 +143,9 @@ def _broker() -> _BrokerParts:
         away = Part(False, "the broker that carries its heartbeat is not ready")
         return _BrokerParts(Part(False, str(error)), away, away, {})
     messages = {"messages": sum(now.queued.values())}
+    if now.write_fault:
+        unknown = Part(False, "the broker that carries its heartbeat can't be written")
+        return _BrokerParts(Part(False, f"the broker can't be written: {now.write_fault}"), unknown, unknown, messages)
     return _BrokerParts(Part(True), _heart("worker", now.worker), _heart("beat", now.beat), messages)
 
 

@@ -17,6 +17,7 @@ BEAT_KEY = "benchweb:heartbeat:beat"
 QUEUES = (QUEUE, TICK_QUEUE)
 # A second key outlives the first, to tell for how long there was none.
 _LAST = ":last"
+_WRITE_KEY = "benchweb:write-check"
 _REMEMBERED_SECONDS = 30 * 86_400
 
 
@@ -30,8 +31,12 @@ class Heart:
 
 @dataclass(frozen=True)
 class Pulse:
-    """Worker, beat, and how many messages wait in each queue."""
+    """Worker, beat, and how many messages wait in each queue; `write_fault` is why the broker can't be written.
 
+    Then hearts tell nothing: a sign of life could not have been left.
+    """
+
+    write_fault: str
     worker: Heart
     beat: Heart
     queued: Mapping[str, int]
@@ -57,14 +62,19 @@ def beat_heart(broker: "redis.Redis", key: str) -> None:
 def pulse(broker: "redis.Redis") -> Pulse:
     """Read everything at once; raises RedisError. Ages are by the broker's clock, which alone sets the keys' lives."""
     with broker.pipeline(transaction=False) as pipeline:
+        pipeline.set(_WRITE_KEY, "1", ex=LIFE_SECONDS)
         pipeline.exists(WORKER_KEY)
         pipeline.pttl(WORKER_KEY + _LAST)
         pipeline.exists(BEAT_KEY)
         pipeline.pttl(BEAT_KEY + _LAST)
         for name in QUEUES:
             pipeline.llen(name)
-        worker, worker_left, beat, beat_left, *lengths = pipeline.execute()
+        written, *answers = pipeline.execute(raise_on_error=False)
+    if fault := next((answer for answer in answers if isinstance(answer, redis.RedisError)), None):
+        raise fault
+    worker, worker_left, beat, beat_left, *lengths = answers
     return Pulse(
+        write_fault=str(written) if isinstance(written, redis.RedisError) else "",
         worker=_heart(worker, worker_left),
         beat=_heart(beat, beat_left),
         queued=dict(zip(QUEUES, lengths, strict=True)),

@@ -108,11 +108,17 @@ def _of_broker() -> list[Metric]:
         with client(settings.REDIS_URL) as broker:
             now = pulse(broker)
     except redis.RedisError:
-        return [_gauge("benchweb_broker_up", "Whether the broker answers", 0)]
+        return [_broker_up(0)]
     queues = GaugeMetricFamily("benchweb_queue_messages", "Messages that no worker has taken yet", labels=["queue"])
     for name, length in now.queued.items():
         queues.add_metric([name], length)
-    return [_gauge("benchweb_broker_up", "Whether the broker answers", 1), queues, *_hearts(now)]
+    if now.write_fault:
+        return [_broker_up(0), queues]
+    return [_broker_up(1), queues, *_hearts(now)]
+
+
+def _broker_up(value: float) -> Metric:
+    return _gauge("benchweb_broker_up", "Whether the broker answers and can be written", value)
 
 
 def _hearts(now: Pulse) -> Iterable[Metric]:

@@ -13,6 +13,7 @@ from typing import Any
 import redis.asyncio
 from django.conf import settings
 
+from benchweb.common.celery_client import warn
 from benchweb.runs.live import INTERVALS_RETAINED, channel, intervals_key
 
 # Proxies drop a silent connection after 30 to 60 s.
@@ -76,7 +77,7 @@ class Room:
                 self.is_subscribed.set()
                 await self._pass_on(subscription)
         except redis.RedisError as error:
-            _log.warning("run %s can't be watched: %s", self.run_id, error)
+            warn(_log, "runs can't be watched", error)
         finally:
             self.is_broken = True
             self.is_subscribed.set()
