@@ -145,6 +145,9 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 4_000
 SESSION_COOKIE_SECURE = BEHIND_TLS
 CSRF_COOKIE_SECURE = BEHIND_TLS
+# By these names a browser takes them from this very host by TLS only: no neighbour below the same domain plants one.
+SESSION_COOKIE_NAME = "__Host-session" if BEHIND_TLS else "sessionid"
+CSRF_COOKIE_NAME = "__Host-csrf" if BEHIND_TLS else "csrftoken"
 X_FRAME_OPTIONS = "DENY"
 # A browser that came once by TLS comes by TLS only, for a year; 0 tells nothing.
 SECURE_HSTS_SECONDS = int(os.environ.get("BENCHWEB_HSTS_SECONDS") or "31536000") if BEHIND_TLS else 0

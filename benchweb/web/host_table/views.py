@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from benchweb.accounts.permissions import Permission
@@ -48,6 +49,7 @@ class TablePreview:
 
 
 @needs(Permission.WRITE)
+@never_cache
 @once
 @require_http_methods(["GET", "POST"])
 def host_import(request: HttpRequest) -> HttpResponse:
@@ -66,6 +68,7 @@ def host_import(request: HttpRequest) -> HttpResponse:
 
 
 @needs(Permission.WRITE)
+@never_cache
 @require_POST
 def host_import_preview(request: HttpRequest) -> HttpResponse:
     """Return the preview of a text; nothing is kept."""

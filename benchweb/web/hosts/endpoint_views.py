@@ -5,6 +5,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from benchweb.accounts.permissions import Permission, access_of
@@ -28,6 +29,7 @@ from benchweb.web.shared.forms import with_link
 
 
 @needs(Permission.WRITE)
+@never_cache
 @once
 @require_http_methods(["GET", "POST"])
 def endpoint_new(request: HttpRequest, host_id: int) -> HttpResponse:
@@ -44,6 +46,7 @@ def endpoint_new(request: HttpRequest, host_id: int) -> HttpResponse:
 
 
 @needs(Permission.WRITE)
+@never_cache
 @require_http_methods(["GET", "POST"])
 def endpoint_edit(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     """Change an endpoint; it is checked again."""
@@ -113,6 +116,7 @@ def endpoint_check(request: HttpRequest, endpoint_id: int) -> HttpResponse:
 
 
 @needs(Permission.READ)
+@never_cache
 @require_POST
 def endpoint_watch(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     """Return the panel as it is now; ask for another check when the last one ended without an answer."""

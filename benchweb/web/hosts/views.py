@@ -6,9 +6,10 @@ from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.cache import patch_vary_headers
+from django.utils.cache import add_never_cache_headers, patch_vary_headers
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.accounts.permissions import Permission
@@ -93,7 +94,8 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
     facts = {row.endpoint_id: row for row in reversed(seen)}
     pairs = first_pairs({"host": host.pk}, most=PAIRS_DISPLAYED)
     host_pairs = Pair.objects.filter(Q(source__in=endpoints) | Q(sink__in=endpoints))
-    return render(
+    panels = [requested_panel(request, endpoint, facts.get(endpoint.pk)) for endpoint in active]
+    response = render(
         request,
         "hosts/host.html",
         {
@@ -104,7 +106,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
             "period": period_of(request.GET.get("over", "")),
             "has_charts": any(endpoint.checked_at for endpoint in active),
             "facts_history": facts_history(host_id=host.pk, endpoints=active, rows=seen),
-            "panels": [requested_panel(request, endpoint, facts.get(endpoint.pk)) for endpoint in active],
+            "panels": panels,
             "archived_endpoints": [endpoint for endpoint in endpoints if endpoint.archived_at is not None],
             "pairs": pairs,
             "pair_total": pairs[0].total if pairs else 0,
@@ -114,6 +116,10 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
             "runs": latest_of_pairs(host_pairs, most=RUNS_DISPLAYED),
         },
     )
+    if any(panel.install or panel.command for panel in panels):
+        # They show who entered the token a secret.
+        add_never_cache_headers(response)
+    return response
 
 
 @needs(Permission.READ)
@@ -136,6 +142,7 @@ def host_availability(request: HttpRequest, host_id: int) -> HttpResponse:
 
 
 @needs(Permission.WRITE)
+@never_cache
 @once
 @require_http_methods(["GET", "POST"])
 def host_new(request: HttpRequest) -> HttpResponse:
@@ -165,6 +172,7 @@ def host_new(request: HttpRequest) -> HttpResponse:
 
 
 @needs(Permission.WRITE)
+@never_cache
 @require_POST
 def host_command(request: HttpRequest) -> HttpResponse:
     """Return the command again while the address or the token is typed."""

@@ -1,4 +1,4 @@
-"""What a browser may do with our answers: the Content-Security-Policy and the Permissions-Policy of each.
+"""What browsers and caches may do with our answers: Content-Security-Policy, Permissions-Policy, Cache-Control.
 
 Django has a middleware for the first from 6.0 on, which reads SECURE_CSP too; until then this one does.
 """
@@ -15,13 +15,15 @@ Answer = Callable[[HttpRequest], HttpResponseBase]
 
 
 class SecurityHeadersMiddleware:
-    """Set both headers where the view has set none of its own, as share pages do."""
+    """Set each header where the view has set none of its own, as share pages and the bundle's files do."""
 
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
         self._headers = {
             "Content-Security-Policy": policy_text(settings.SECURE_CSP),
             "Permissions-Policy": ", ".join(f"{feature}=()" for feature in settings.FEATURES_NOT_USED),
+            # For this reader: no cache on the way keeps it for others. What shows a secret has "no-store" of its own.
+            "Cache-Control": "private",
         }
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:

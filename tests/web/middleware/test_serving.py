@@ -28,9 +28,11 @@ def cookie(client: Client) -> str:
     return f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"
 
 
-def fetched(web: str, path: str, cookie: str = "", method: str = "GET", body: str | None = None) -> HTTPResponse:
+def fetched(
+    web: str, path: str, cookie: str = "", method: str = "GET", body: str | None = None, **more: str
+) -> HTTPResponse:
     host = HTTPConnection(urlsplit(web).netloc, timeout=30)
-    headers = {"Cookie": cookie} | ({"Content-Type": "application/x-www-form-urlencoded"} if body else {})
+    headers = {"Cookie": cookie} | more | ({"Content-Type": "application/x-www-form-urlencoded"} if body else {})
     host.request(method, path, body=body, headers=headers)
     return host.getresponse()
 
