@@ -220,6 +220,7 @@ MIDDLEWARE = [
     "benchweb.web.middleware.button_addresses.ButtonAddressMiddleware",
     "benchweb.web.middleware.storable_text.StorableTextMiddleware",
     "benchweb.web.middleware.csv_files.SpreadsheetMiddleware",
+    "benchweb.web.middleware.downloads.DownloadMiddleware",
     "benchweb.web.middleware.time_limit.TimeLimitMiddleware",
 ]
 

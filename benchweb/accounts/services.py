@@ -9,7 +9,10 @@ from datetime import UTC, datetime, timedelta
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from benchweb.accounts import throttle
 from benchweb.accounts.addresses import is_within
+from benchweb.accounts.audit.actors import Actor
+from benchweb.accounts.audit.logins import use_add
 from benchweb.accounts.demo_account import is_shut
 from benchweb.accounts.models import ApiToken
 from benchweb.accounts.permissions import Permission, grants_of, hand_grants, limit_access
@@ -85,9 +88,17 @@ def token_in_use(*, secret: str, address: str = "") -> ApiToken | None:
     _check(token, address, now)
     hand_grants(token, to=token.user)
     limit_access(token.user, _PERMISSIONS.get(token.scope), token.environment_ids)
-    if token.last_used_at is None or now - token.last_used_at > LAST_USE_STEP:
-        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now, last_used_address=address)
+    _note_use(token, address, now)
     return token
+
+
+def _note_use(token: ApiToken, address: str, now: datetime) -> None:
+    is_due = token.last_used_at is None or now - token.last_used_at > LAST_USE_STEP
+    if is_due:
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now, last_used_address=address)
+    # From elsewhere it is noted at once: that is what a stolen one looks like.
+    if is_due or (address != token.last_used_address and throttle.is_first_in_window(f"use:{token.pk}:{address}")):
+        use_add(Actor("token", token.user_id, token.user.get_username(), token.pk, address), name=token.name)
 
 
 def token_holder(token: ApiToken) -> User | None:

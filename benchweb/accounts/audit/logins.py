@@ -1,9 +1,10 @@
-"""Log-ins, log-outs, wrong passwords and refusals in the audit log.
+"""Log-ins, log-outs, wrong passwords, refusals, downloads and uses of tokens in the audit log.
 
 Whoever repeats them in a loop fills no disk: an equal refusal is one entry in a window of the throttle, and of each
 kind there are few for a user, or for an address without one.
 """
 
+from datetime import UTC
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -28,8 +29,22 @@ def refusal_add(actor: Actor, *, what: str) -> None:
     _add(AuditEntry.Action.REFUSED, actor, object_name=text)
 
 
-def _add(action: str, actor: Actor, *, object_name: str = "") -> None:
-    if not throttle.may_note(action, _who(actor), object_name):
+def download_add(actor: Actor, *, what: str) -> None:
+    """Note that somebody was sent a file, by its path."""
+    _add(AuditEntry.Action.DOWNLOADED, actor, object_name=what.translate(_NO_NUL)[:_LONGEST_WORDS])
+
+
+def use_add(actor: Actor, *, name: str) -> None:
+    """Note that the actor's token is used, the first time on a day (UTC) from an address."""
+    today = timezone.now().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    table, action = "accounts_apitoken", AuditEntry.Action.USED
+    of_token = AuditEntry.objects.filter(table=table, object_id=actor.token_id, action=action)
+    if not of_token.filter(address=actor.address, at__gte=today).exists():
+        _add(action, actor, object_name=name, table=table, object_id=actor.token_id)
+
+
+def _add(action: str, actor: Actor, *, object_name: str = "", table: str = "", object_id: int | None = None) -> None:
+    if not throttle.may_note(action, _who(actor), f"{object_name}:{actor.address}" if table else object_name):
         return
     AuditEntry.objects.create(
         at=timezone.now(),
@@ -39,6 +54,8 @@ def _add(action: str, actor: Actor, *, object_name: str = "") -> None:
         user_name=actor.user_name[:_LONGEST_NAME],
         token_id=actor.token_id,
         address=actor.address,
+        table=table,
+        object_id=object_id,
         object_name=object_name,
     )
 

@@ -20,7 +20,6 @@ class AuditEntry(models.Model):
         REFUSED = "refused", _("was refused")
         DOWNLOADED = "downloaded", _("downloaded")
         USED = "used", _("used")
-        ENDED = "ended", _("ended")
 
     class Via(models.TextChoices):
         PAGE = "page", _("page")

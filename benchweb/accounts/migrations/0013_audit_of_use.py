@@ -21,7 +21,6 @@ class Migration(migrations.Migration):
                     ("refused", "was refused"),
                     ("downloaded", "downloaded"),
                     ("used", "used"),
-                    ("ended", "ended"),
                 ],
                 max_length=12,
             ),

@@ -29,6 +29,7 @@ _OBJECTS = {
     "accounts_invitation": (gettext_noop("Invitation"), ""),
     "mfa_authenticator": (gettext_noop("Second factor"), ""),
     "socialaccount_socialaccount": (gettext_noop("Identity at a provider"), ""),
+    "accounts_usersession": (gettext_noop("Session"), ""),
     "accounts_apitoken": (gettext_noop("API token"), ""),
     "accounts_savedview": (gettext_noop("Saved view"), ""),
     "hosts_environment": (gettext_noop("Environment"), "web:environment"),

@@ -32,7 +32,7 @@ from tests.factories import make_endpoint, make_pair, make_run, make_schedule, m
 PASSWORD = "correct horse battery"  # pragma: allowlist secret
 # What people don't define: results, what a probe sees, what one sees of one's own pages, and the log itself.
 NOT_AUDITED = {
-    *("accounts_auditentry", "accounts_listcolumns", "accounts_preferences", "accounts_usersession"),
+    *("accounts_auditentry", "accounts_listcolumns", "accounts_preferences"),
     # Tables of django-allauth that nothing is written to.
     *("account_emailaddress", "account_emailconfirmation", "socialaccount_socialapp", "socialaccount_socialtoken"),
     *("auth_group", "auth_permission", "django_content_type", "django_session"),
