@@ -92,10 +92,17 @@ REQUESTS_AT_ONCE = int(os.environ.get("BENCHWEB_REQUESTS_AT_ONCE") or "256")
 # Live streams that one user may have open in one web process.
 LIVE_STREAMS_PER_USER = int(os.environ.get("BENCHWEB_LIVE_STREAMS_PER_USER") or "20")
 DEMO = os.environ.get("BENCHWEB_DEMO") == "1"
+
+
+def _networks(name: str) -> str:
+    """Return what a variable lists; "none" lists nothing, and lets admins list nothing either."""
+    return " ".join(word for word in os.environ.get(name, "").split() if word != "none")
+
+
 # Networks that engines may be in, read by benchweb.hosts.addresses.
-ENGINE_NETWORKS = os.environ.get("BENCHWEB_ENGINE_NETWORKS", "")
+ENGINE_NETWORKS = _networks("BENCHWEB_ENGINE_NETWORKS")
 # Private networks that notifications may go to, read by benchweb.notifications.delivery.egress.
-NOTIFY_PRIVATE_NETWORKS = os.environ.get("BENCHWEB_NOTIFY_PRIVATE_NETWORKS", "")
+NOTIFY_PRIVATE_NETWORKS = _networks("BENCHWEB_NOTIFY_PRIVATE_NETWORKS")
 # The role of a user who was given none: viewer, operator, editor or admin.
 DEFAULT_ROLE = os.environ.get("BENCHWEB_DEFAULT_ROLE") or "viewer"
 # The zone of times until a browser has told its own, and of new schedules and digests.

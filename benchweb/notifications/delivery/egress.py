@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from benchweb.catalog.reasons import Reason
 from benchweb.hosts.addresses import NetworkPolicy, parsed_networks, reached_addresses
-from benchweb.site.values import site_setting
+from benchweb.site.values import is_locked, site_setting
 
 T = TypeVar("T")
 # Deliveries wait on silent receivers; more than the workers and the pages ever send at a time.
@@ -39,6 +39,17 @@ def admits(address: str) -> bool:
     )
 
 
+def admits_mail_server(address: str) -> bool:
+    """Tell whether the site's mail server may be at this IP address: one of the page in no network that is denied.
+
+    It is usually in a network of the admins', where no other message may go.
+    """
+    denied = _policy(site_setting("NOTIFY_PRIVATE_NETWORKS")).denied
+    return is_locked("EMAIL_HOST") or not any(
+        reached in network for reached in reached_addresses(address) for network in denied
+    )
+
+
 def resolved(host: str, port: int) -> list[str]:
     """Return the IP addresses of a host that messages may go to; raise EgressRefused where there is none."""
     addresses = [str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
@@ -53,13 +64,13 @@ def refusal(host: str) -> str:
     return Reason("receiver_refused_address", host=host)
 
 
-def guarded(call: Callable[[], T], *, seconds: float, checks_addresses: bool = True) -> T:
+def guarded(call: Callable[[], T], *, seconds: float, admitted: Callable[[str], bool] = admits) -> T:
     """Call something that uses the network in another thread; raise TimeoutError when it takes longer.
 
-    What it has open by then is shut. EgressRefused is raised for an address that messages may not go to.
+    What it has open by then is shut. EgressRefused is raised for an address that isn't admitted.
     """
     _install()
-    guard = _Guard(seconds, checks_addresses)
+    guard = _Guard(seconds, admitted)
     future = _pool.submit(guard.run, call)
     try:
         return future.result(seconds)
@@ -87,10 +98,10 @@ def require_no_refusal() -> None:
 class _Guard:
     """What one call may do; ended, it may connect nowhere."""
 
-    def __init__(self, seconds: float, checks_addresses: bool) -> None:
+    def __init__(self, seconds: float, admitted: Callable[[str], bool]) -> None:
         self.refused = ""
         self._give_up_at = time.monotonic() + seconds
-        self._checks_addresses = checks_addresses
+        self._admitted = admitted
         self._open: list[socket.socket] = []
 
     def run(self, call: Callable[[], T]) -> T:
@@ -106,7 +117,7 @@ class _Guard:
             raise TimeoutError("no time is left")
         if address is None:
             return
-        if self._checks_addresses and not (isinstance(address, tuple) and admits(str(address[0]))):
+        if not (isinstance(address, tuple) and self._admitted(str(address[0]))):
             self.refused = str(address[0] if isinstance(address, tuple) else address)
             raise EgressRefused(refusal(self.refused))
         # TLS takes the descriptor away from the object that connects.

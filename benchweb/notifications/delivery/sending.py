@@ -5,7 +5,7 @@ import traceback
 from collections.abc import Callable, Sequence
 
 from benchweb.catalog.reasons import Reason, reason_of_error
-from benchweb.notifications.delivery.egress import EgressRefused, guarded
+from benchweb.notifications.delivery.egress import EgressRefused, admits, admits_mail_server, guarded
 from benchweb.notifications.delivery.messages import Message
 from benchweb.notifications.delivery.senders import mail, webhook
 from benchweb.notifications.delivery.senders.answers import Answer
@@ -40,13 +40,12 @@ def send_mail(message: Message, to: Sequence[str]) -> Answer:
     except SecretUnreadable:
         return Answer(error=Reason("mail_password_unreadable"))
     written = mail.mail_of(message, to)
-    # A mail server is the admins' own choice, and usually in a network of theirs.
-    return _answer(message, lambda: mail.send(written, server), checks_addresses=False)
+    return _answer(message, lambda: mail.send(written, server), admitted=admits_mail_server)
 
 
-def _answer(message: Message, call: Callable[[], Answer], *, checks_addresses: bool = True) -> Answer:
+def _answer(message: Message, call: Callable[[], Answer], *, admitted: Callable[[str], bool] = admits) -> Answer:
     try:
-        return guarded(call, seconds=SECONDS, checks_addresses=checks_addresses)
+        return guarded(call, seconds=SECONDS, admitted=admitted)
     except EgressRefused as error:
         return Answer(error=reason_of_error(error))
     except TimeoutError as error:

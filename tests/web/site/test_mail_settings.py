@@ -188,3 +188,16 @@ def test_others_than_admins_are_refused(ada: User, signed_in: Client) -> None:
     assert signed_in.post("/settings/mail-test").status_code == 403
     assert signed_in.post("/settings", words(25)).status_code == 403
     assert not SiteSetting.objects.exists()
+
+
+def test_a_mail_server_of_the_page_is_in_no_network_that_is_denied(
+    by_admin: Client, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    with MailServer() as server:
+        save(by_admin, words(server.port, notify_private_networks="!127.0.0.0/8"))
+        assert "is a private or special address" in sent_to_me(by_admin)
+        assert server.mails == []
+        # The operator's own is where it is.
+        monkeypatch.setenv("BENCHWEB_SMTP_URL", "smtp://127.0.0.1")
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", server.port
+        assert "The mail server took the mail" in sent_to_me(by_admin)

@@ -1,19 +1,24 @@
 """The settings of the installation: who may change them, what takes them up, and what the environment keeps."""
 
+import os
+import subprocess
+import sys
 from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.models import Role
 from benchweb.accounts.permissions import access_of
 from benchweb.hosts.addresses import network_policy
+from benchweb.notifications.delivery.egress import admits
 from benchweb.sharing.services import default_expiry
 from benchweb.site.models import SiteSetting
-from benchweb.site.values import site_setting
+from benchweb.site.values import chosen, site_setting
 
 pytestmark = pytest.mark.django_db
 
@@ -67,3 +72,27 @@ def test_a_wrong_value_is_told_at_its_field_and_nothing_is_stored(
     assert answer.status_code == 200
     assert message in str(answer.context["form"].errors[field])
     assert not SiteSetting.objects.exists()
+
+
+def test_private_networks_that_the_operator_locked_stay_so_whatever_an_admin_saves(
+    by_admin: Client, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    SiteSetting.objects.create(name="NOTIFY_PRIVATE_NETWORKS", value="10.0.0.0/8")
+    chosen.read_now()
+    assert admits("10.1.2.3")
+    for locked, shown in (("none", ""), ("192.168.7.0/24", "192.168.7.0/24")):
+        monkeypatch.setenv("BENCHWEB_NOTIFY_PRIVATE_NETWORKS", locked)
+        settings.NOTIFY_PRIVATE_NETWORKS = shown
+        field = by_admin.get("/settings").context["form"]["notify_private_networks"]
+        assert (field.field.disabled, field.value()) == (True, shown)
+        by_admin.post("/settings", {"notify_private_networks": "10.0.0.0/8"})
+        chosen.read_now()
+        assert (admits("10.1.2.3"), admits("192.168.7.1")) == (False, bool(shown))
+
+
+@pytest.mark.parametrize("name", ["ENGINE_NETWORKS", "NOTIFY_PRIVATE_NETWORKS"])
+def test_none_in_the_environment_lists_no_network(name: str) -> None:
+    environment = {**os.environ, f"BENCHWEB_{name}": "none"}
+    code = f"from benchweb import settings; print(repr(settings.{name}))"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "''"
