@@ -1,4 +1,7 @@
-"""Save, rename, order and remove a user's views; each only touches that user's own."""
+"""Save, rename, order and remove a user's views; each only touches that user's own.
+
+What everybody has in the menu is an operator's word: nobody else offers a view, and what they rename is theirs alone.
+"""
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -7,6 +10,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
 from benchweb.accounts.models import SavedView
+from benchweb.accounts.permissions import Permission, access_of
 from benchweb.common.names import stored_name, text_fault
 
 # More would be no menu any more.
@@ -37,8 +41,8 @@ def view_save(*, user: User, name: str, path: str) -> SavedView:
     User.objects.select_for_update().get(pk=user.pk)
     known = SavedView.objects.filter(user=user)
     if (same := known.filter(path=path).first()) is not None:
-        same.name = name
-        same.save(update_fields=["name"])
+        view_rename(user=user, view_id=same.pk, name=name)
+        same.refresh_from_db()
         return same
     if known.count() >= MOST_VIEWS:
         raise SavedViewError(
@@ -50,12 +54,28 @@ def view_save(*, user: User, name: str, path: str) -> SavedView:
 
 def view_rename(*, user: User, view_id: int, name: str) -> bool:
     """Rename a view; False when the user has none such."""
-    return bool(SavedView.objects.filter(user=user, pk=view_id).update(name=_named(name)))
+    kept = {} if may_offer(user) else {"is_team": False}
+    return bool(SavedView.objects.filter(user=user, pk=view_id).update(name=_named(name), **kept))
 
 
 def view_offer(*, user: User, view_id: int, is_team: bool) -> bool:
-    """Offer a view to everybody, or keep it to oneself again; False when the user has none such."""
+    """Offer a view to everybody, or keep it to oneself again; False when the user has none such.
+
+    Raise Refused where who offers it is no operator.
+    """
+    if is_team:
+        access_of(user).demand(Permission.RUN, ())
     return bool(SavedView.objects.filter(user=user, pk=view_id).update(is_team=is_team))
+
+
+def may_offer(user: User) -> bool:
+    """Tell whether a user may offer views to everybody."""
+    return access_of(user).may(Permission.RUN)
+
+
+def view_withdraw(*, view_id: int) -> bool:
+    """Take a view from everybody's menu, whoever offers it; it stays its user's own. False when none offers it."""
+    return bool(SavedView.objects.filter(pk=view_id, is_team=True).update(is_team=False))
 
 
 def team_views(user: User) -> "QuerySet[SavedView, SavedView]":

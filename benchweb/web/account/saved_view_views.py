@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from benchweb.accounts import saved_views
 from benchweb.accounts.models import SavedView
-from benchweb.accounts.permissions import Permission
+from benchweb.accounts.permissions import Permission, access_of
 from benchweb.accounts.roles.needs import needs
 from benchweb.accounts.saved_views import SavedViewError
 from benchweb.web.access.once import once
@@ -23,10 +23,13 @@ from benchweb.web.shared.archiving import done_with_undo
 @needs(Permission.READ)
 @require_GET
 def view_list(request: HttpRequest) -> HttpResponse:
-    """Show the user's own views."""
-    return render(
-        request, "account/saved_views.html", {"views": SavedView.objects.filter(user=cast(User, request.user))}
-    )
+    """Show the user's own views, and admins those that others offer."""
+    user = cast(User, request.user)
+    context = {
+        "views": SavedView.objects.filter(user=user),
+        "team_views": saved_views.team_views(user) if access_of(user).may(Permission.ADMIN) else (),
+    }
+    return render(request, "account/saved_views.html", context)
 
 
 @needs(Permission.READ)
@@ -54,7 +57,7 @@ def view_save(request: HttpRequest) -> HttpResponse:
     except SavedViewError as error:
         messages.error(request, error.message)
         return redirect("web:saved_views")
-    if "team" in request.GET:
+    if "team" in request.GET and saved_views.may_offer(user):
         saved_views.view_offer(user=user, view_id=view.pk, is_team=True)
     messages.success(request, _("Saved as {name}. You find it in the Views menu.").format(name=view.name))
     return redirect(view.path)
@@ -79,6 +82,15 @@ def view_change(request: HttpRequest, view_id: int) -> HttpResponse:
         return redirect("web:saved_views")
     if not is_done and not SavedView.objects.filter(user=user, pk=view_id).exists():
         raise Http404
+    return redirect("web:saved_views")
+
+
+@needs(Permission.ADMIN)
+@require_POST
+def view_withdraw(request: HttpRequest, view_id: int) -> HttpResponse:
+    """Take a view that somebody offers from everybody's menu."""
+    if saved_views.view_withdraw(view_id=view_id):
+        messages.success(request, _("Removed from the team's views. It stays its user's own."))
     return redirect("web:saved_views")
 
 

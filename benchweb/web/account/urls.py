@@ -22,4 +22,5 @@ urlpatterns = [
     path("views/menu", saved_view_views.view_menu, name="saved_views_menu"),
     path("views/save", saved_view_views.view_save, name="saved_view_save"),
     path("views/<int:view_id>", saved_view_views.view_change, name="saved_view_change"),
+    path("views/<int:view_id>/withdraw", saved_view_views.view_withdraw, name="saved_view_withdraw"),
 ]
