@@ -63,7 +63,7 @@ def test_the_services_are_the_whole_of_benchweb(compose: Document) -> None:
 
 
 def test_the_database_is_stored_where_its_version_looks_for_it(compose: Document) -> None:
-    assert compose["services"]["postgres"]["image"].startswith("postgres:18")
+    assert compose["services"]["postgres"]["image"].startswith("${BENCHWEB_POSTGRES_IMAGE:-postgres:18-")
     assert compose["services"]["postgres"]["volumes"] == ["postgres-data:/var/lib/postgresql"]
 
 
