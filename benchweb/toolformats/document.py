@@ -19,7 +19,7 @@ from benchweb.toolformats.network import (
     wrk,
 )
 from benchweb.toolformats.network.iperf import iperf2, iperf3_json, iperf3_text
-from benchweb.toolformats.plain_text import MAX_INFLATED_BYTES, lines_of, text_of
+from benchweb.toolformats.plain_text import MAX_INFLATED_BYTES, Patience, lines_of, text_of
 from benchweb.toolformats.readings import Document, Lines, Reading, ToolFormatError, Unread
 
 Format = Callable[[Sequence[str], int], tuple[Reading | list[Reading], int] | None]
@@ -75,7 +75,8 @@ def read_text(text: str) -> Document:
         raise ToolFormatError(
             f"The text has {len(text):,} characters; at most {MAX_INFLATED_BYTES:,} are read at once."
         )
-    lines = lines_of(text)
+    patience = Patience()
+    lines = lines_of(text, patience)
     # Megabytes that nobody needs any more.
     del text
     whole = _Whole(lines)
@@ -87,6 +88,7 @@ def read_text(text: str) -> Document:
         if not line.strip():
             index += 1
             continue
+        patience.check()
         found = _json_at(lines, index, whole) if line.lstrip().startswith("{") else _text_at(lines, index)
         if found:
             readings += found[0]

@@ -1,6 +1,7 @@
 """Files as text: what encoding they have, gzip within bounds, HTML and terminal's marks taken off."""
 
 import re
+import time
 import zlib
 from html.parser import HTMLParser
 
@@ -10,6 +11,9 @@ MAX_BYTES = 5 * 1024 * 1024
 MAX_INFLATED_BYTES = 20 * 1024 * 1024
 _GZIP = b"\x1f\x8b"
 _STEP_BYTES = 1024 * 1024
+_STEP_CHARACTERS = 64 * 1024
+# Twice what the slowest honest text of MAX_INFLATED_BYTES takes.
+MOST_SECONDS = 10.0
 # Colours and cursor moves of a terminal.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 # Keys that a terminal has echoed.
@@ -41,19 +45,40 @@ def text_of(content: bytes) -> str:
     return content.decode("latin-1")
 
 
-def lines_of(text: str) -> list[str]:
+class Patience:
+    """How much of this thread's CPU may go into one text: what takes longer is refused, whoever sent it."""
+
+    def __init__(self) -> None:
+        self._until = time.thread_time() + MOST_SECONDS
+
+    @property
+    def is_over(self) -> bool:
+        """Tell whether the time is over."""
+        return time.thread_time() > self._until
+
+    def check(self) -> None:
+        """Raise ToolFormatError when the time is over."""
+        if self.is_over:
+            raise ToolFormatError("The text takes too long to read. Split it, and leave out what is no tool's output.")
+
+
+def lines_of(text: str, patience: Patience) -> list[str]:
     """Return the lines of a text or HTML page without a terminal's marks and quotes; line numbers stay right."""
     plain = _ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " ").replace("\f", "\n")
     if _HTML.search(plain):
-        plain = without_tags(plain)
+        plain = without_tags(plain, patience)
     return _ENDLESS_NUMBER.sub("nan", _QUOTE.sub("", _ECHOED.sub("", plain))).split("\n")
 
 
-def without_tags(text: str) -> str:
+def without_tags(text: str, patience: Patience) -> str:
+    """Return the text of an HTML page; from a tag or comment on that nothing closes, as it stands."""
     parser = _TagRemover()
-    parser.feed(text)
-    parser.close()
-    return "".join(parser.pieces)
+    for begin in range(0, len(text), _STEP_CHARACTERS):
+        parser.feed(text[begin : begin + _STEP_CHARACTERS])
+        patience.check()
+    # Not close(): it would look for the end of each open comment anew, up to the end of the text.
+    line, column = parser.getpos()
+    return "".join([*parser.pieces, "\n".join(text.split("\n")[line - 1 :])[column:]])
 
 
 class _TagRemover(HTMLParser):

@@ -363,6 +363,22 @@ def test_what_cant_be_read_is_refused_in_words(content: bytes, words: str) -> No
         read_bytes(content)
 
 
+@pytest.mark.parametrize("line", ["{", "[", '{"a":[', '{"a":"}', "<p><a ", '<p><a b="', "^C", "\x1b["])
+def test_a_small_file_that_swells_to_hours_of_work_is_refused(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchweb.toolformats.plain_text.MOST_SECONDS", 0.05)
+    content = gzip.compress(f"{line}\n".encode() * (6_000_000 // (len(line) + 1)))
+    assert len(content) < 40_000
+    with pytest.raises(ToolFormatError, match="takes too long to read"):
+        read_bytes(content)
+
+
+def test_what_follows_an_open_comment_is_read_as_it_stands() -> None:
+    page = f"<pre>{(FOLDER / 'uperf.txt').read_text()}"
+    [plain] = read_text(page).readings
+    [after] = read_text("<p>" + "<!--" * 100_000 + "\n" + page).readings
+    assert after.figures == plain.figures
+
+
 def test_uperf_s_summary_by_host_its_interfaces_and_the_course_of_its_transactions() -> None:
     reading = one("uperf.txt")
     assert (reading.tool, reading.test, reading.kind, reading.error) == ("uperf", "iperf", None, "")

@@ -40,4 +40,6 @@ MESSAGES = {
     "tool_no_text": "The file is no text: it holds zero bytes. Only text, JSON and gzip of these are read.",
     "tool_gzip_damaged": "The gzip file is damaged: {error}.",
     "tool_gzip_cut_off": "The gzip file ends too early: it was cut off.",
+    "tool_takes_too_long": "The text takes too long to read. Split it, and leave out what is no tool's output.",
+    "tool_files_take_too_long": "The files before this one took too long to read; it was left out. Send fewer at once.",
 }

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchweb.catalog import catalog
+from benchweb.catalog.reasons import Reason
 from benchweb.catalog.tool_reasons import tool_reason
 from benchweb.catalog.translation import reason_text
 from benchweb.imports.services import Preview, preview
+from benchweb.toolformats.plain_text import Patience
 from benchweb.toolformats.readings import Figure, Reading, ToolFormatError, Unread
 
 # More rows than this are counted, not shown.
@@ -80,8 +82,9 @@ def _translated(sentence: str) -> str:
 
 
 def found(cleaned: dict[str, Any]) -> list[FileFound]:
-    """Read each file, and the pasted text."""
-    return [_found(name, content) for name, content in _contents(cleaned)]
+    """Read each file, and the pasted text, as far as the patience with one text goes."""
+    patience = Patience()
+    return [_found(name, content, patience) for name, content in _contents(cleaned)]
 
 
 def _contents(cleaned: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
@@ -91,7 +94,9 @@ def _contents(cleaned: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
         yield "", text.encode()
 
 
-def _found(name: str, content: bytes) -> FileFound:
+def _found(name: str, content: bytes, patience: Patience) -> FileFound:
+    if patience.is_over:
+        return FileFound(name, None, reason_text(Reason("tool_files_take_too_long")))
     try:
         return FileFound(name, preview(content))
     except ToolFormatError as error:

@@ -28,6 +28,16 @@ def test_a_preview_says_what_was_found_and_what_was_not_understood(signed_in: Cl
     assert not Import.objects.exists()
 
 
+def test_files_after_one_that_took_too_long_are_named_and_not_read(
+    signed_in: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchweb.toolformats.plain_text.MOST_SECONDS", 0.05)
+    files = [SimpleUploadedFile("long.txt", b"[\n" * 2_000_000), SimpleUploadedFile("sizes.txt", NETPERF)]
+    page = signed_in.post("/imports/preview", {"uploads": files}).content.decode()
+    assert "The text takes too long to read" in page
+    assert "The files before this one took too long to read" in page
+
+
 def test_files_and_pasted_text_become_a_run_each(signed_in: Client) -> None:
     pair = make_pair()
     files = [SimpleUploadedFile("sizes.txt", NETPERF), SimpleUploadedFile("again.txt", NETPERF)]
