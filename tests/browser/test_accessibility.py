@@ -17,6 +17,14 @@ _RULES = "type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']"
 # Of all rules this one alone minds colours.
 _COLOURS = "type: 'rule', values: ['color-contrast']"
 _AXE = """async runOnly => (await axe.run(document, {runOnly, resultTypes: ["violations"]})).violations"""
+# What is told by itself when it changes and is a stop of the keyboard, too, is read twice. What scrolls may be a stop.
+_TWICE = """() => {
+    const isStop = each => each.hasAttribute("tabindex") || each.tabIndex >= 0;
+    const scrolls = each => /auto|scroll/.test(getComputedStyle(each).overflow);
+    const live = "[aria-live]:not([aria-live=off]), [role=status], [role=alert], [role=log]";
+    const both = [...document.querySelectorAll(live)].filter(each => isStop(each) || scrolls(each));
+    return both.map(each => each.outerHTML.slice(0, 120));
+}"""
 _MOST_BYTES = 200_000
 IS_WHOLE = "!document.querySelector('[data-part], [data-script]:not([data-started])')"
 # What a first visit fetches, as it came over the wire; charts, and the rows of the tables that they open.
@@ -90,6 +98,7 @@ def visited(page: Page, address: Address, drawn: set[str]) -> list[str]:
     found = [f"light: {fault}" for fault in violations(page)]
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     found += [f"dark: {fault}" for fault in violations(page, _COLOURS)]
+    found += [f"told by itself, and a stop of the keyboard: {markup}" for markup in page.evaluate(_TWICE)]
     if visit["bytes"] > _MOST_BYTES:
         found.append(f"{visit['bytes']:,} bytes")
     if visit["hasChartCode"] != visit["mayDraw"]:
