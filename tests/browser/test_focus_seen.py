@@ -1,0 +1,99 @@
+"""Every page at 400 % zoom: no stop of the keyboard lies wholly behind what stays where it is (WCAG 2.4.11, 1.4.10)."""
+
+import pytest
+from playwright.sync_api import Page, ViewportSize
+
+from tests.browser.site import OF_STRANGERS, Address, filled_site
+from tests.browser.steps import PASSWORD, log_in, wait_until
+from tests.browser.test_accessibility import IS_WHOLE
+from tests.factories import make_pair, make_plan, make_user
+
+# 1280 × 1024 magnified four times.
+MAGNIFIED: ViewportSize = {"width": 320, "height": 256}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+_MOST_STOPS = 400
+_HAS_FORM = "document.querySelector('main form, main input, main select, main textarea') !== null"
+# Of what has the focus: its markup, and whether any point of it can be seen; nothing behind the last stop, and a word
+# where the round is over.
+_LOOK = """async () => {
+    const focused = document.activeElement;
+    if (focused === null || focused === document.body) return null;
+    if (focused.hasAttribute("data-seen")) return ["", true];
+    focused.setAttribute("data-seen", "");
+    const parts = [0.05, 0.25, 0.5, 0.75, 0.95];
+    const isSeen = () => [...focused.getClientRects()].some(box => {
+        const left = Math.max(box.left, 0), right = Math.min(box.right, innerWidth);
+        const top = Math.max(box.top, 0), bottom = Math.min(box.bottom, innerHeight);
+        return right > left && bottom > top && parts.some(across => parts.some(down => {
+            const at = document.elementFromPoint(left + across * (right - left), top + down * (bottom - top));
+            return at && (focused.contains(at) || at.contains(focused) || at.closest("label")?.control === focused);
+        }));
+    });
+    // The page is scrolled to it with one of the next frames.
+    for (let frame = 0; frame < 10 && !isSeen(); frame++) await new Promise(requestAnimationFrame);
+    return [focused.outerHTML.slice(0, 120), isSeen()];
+}"""
+# What stays while the page is scrolled takes no more than this part of the window's height.
+_MOST_TAKEN = 0.34
+_TAKEN = """() => [...document.querySelectorAll("body *")].flatMap(each => {
+    const style = getComputedStyle(each), box = each.getBoundingClientRect();
+    const isWide = box.width > innerWidth / 2 && style.visibility === "visible" && style.pointerEvents !== "none";
+    const sticks = style.position === "sticky" && (style.top !== "auto" || style.bottom !== "auto");
+    const stays = style.position === "fixed" || sticks;
+    return stays && isWide ? [[each.outerHTML.slice(0, 80), box.height / innerHeight]] : [];
+})"""
+
+
+def faults(page: Page, address: Address, *, most_taken: float = _MOST_TAKEN) -> list[str]:
+    """Tab through a page that has a form; return the stops that can't be seen, and what takes up the window."""
+    page.goto(address.path)
+    wait_until(page, IS_WHOLE)
+    if not page.evaluate(_HAS_FORM):
+        return []
+    taken = [(what, part) for what, part in page.evaluate(_TAKEN) if part > most_taken]
+    found = [f"{address.path}: {part:.2f} of the window: {what}" for what, part in taken]
+    for number in range(_MOST_STOPS):
+        page.keyboard.press("Tab")
+        markup, is_seen = page.evaluate(_LOOK) or ("behind the last", True)
+        if not markup:
+            assert number > 1, address.path
+            return found
+        if not is_seen:
+            found.append(f"{address.path}: {markup}")
+    raise AssertionError(f"{address.path} has more than {_MOST_STOPS} stops")
+
+
+@pytest.mark.usefixtures("sends_mail")
+def test_every_stop_of_the_keyboard_is_seen_on_a_magnified_page(page: Page) -> None:
+    pages = list({each.name: each for each in filled_site()}.values())
+    page.set_viewport_size(MAGNIFIED)
+    page.emulate_media(reduced_motion="reduce")
+    found: list[str] = []
+    for each in pages:
+        if each.name in OF_STRANGERS:
+            found += faults(page, each)
+    log_in(page)
+    for each in pages:
+        if each.name not in OF_STRANGERS:
+            found += faults(page, each)
+    assert found == [], "\n".join(found)
+
+
+@pytest.mark.usefixtures("web")
+def test_the_bar_at_a_phone_s_foot_hides_no_stop_of_a_launch(page: Page) -> None:
+    make_user("ada", PASSWORD)
+    plan = make_plan()
+    for _ in range(12):
+        make_pair()
+    page.set_viewport_size(PHONE)
+    page.emulate_media(reduced_motion="reduce")
+    log_in(page)
+    path = f"/launch?plan={plan.pk}"
+    # With a plan chosen it says what a run takes, too: half of the window is its bound.
+    assert faults(page, Address("launch", path), most_taken=0.51) == []
+    page.goto(path)
+    bar = page.locator("#launch-form .plan-aside").bounding_box()
+    rail = page.get_by_role("navigation", name="Sections").bounding_box()
+    assert bar is not None
+    assert rail is not None
+    assert bar["y"] + bar["height"] <= rail["y"] + 1
