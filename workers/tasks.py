@@ -58,6 +58,12 @@ def mail_password_reset(email: str, language: str) -> None:
     in_background(password_reset.reset_mail, email, language)
 
 
+@shared_task(name=password_reset.WARNING_TASK)
+def mail_factor_warning(user_id: int, address: str) -> None:
+    """Tell a user that somebody has their password."""
+    in_background(password_reset.factor_warning_mail, user_id, address)
+
+
 @shared_task(name="workers.tasks.judge_runs")
 def judge_runs(run_ids: list[int]) -> None:
     """Judge these runs, beside what waits for the network."""

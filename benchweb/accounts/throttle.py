@@ -32,8 +32,12 @@ USER_ATTEMPTS = 100
 # Of each further address, once a user has had so many attempts.
 LATER_ATTEMPTS = 2
 TOKEN_ATTEMPTS = 60
-# Codes of second factors, of a user whose password is known: of a million codes three are right at a time.
-FACTOR_ATTEMPTS = 10
+# Wrong codes of second factors, of a user whose password is known, before there are waits, each twice as long as the
+# one before: of a million codes three are right at a time. They are forgotten after a right one, or after a day.
+FACTOR_ATTEMPTS, FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 10, 60, 6 * 3_600
+_FACTOR_SECONDS = 86_400
+# So many wrong ones are told to the user, whose password somebody has.
+TOLD_FACTORS = 3
 # Log-ins by a passkey or a provider that one address begins: each is a session until it ends or is given up.
 BEGUN_LOGINS = 300
 # Entries of one kind in the audit log that one user, or one address without any, can make.
@@ -138,12 +142,40 @@ def token_failed(address: str) -> int:
 
 def begin_factor(user: str) -> int:
     """Count a code of a user, from wherever; return for how many seconds further ones are refused, 0 for not yet."""
-    return seconds_left() if _count(f"factor:{_counted(user)}") > FACTOR_ATTEMPTS else 0
+    return _with_cache(lambda cache: _factor_wait(cache, _counted(user)))
+
+
+def _factor_wait(cache: BaseCache, who: str) -> int:
+    count, waits = f"login:factor:{who}", f"login:factor-waits:{who}"
+    cache.add(count, 0, _FACTOR_SECONDS)
+    if cache.get(count, 0) < FACTOR_ATTEMPTS - 1 and cache.incr(count) < FACTOR_ATTEMPTS:
+        return 0
+    seconds = FIRST_WAIT_SECONDS * 2 ** max(cache.get(count, 0) - FACTOR_ATTEMPTS, 0)
+    seconds = min(seconds, LONGEST_WAIT_SECONDS)
+    # Of many at once one adds it, and may try.
+    if not cache.add(waits, time.time() + seconds, seconds):
+        return max(1, int(cache.get(waits, 0) - time.time()))
+    with suppress(ValueError):
+        cache.incr(count)
+    cache.touch(count, _FACTOR_SECONDS)
+    return 0
+
+
+def factor_failed(user: str) -> bool:
+    """Tell whether the user is to be told that somebody has their password: once a day, after some wrong codes."""
+    who = _counted(user)
+
+    def told(cache: BaseCache) -> bool:
+        is_enough = cache.get(f"login:factor:{who}", 0) >= TOLD_FACTORS
+        return bool(is_enough and cache.add(f"login:factor-told:{who}", 1, _FACTOR_SECONDS))
+
+    return _with_cache(told)
 
 
 def factor_succeeded(user: str) -> None:
     """Forget the codes of a user before this one."""
-    _with_cache(lambda cache: cache.delete(_key(f"factor:{_counted(user)}")))
+    keys = [f"login:factor:{_counted(user)}", f"login:factor-waits:{_counted(user)}"]
+    _with_cache(lambda cache: cache.delete_many(keys))
 
 
 def begin_share(share_id: int, address: str) -> int:

@@ -19,8 +19,9 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
+from benchweb.accounts.login.credentials import credentials_end
 from benchweb.accounts.login.password_reset import can_mail, mail_link
-from benchweb.accounts.models import Invitation, UserSession
+from benchweb.accounts.models import Invitation
 from benchweb.accounts.permissions import Permission, access_of, users_who_may
 from benchweb.accounts.roles.grants import RoleError, user_add
 from benchweb.site.mail import MAIL_FAULTS
@@ -90,7 +91,7 @@ def invitation_of_token(token: str) -> Invitation | None:
 
 
 def invitation_accept(*, invitation: Invitation, name: str, password: str) -> User:
-    """Return the account, made or with another password, all sessions of which end; raise RoleError for a bad name."""
+    """Return the account, made or with another password, which alone opens it; raise RoleError for a bad name."""
     # Hashing takes long: nothing is locked meanwhile.
     hashed = make_password(password)
     with transaction.atomic():
@@ -101,7 +102,7 @@ def invitation_accept(*, invitation: Invitation, name: str, password: str) -> Us
         )
         user.password = hashed
         user.save(update_fields=["password"])
-        UserSession.objects.filter(user=user).delete()
+        credentials_end(user=user)
         Invitation.objects.filter(pk=invitation.pk).update(used_by=user)
     return user
 

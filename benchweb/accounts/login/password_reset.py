@@ -17,11 +17,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from benchweb.accounts.demo_account import is_shut
+from benchweb.accounts.preferences import preferences_of
 from benchweb.common.celery_client import send
 from benchweb.site.mail import MAIL_FAULTS
 from benchweb.site.values import site_setting
 
 TASK = "workers.tasks.mail_password_reset"
+WARNING_TASK = "workers.tasks.mail_factor_warning"
 _log = logging.getLogger(__name__)
 
 
@@ -53,6 +55,33 @@ def mail_link(*, to: str, subject: str, text: str, path: str, ending: str) -> No
     link = urljoin(site_setting("PUBLIC_URL"), path)
     body = f"{text}\n\n{link}\n\n{ending}\n"
     EmailMessage(subject=subject, body=body, from_email=site_setting("DEFAULT_FROM_EMAIL"), to=[to]).send()
+
+
+def factor_warning_request(*, user: User, address: str) -> None:
+    """Have somebody told that their password is known, for wrong codes came after it."""
+    if user.email and can_mail():
+        send(WARNING_TASK, user.pk, address)
+
+
+def factor_warning_mail(user_id: int, address: str) -> None:
+    """Tell a user of wrong codes after their right password, in their language."""
+    user = User.objects.filter(pk=user_id, is_active=True).exclude(email="").first()
+    if user is None or not can_mail():
+        return
+    with override(preferences_of(user).language or site_setting("DEFAULT_LANGUAGE")):
+        text = _("Somebody at {address} entered the right password of your account {name}, and then wrong codes.")
+        ending = _("If that was not you, change the password on this page now: whoever it was knows it.")
+        body = text.format(address=address, name=user.get_username())
+        try:
+            mail_link(
+                to=user.email,
+                subject=_("Wrong codes after your password"),
+                text=body,
+                path=reverse("web:password"),
+                ending=ending,
+            )
+        except MAIL_FAULTS as error:
+            _log.warning("%s could not be told of wrong codes: %s", ascii(user.get_username()), error)
 
 
 def _mail_reset(user: User) -> None:

@@ -9,9 +9,10 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from benchweb.accounts.demo_account import USERNAME
+from benchweb.accounts.login.credentials import credentials_end
 from benchweb.accounts.login.names import users_of_name
 from benchweb.accounts.login.users import is_possible_name
-from benchweb.accounts.models import Grant, Membership, Role, Team, UserSession
+from benchweb.accounts.models import Grant, Membership, Role, Team
 from benchweb.accounts.permissions import Permission, users_who_may
 from benchweb.common.names import name_fault, name_key, stored_name
 
@@ -98,16 +99,16 @@ def member_remove(*, team: Team, user: User) -> bool:
 
 
 def user_deactivate(*, user: User, by: User | None) -> None:
-    """Shut an account: its sessions end, and its tokens are refused from the next call on; its rows stay."""
+    """Shut an account: its sessions, tokens and passkeys end; its rows stay."""
     if user == by:
         raise RoleError("", _("You can't deactivate your own account: ask another admin."))
     with _one_admin_staying():
         User.objects.filter(pk=user.pk).update(is_active=False)
-        UserSession.objects.filter(user=user).delete()
+        credentials_end(user=user)
 
 
 def user_activate(*, user: User) -> None:
-    """Open an account again, with the roles, teams and tokens that it had."""
+    """Open an account again, with the roles, teams and password that it had."""
     User.objects.filter(pk=user.pk).update(is_active=True)
 
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from benchweb.accounts.addresses import MOST_NETWORKS, networks_of
+from benchweb.accounts.login.credentials import credentials_of
 from benchweb.accounts.models import ApiToken, Preferences
 from benchweb.accounts.services import USUAL_LIFE, TokenLimits
 from benchweb.hosts.models import Environment
@@ -133,17 +134,28 @@ class PreferencesForm(PageForm):
 
 
 class PasswordForm(PasswordChangeForm):
-    """Django's, with widgets as the style sheet knows them, and the offer to revoke what the old one may have made."""
+    """Django's, with widgets as the style sheet knows them, and the choice to keep what the old one may have made."""
 
-    revoke_tokens = forms.BooleanField(
-        label=_("Revoke my API tokens too"),
+    keep_tokens = forms.BooleanField(
+        label=_("Keep my API tokens"),
         required=False,
-        help_text=_("If somebody else may know the old password. Scripts need new tokens then."),
+        help_text=_("Only if nobody else may know the old password. Otherwise scripts need new tokens."),
+        widget=forms.CheckboxInput(attrs={"class": "form-check-input"}),
+    )
+    keep_passkeys = forms.BooleanField(
+        label=_("Keep my passkeys"),
+        required=False,
+        help_text=_("Only if you know each of them."),
         widget=forms.CheckboxInput(attrs={"class": "form-check-input"}),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **({"label_suffix": ""} | kwargs))
+        self.credentials = credentials_of(self.user)
+        if not self.credentials.tokens:
+            del self.fields["keep_tokens"]
+        if not self.credentials.passkeys:
+            del self.fields["keep_passkeys"]
         for field in self.fields.values():
             field.widget.attrs.setdefault("class", "form-control")
 

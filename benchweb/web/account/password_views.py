@@ -10,14 +10,13 @@ from django.shortcuts import redirect
 from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.generic import FormView
 
-from benchweb.accounts import sessions, throttle
+from benchweb.accounts import throttle
 from benchweb.accounts.addresses import client_address
 from benchweb.accounts.hashing import HashingBusyError
-from benchweb.accounts.services import tokens_revoke
+from benchweb.accounts.login.credentials import credentials_end, credentials_of
 from benchweb.web.account.forms import MailAddressForm, PasswordForm
 from benchweb.web.login.session_views import busy, too_many
 
@@ -56,7 +55,7 @@ class _TakesPassword(FormView):  # type: ignore[type-arg]
 
 @method_decorator(never_cache, name="dispatch")
 class PasswordChange(_TakesPassword, views.PasswordChangeView):
-    """Django's change of the password; it ends the user's other sessions."""
+    """Django's change of the password; it ends whatever else opens the account, unless its user keeps it."""
 
     template_name = "account/password.html"
     form_class = PasswordForm
@@ -64,13 +63,19 @@ class PasswordChange(_TakesPassword, views.PasswordChangeView):
     def form_valid(self, form: Any) -> HttpResponse:
         """Change it, and end the others."""
         response = super().form_valid(form)
-        sessions.sessions_end_others(user=cast(User, self.request.user), key=self.request.session.session_key)
+        credentials_end(
+            user=cast(User, self.request.user),
+            but_session=self.request.session.session_key,
+            keeps_tokens=form.cleaned_data.get("keep_tokens", False),
+            keeps_passkeys=form.cleaned_data.get("keep_passkeys", False),
+        )
         messages.success(self.request, _("The password is changed. Your other sessions are ended."))
-        if form.cleaned_data["revoke_tokens"]:
-            count = tokens_revoke(user=cast(User, self.request.user))
-            text = ngettext("{count} API token is revoked.", "{count} API tokens are revoked.", count)
-            messages.success(self.request, text.format(count=count))
         return response
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Show what ends."""
+        user, key = cast(User, self.request.user), self.request.session.session_key
+        return super().get_context_data(**kwargs) | {"credentials": credentials_of(user, but_session=key)}
 
 
 @method_decorator(never_cache, name="dispatch")

@@ -24,6 +24,7 @@ from django.utils.translation import gettext as _
 from benchweb.accounts import throttle
 from benchweb.accounts.addresses import client_address
 from benchweb.accounts.hashing import HashingBusyError
+from benchweb.accounts.login.password_reset import factor_warning_request
 from benchweb.accounts.sessions import logged_in_at
 from benchweb.web.login.adapters import refused
 from benchweb.web.login.session_views import busy, too_many
@@ -76,6 +77,13 @@ class Code(_Guessable, AuthenticateView):  # type: ignore[misc]
     def who(self) -> User:
         """Return who has entered their password."""
         return cast(User, self.stage.login.user)
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        """Show the form again, and tell the user by mail that somebody has their password."""
+        user = self.who()
+        if throttle.factor_failed(user.get_username()):
+            factor_warning_request(user=user, address=client_address(self.request))
+        return super().form_invalid(form)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Say which factors there are; the shell's bar stays off."""

@@ -2,13 +2,17 @@
 
 from typing import Any
 
+from allauth.mfa.base.forms import AuthenticateForm
+from allauth.mfa.utils import is_mfa_enabled
 from django import forms
 from django.contrib.auth.forms import SetPasswordForm
 from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy as _
 
+from benchweb.accounts import throttle
 from benchweb.accounts.login.first_admin import is_code
 from benchweb.accounts.roles.grants import user_name_fault
+from benchweb.web.login.session_views import too_many
 from benchweb.web.shared.forms import PageForm, text_field
 
 
@@ -29,6 +33,39 @@ class NewPasswordForm(SetPasswordForm):  # type: ignore[type-arg]
         super().__init__(*args, **({"label_suffix": ""} | kwargs))
         for field in self.fields.values():
             field.widget.attrs.setdefault("class", "form-control")
+
+
+class ResetForm(NewPasswordForm):
+    """A new password by a mailed link: who has a second factor proves it, for a mailbox alone is not two."""
+
+    code = text_field(
+        _("Code"),
+        required=True,
+        max_length=20,
+        help_text=_("Of your authenticator app, or a recovery code. Without either, ask an admin for a link."),
+        autocomplete="one-time-code",
+    )
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        super().__init__(user, *args, **kwargs)
+        if not is_mfa_enabled(user):
+            del self.fields["code"]
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse a wrong code; looked at last, for it is good once."""
+        values = super().clean() or {}
+        if "code" in self.fields and not self.errors:
+            self._check(values["code"])
+        return values
+
+    def _check(self, code: str) -> None:
+        name = self.user.get_username()
+        if seconds := throttle.begin_factor(name):
+            raise forms.ValidationError(too_many(seconds))
+        if not AuthenticateForm({"code": code}, user=self.user).is_valid():
+            self.add_error("code", _("This code is wrong, or was used already."))
+        else:
+            throttle.factor_succeeded(name)
 
 
 class WelcomeForm(NewPasswordForm):

@@ -11,6 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from benchweb.accounts.hashing import HashingBusyError
+from benchweb.accounts.login.credentials import credentials_of
 from benchweb.accounts.login.invitations import invitation_accept, invitation_of_token
 from benchweb.accounts.roles.grants import RoleError
 from benchweb.web.login.forms import WelcomeForm
@@ -38,6 +39,6 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         except HashingBusyError:
             form.refuse("", busy())
             status = HTTPStatus.SERVICE_UNAVAILABLE
-    return render(
-        request, "login/invitation.html", {"bare": True, "invitation": invitation, "form": form}, status=status
-    )
+    credentials = credentials_of(invitation.user) if invitation.user else None
+    context = {"bare": True, "invitation": invitation, "form": form, "credentials": credentials}
+    return render(request, "login/invitation.html", context, status=status)

@@ -1,11 +1,10 @@
 """A forgotten password: ask for a link by mail, and set a new password by it."""
 
 from http import HTTPStatus
-from typing import Any, cast
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth import views
-from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse_lazy
@@ -14,11 +13,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from benchweb.accounts import sessions, throttle
+from benchweb.accounts import throttle
 from benchweb.accounts.addresses import client_address
 from benchweb.accounts.hashing import HashingBusyError
+from benchweb.accounts.login.credentials import credentials_end, credentials_of
 from benchweb.accounts.login.password_reset import can_mail, reset_request
-from benchweb.web.login.forms import MailAddressForm, NewPasswordForm
+from benchweb.web.login.forms import MailAddressForm, ResetForm
 from benchweb.web.login.session_views import busy, too_many
 
 _BROKER_SECONDS = 60
@@ -44,10 +44,10 @@ def password_forgotten(request: HttpRequest) -> HttpResponse:
 
 
 class NewPassword(views.PasswordResetConfirmView):
-    """Django's page behind a mailed link; a new password ends all sessions of its account."""
+    """Django's page behind a mailed link; a new password ends whatever else opens the account."""
 
     template_name = "login/new_password.html"
-    form_class = NewPasswordForm
+    form_class = ResetForm
     success_url = reverse_lazy("web:login")
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -61,13 +61,14 @@ class NewPassword(views.PasswordResetConfirmView):
     def form_valid(self, form: Any) -> HttpResponse:
         """Set it; whoever was logged in has to log in again."""
         response = super().form_valid(form)
-        sessions.sessions_end_others(user=cast(User, form.user), key=None)
+        credentials_end(user=form.user)
         messages.success(self.request, _("The password is changed. Log in with it."))
         return response
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Keep the shell's bar off."""
-        return super().get_context_data(**kwargs) | {"bare": True}
+        """Keep the shell's bar off, and show what ends."""
+        ending = {"credentials": credentials_of(self.user)} if self.validlink and self.user else {}
+        return super().get_context_data(**kwargs) | ending | {"bare": True}
 
 
 def _refused(request: HttpRequest, form: MailAddressForm, status: HTTPStatus, seconds: int, text: str) -> HttpResponse:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.accounts import sessions
+from benchweb.accounts.login.credentials import credentials_of
 from benchweb.accounts.models import ApiToken, Grant, Team
 from benchweb.accounts.permissions import Permission, access_of, is_service, with_grants
 from benchweb.accounts.roles import grants
@@ -109,8 +110,7 @@ def user_deactivate(request: HttpRequest, user_id: int) -> HttpResponse:
         return redirect("web:user", user.pk)
     context = {
         "subject": user,
-        "sessions": sessions.sessions_of(user).count(),
-        "tokens": ApiToken.objects.filter(user=user, revoked_at=None).count(),
+        "credentials": credentials_of(user),
     }
     return render(request, "users/user_deactivate.html", context)
 

@@ -100,14 +100,17 @@ def test_the_page_makes_a_token_with_limits(signed_in: Client) -> None:
     assert ApiToken.objects.count() == 1
 
 
-def test_a_new_password_may_revoke_the_tokens(signed_in: Client, ada: User) -> None:
+@pytest.mark.parametrize("keeps", [False, True])
+def test_a_new_password_revokes_the_tokens_unless_they_are_kept(signed_in: Client, ada: User, keeps: bool) -> None:
     ada.set_password(PASSWORD)
     ada.save()
     signed_in.force_login(ada)
     _, secret = token_create(user=ada, name="ci")
     new = {"new_password1": "another pass phrase", "new_password2": "another pass phrase"}  # pragma: allowlist secret
-    signed_in.post("/account/password", {"old_password": PASSWORD, **new, "revoke_tokens": "on"})
-    assert token_user(secret=secret) is None
+    assert "API tokens that are revoked:" in signed_in.get("/account/password").content.decode()
+    form = {"old_password": PASSWORD, **new} | ({"keep_tokens": "on"} if keeps else {})
+    assert signed_in.post("/account/password", form)["Location"] == "/account"
+    assert (token_user(secret=secret) is not None) == keeps
 
 
 def test_an_admin_sees_and_revokes_the_tokens_of_all(client: Client, ada: User) -> None:
