@@ -105,6 +105,8 @@ ENGINE_NETWORKS = _networks("BENCHWEB_ENGINE_NETWORKS")
 NOTIFY_PRIVATE_NETWORKS = _networks("BENCHWEB_NOTIFY_PRIVATE_NETWORKS")
 # The role of a user who was given none: viewer, operator, editor or admin.
 DEFAULT_ROLE = os.environ.get("BENCHWEB_DEFAULT_ROLE") or "viewer"
+# Who has to have a second factor: nobody, admins or all.
+SECOND_FACTOR = os.environ.get("BENCHWEB_SECOND_FACTOR") or "nobody"
 # The zone of times until a browser has told its own, and of new schedules and digests.
 DEFAULT_TIME_ZONE = os.environ.get("BENCHWEB_DEFAULT_TIME_ZONE") or "UTC"
 # The language of messages, which no browser chooses.

@@ -14,6 +14,7 @@ from benchweb.accounts.addresses import is_within
 from benchweb.accounts.audit.actors import Actor
 from benchweb.accounts.audit.logins import use_add
 from benchweb.accounts.demo_account import is_shut
+from benchweb.accounts.login.required_factors import lacks_factor
 from benchweb.accounts.models import ApiToken
 from benchweb.accounts.permissions import Permission, grants_of, hand_grants, limit_access
 from benchweb.common.loopback import parsed_address
@@ -74,7 +75,8 @@ def token_user(*, secret: str, address: str = "") -> User | None:
 def token_in_use(*, secret: str, address: str = "") -> ApiToken | None:
     """Return a token with its active user and their roles, as far as it allows them; None for an unknown one.
 
-    The demo's is good while the demo is on. Raise TokenRefused for one that has expired or isn't meant for `address`.
+    The demo's is good while the demo is on. Raise TokenRefused for one that has expired or isn't meant for `address`,
+    or whose user lacks a second factor that the site requires.
     """
     token = (
         ApiToken.objects.select_related("user")
@@ -87,6 +89,8 @@ def token_in_use(*, secret: str, address: str = "") -> ApiToken | None:
     now = timezone.now()
     _check(token, address, now)
     hand_grants(token, to=token.user)
+    if lacks_factor(token.user):
+        raise TokenRefused(token, "The bearer token's user has to set up a second factor first, on the account page.")
     limit_access(token.user, _PERMISSIONS.get(token.scope), token.environment_ids)
     _note_use(token, address, now)
     return token

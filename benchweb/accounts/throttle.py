@@ -146,18 +146,18 @@ def begin_factor(user: str) -> int:
 
 
 def _factor_wait(cache: BaseCache, who: str) -> int:
-    count, waits = f"login:factor:{who}", f"login:factor-waits:{who}"
-    cache.add(count, 0, _FACTOR_SECONDS)
-    if cache.get(count, 0) < FACTOR_ATTEMPTS - 1 and cache.incr(count) < FACTOR_ATTEMPTS:
+    count, waits, until = (f"login:factor{part}:{who}" for part in ("", "-waits", "-until"))
+    for key in (count, waits):
+        cache.add(key, 0, _FACTOR_SECONDS)
+    if cache.incr(count) < FACTOR_ATTEMPTS:
         return 0
-    seconds = FIRST_WAIT_SECONDS * 2 ** max(cache.get(count, 0) - FACTOR_ATTEMPTS, 0)
-    seconds = min(seconds, LONGEST_WAIT_SECONDS)
+    seconds = min(FIRST_WAIT_SECONDS * 2 ** cache.get(waits, 0), LONGEST_WAIT_SECONDS)
     # Of many at once one adds it, and may try.
-    if not cache.add(waits, time.time() + seconds, seconds):
-        return max(1, int(cache.get(waits, 0) - time.time()))
-    with suppress(ValueError):
-        cache.incr(count)
-    cache.touch(count, _FACTOR_SECONDS)
+    if not cache.add(until, time.time() + seconds, seconds):
+        return max(1, int(cache.get(until, 0) - time.time()))
+    cache.incr(waits)
+    for key in (count, waits):
+        cache.touch(key, _FACTOR_SECONDS)
     return 0
 
 
@@ -174,7 +174,7 @@ def factor_failed(user: str) -> bool:
 
 def factor_succeeded(user: str) -> None:
     """Forget the codes of a user before this one."""
-    keys = [f"login:factor:{_counted(user)}", f"login:factor-waits:{_counted(user)}"]
+    keys = [f"login:factor{part}:{_counted(user)}" for part in ("", "-waits", "-until")]
     _with_cache(lambda cache: cache.delete_many(keys))
 
 

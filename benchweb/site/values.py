@@ -13,7 +13,7 @@ from benchweb.site.models import SiteSetting
 # All in one variable, as nobody sets a host here and its password there.
 MAIL_SERVER = ("EMAIL_HOST", "EMAIL_PORT", "SMTP_SCHEME", "EMAIL_HOST_USER")
 NAMES = (
-    *("DEFAULT_ROLE", "DEFAULT_TIME_ZONE", "DEFAULT_LANGUAGE", "PUBLIC_URL"),
+    *("DEFAULT_ROLE", "DEFAULT_TIME_ZONE", "DEFAULT_LANGUAGE", "PUBLIC_URL", "SECOND_FACTOR"),
     *("SHARE_DAYS", "AUDIT_DAYS", "DELIVERY_DAYS"),
     *("SHARE_LINKS", "SHARE_LIVE", "SHARE_ENDLESS"),
     *("ENGINE_NETWORKS", "NOTIFY_PRIVATE_NETWORKS"),

@@ -6,13 +6,20 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage, Error
 
+from benchweb.accounts.login.required_factors import Required
 from benchweb.accounts.models import Role
 from benchweb.common.loopback import is_loopback_name
 
 
 def login_faults() -> list[CheckMessage]:
     """Return what is wrong with them."""
-    return [*_group_roles(), *_proxy(), *_directory(), *_provider()]
+    return [*_group_roles(), *_proxy(), *_directory(), *_provider(), *_second_factor()]
+
+
+def _second_factor() -> list[CheckMessage]:
+    if settings.SECOND_FACTOR in Required.values:
+        return []
+    return [Error(f"BENCHWEB_SECOND_FACTOR must be one of {', '.join(Required.values)}.", id="benchweb.E041")]
 
 
 def _group_roles() -> list[CheckMessage]:

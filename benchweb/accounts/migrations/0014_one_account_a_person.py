@@ -4,13 +4,13 @@ from typing import Any
 from django.db import migrations
 
 # As accounts.login.names.PersonKey has it.
-_KEY = """normalize(replace(lower(upper(normalize(username, NFKC))), 'ß', 'ss'), NFKC) COLLATE "C\""""
+KEY = """normalize(replace(lower(upper(normalize(username, NFKC))), 'ß', 'ss'), NFKC) COLLATE "C\""""
 
 
-def _refuse_collisions(apps: Any, schema_editor: Any) -> None:
+def refuse_collisions(apps: Any, schema_editor: Any) -> None:
     """Stop before the index does, with the names: whether two accounts are one person's only people know."""
     with schema_editor.connection.cursor() as cursor:
-        cursor.execute(f"SELECT {_KEY}, username FROM auth_user ORDER BY id")  # noqa: S608  (a constant)
+        cursor.execute(f"SELECT {KEY}, username FROM auth_user ORDER BY id")  # noqa: S608  (a constant)
         names = defaultdict(list)
         for key, name in cursor.fetchall():
             names[key].append(name)
@@ -27,10 +27,10 @@ class Migration(migrations.Migration):
     dependencies = [("accounts", "0013_audit_of_use")]
 
     operations = [
-        migrations.RunPython(_refuse_collisions, migrations.RunPython.noop),
+        migrations.RunPython(refuse_collisions, migrations.RunPython.noop),
         # Django's own table: no model of ours can declare it.
         migrations.RunSQL(
-            f"CREATE UNIQUE INDEX accounts_one_person ON auth_user (({_KEY}))",
+            f"CREATE UNIQUE INDEX accounts_one_person ON auth_user (({KEY}))",
             "DROP INDEX accounts_one_person",
         ),
     ]

@@ -70,8 +70,8 @@ def share_ends(token: ApiToken, wanted: datetime | None, *, is_chosen: bool) -> 
 
 
 def demand_no_admin_link(token: ApiToken, *, role: str, teams: Sequence[Team], user: User | None) -> None:
-    """Raise BeyondBounds where a link would let somebody in as an admin from anywhere."""
-    if not token.networks:
+    """Raise BeyondBounds where a link would let somebody in as an admin from anywhere, or for longer."""
+    if not _is_bound(token):
         return
     if user is not None:
         if access_of(user).may(Permission.ADMIN):
@@ -86,10 +86,14 @@ def demand_no_admin_link(token: ApiToken, *, role: str, teams: Sequence[Team], u
 def making_no_admin(token: ApiToken) -> Iterator[None]:
     """Undo what happens meanwhile, and raise BeyondBounds, where it makes an admin who isn't bound as the token is."""
     with transaction.atomic():
-        before = _admins() if token.networks else set()
+        before = _admins() if _is_bound(token) else set()
         yield
-        if token.networks and _admins() - before:
+        if _is_bound(token) and _admins() - before:
             raise BeyondBounds("", _no_admins(token))
+
+
+def _is_bound(token: ApiToken) -> bool:
+    return bool(token.networks or token.expires_at)
 
 
 def _admins() -> set[tuple[str, int]]:
@@ -143,5 +147,7 @@ def _ends(token: ApiToken) -> str:
 
 
 def _no_admins(token: ApiToken) -> str:
-    bound = ", ".join(token.networks)
-    return f"This token is bound to {bound}: it can't make anybody an admin, who would be one from anywhere."
+    if token.networks:
+        bound = ", ".join(token.networks)
+        return f"This token is bound to {bound}: it can't make anybody an admin, who would be one from anywhere."
+    return f"{_ends(token)} So it can't make anybody an admin, who would be one after that."

@@ -1,6 +1,5 @@
 """Addresses of second factors and passkeys, by the names that django-allauth looks them up by."""
 
-from allauth.mfa.base.views import IndexView
 from allauth.mfa.recovery_codes.views import GenerateRecoveryCodesView, ViewRecoveryCodesView
 from allauth.mfa.totp.views import DeactivateTOTPView
 from allauth.mfa.webauthn.views import RemoveWebAuthnView
@@ -15,7 +14,7 @@ from benchweb.web.factors import views
 
 _for_strangers = open_to_all("who is not logged in yet logs in here")
 _own = needs(Permission.READ)
-_index = IndexView.as_view(template_name="factors/factors.html")
+_index = views.Factors.as_view()
 _codes = ViewRecoveryCodesView.as_view(template_name="factors/recovery_codes.html")
 _codes_new = GenerateRecoveryCodesView.as_view(
     template_name="factors/ask.html",

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import redis
 from allauth.account.views import ReauthenticateView
-from allauth.mfa.base.views import AuthenticateView
+from allauth.mfa.base.views import AuthenticateView, IndexView
 from allauth.mfa.base.views import ReauthenticateView as ReauthenticateByCodeView
 from allauth.mfa.totp.views import ActivateTOTPView
 from allauth.mfa.utils import is_mfa_enabled
@@ -25,12 +25,24 @@ from benchweb.accounts import throttle
 from benchweb.accounts.addresses import client_address
 from benchweb.accounts.hashing import HashingBusyError
 from benchweb.accounts.login.password_reset import factor_warning_request
+from benchweb.accounts.login.required_factors import lacks_factor
 from benchweb.accounts.sessions import logged_in_at
 from benchweb.web.login.adapters import refused
 from benchweb.web.login.session_views import busy, too_many
 
 # Who has no password to prove themselves with again adds a first factor so soon after a log-in.
 _FRESH = timedelta(minutes=15)
+
+
+class Factors(IndexView):  # type: ignore[misc]
+    """One's own factors, and whether the site requires one that isn't there."""
+
+    template_name = "factors/factors.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Say so."""
+        is_missing = lacks_factor(cast(User, self.request.user))
+        return cast(dict[str, Any], super().get_context_data(**kwargs)) | {"is_missing": is_missing}
 
 
 class _Guessable:

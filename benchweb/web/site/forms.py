@@ -13,6 +13,7 @@ from django.forms.boundfield import BoundField
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from benchweb.accounts.login.required_factors import Required
 from benchweb.accounts.models import Role
 from benchweb.checks import FEWEST_AUDIT_DAYS, MOST_SHARE_DAYS
 from benchweb.hosts.addresses import NetworksError, parsed_networks
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 _MOST_DAYS = 36_500
 _GROUPS: list[tuple[StrOrPromise, list[str]]] = [
-    (_("People"), ["default_role"]),
+    (_("People"), ["default_role", "second_factor"]),
     (_("Times and language"), ["default_time_zone", "default_language"]),
     (_("Links without a log-in"), ["share_links", "share_live", "share_endless"]),
     (_("How long things are kept"), ["share_days", "audit_days", "delivery_days"]),
@@ -50,6 +51,10 @@ def _roles() -> list[tuple[str, StrOrPromise]]:
     return [("", built_in(Role(settings.DEFAULT_ROLE).label)), *Role.choices]
 
 
+def _required() -> list[tuple[str, StrOrPromise]]:
+    return [("", built_in(Required(settings.SECOND_FACTOR).label)), *Required.choices]
+
+
 def _languages() -> list[tuple[str, StrOrPromise]]:
     return [("", built_in(dict(settings.LANGUAGES)[settings.DEFAULT_LANGUAGE])), *settings.LANGUAGES]
 
@@ -62,6 +67,15 @@ class SiteSettingsForm(MailForm):
         required=False,
         choices=_roles,
         help_text=_("Of all who were given no role, by themselves or in a team."),
+    )
+    second_factor = forms.ChoiceField(
+        label=_("Second factor is required of"),
+        required=False,
+        choices=_required,
+        help_text=_(
+            "Who has none is led to set one up, and can do nothing else until then; their API tokens are refused. "
+            "Not of service accounts, nor of those whom a proxy logs in."
+        ),
     )
     default_time_zone = text_field(
         _("Time zone"),

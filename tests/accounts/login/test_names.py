@@ -63,7 +63,7 @@ def test_a_password_opens_the_account_however_the_name_is_typed() -> None:
 
 
 def test_the_index_and_the_look_up_are_one_expression() -> None:
-    assert PersonKey.template.replace("%(expressions)s", "username") == MIGRATION._KEY
+    assert PersonKey.template.replace("%(expressions)s", "username") == MIGRATION.KEY
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
     assert "accounts_one_person" in users_of_name("ann").explain()
@@ -75,12 +75,12 @@ def test_accounts_of_before_that_collide_stop_the_migration_by_name() -> None:
     for name in ("ann", "ANN", "bob"):
         User.objects.create(username=name)
     with pytest.raises(RuntimeError, match="ann and ANN") as raised, connection.schema_editor() as editor:
-        MIGRATION._refuse_collisions(apps, editor)
+        MIGRATION.refuse_collisions(apps, editor)
     assert "rename_user" in str(raised.value)
     assert "bob" not in str(raised.value)
     call_command("rename_user", "ANN", "ann.other")
     with connection.schema_editor() as editor:
-        MIGRATION._refuse_collisions(apps, editor)
+        MIGRATION.refuse_collisions(apps, editor)
     assert sorted(User.objects.values_list("username", flat=True)) == ["ann", "ann.other", "bob"]
 
 

@@ -1,17 +1,25 @@
 """Authenticator apps and recovery codes: asked for at each log-in, guessed by nobody, encrypted at rest."""
 
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 from allauth.mfa.models import Authenticator
 from django.contrib.auth.models import User
 from django.core.cache import caches
+from django.core.cache.backends import base as base_cache
+from django.core.cache.backends import locmem
 from django.test import Client
 from pytest_django import Settings
 
 from benchweb.accounts import hashing, throttle
 from benchweb.accounts.audit.models import AuditEntry
+from benchweb.accounts.login import password_reset
 from benchweb.accounts.models import UserSession
+from benchweb.accounts.preferences import preferences_save
+from tests.notifications.receivers import MailServer, body_of
 from tests.web.factors.apps import code
 
 pytestmark = pytest.mark.django_db
@@ -213,3 +221,61 @@ def test_a_made_up_passkey_logs_nobody_in(ada: User) -> None:
     for credential in ("", "{}", "[]", '{"response": {"userHandle": "MQ"}}', "not JSON"):
         assert client.post("/login/passkey", {"credential": credential})["Location"] == "/login"
         assert not is_in(client)
+
+
+class Clock:
+    """The throttle's, which a test sets; the cache's own can't be, so keys that time out are dropped by it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = time.time()
+        monkeypatch.setattr(locmem, "time", SimpleNamespace(time=lambda: self.now))
+        monkeypatch.setattr(base_cache, "time", SimpleNamespace(time=lambda: self.now))
+        monkeypatch.setattr(throttle, "time", SimpleNamespace(time=lambda: self.now, monotonic=time.monotonic))
+        monkeypatch.setattr(throttle, "_local_until", time.monotonic() + 3_600)
+
+
+def test_each_wrong_code_after_the_tenth_doubles_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, waits = Clock(monkeypatch), []
+    assert [throttle.begin_factor("ada") for _ in range(throttle.FACTOR_ATTEMPTS)] == [0] * throttle.FACTOR_ATTEMPTS
+    for _ in range(12):
+        wait = throttle.begin_factor("ada")
+        # Those in between don't count.
+        assert throttle.begin_factor("ADA") == wait
+        waits.append(round(wait / 60))
+        clock.now += wait + 1
+        assert throttle.begin_factor("ada") == 0
+    assert waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360, 360]
+    assert throttle.begin_factor("bob") == 0
+    throttle.factor_succeeded("ada")
+    assert [throttle.begin_factor("ada") for _ in range(throttle.FACTOR_ATTEMPTS)] == [0] * throttle.FACTOR_ATTEMPTS
+
+
+def test_of_many_codes_at_once_ten_are_looked_at() -> None:
+    with ThreadPoolExecutor(20) as many:
+        answers = list(many.map(lambda _: throttle.begin_factor("ada"), range(60)))
+    assert answers.count(0) == throttle.FACTOR_ATTEMPTS
+
+
+def test_wrong_codes_after_the_right_password_are_told_to_the_user_once(
+    key: str, ada: User, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def send(task: str, user_id: int, address: str) -> bool:
+        assert task == "workers.tasks.mail_factor_warning"
+        password_reset.factor_warning_mail(user_id, address)
+        return True
+
+    monkeypatch.setattr(password_reset, "send", send)
+    User.objects.filter(pk=ada.pk).update(email="ada@example.org")
+    preferences_save(user=ada, time_zone="", language="zh-hans", theme="")
+    client = Client()
+    first_step(client)
+    with MailServer() as server:
+        settings.EMAIL_BACKEND = "benchweb.site.mail.SiteEmailBackend"
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", server.port
+        settings.PUBLIC_URL = "https://bench.example.org"
+        for number in range(throttle.TOLD_FACTORS + 4):
+            client.post("/login/code", {"code": f"{number:06}"}, REMOTE_ADDR="192.0.2.7")
+            assert len(server.mails) == (number + 1 >= throttle.TOLD_FACTORS)
+        body = body_of(server.mails[0], "plain")
+    assert "有人从 192.0.2.7 输入了您的账户 ada 的正确密码" in body
+    assert "https://bench.example.org/account/password" in body

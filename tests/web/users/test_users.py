@@ -114,7 +114,7 @@ def test_a_deactivated_user_is_out_at_the_next_request_and_back_when_activated(b
     page = f"/users/{vera.pk}/deactivate"
     asked = text_of(by_admin, page)
     assert "1 session ends." in asked
-    assert "API tokens that are revoked: script (" in asked
+    assert "API tokens that are revoked:" in asked and "<li>script (<code>bw_" in asked
     by_admin.post(page)
     assert browser.get("/hosts").status_code == 302
     assert token_user(secret=secret) is None

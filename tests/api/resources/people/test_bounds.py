@@ -33,6 +33,13 @@ def ending(admin: User) -> ApiClient:
     return ApiClient(token_create(user=admin, name="visit", limits=limits)[1])
 
 
+@pytest.fixture(params=["bound", "ending"])
+def limited(request: pytest.FixtureRequest) -> ApiClient:
+    """An admin's token of networks, and one that ends."""
+    client: ApiClient = request.getfixturevalue(request.param)
+    return client
+
+
 @pytest.fixture
 def tokens(admin: User) -> str:
     """The path of the tokens of a service account."""
@@ -158,7 +165,7 @@ WAYS = [
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_token_of_networks_makes_no_admin(bound: ApiClient, api: ApiClient, refused: Refused, way: str) -> None:
+def test_a_token_that_is_bound_makes_no_admin(limited: ApiClient, api: ApiClient, refused: Refused, way: str) -> None:
     admins = team_create(name="admins")
     role_set(role="admin", team=admins)
     team_create(name="night shift")
@@ -169,7 +176,7 @@ def test_a_token_of_networks_makes_no_admin(bound: ApiClient, api: ApiClient, re
     assert list(ways) == WAYS
     before = list(Grant.objects.values_list("pk", "role")), User.objects.count(), Team.objects.count()
     method, path, body = ways[way]
-    said = refused(bound.call(method, path, body), 403)
+    said = refused(limited.call(method, path, body), 403)
     assert "it can't make anybody an admin" in said
     assert (list(Grant.objects.values_list("pk", "role")), User.objects.count(), Team.objects.count()) == before
     assert not Invitation.objects.exists() and not User.objects.get(username="shut").is_active
@@ -177,19 +184,19 @@ def test_a_token_of_networks_makes_no_admin(bound: ApiClient, api: ApiClient, re
     assert api.call(method, path, body).status_code in (200, 201)
 
 
-def test_nobody_is_an_admin_by_the_default_role(bound: ApiClient, refused: Refused, settings: Settings) -> None:
+def test_nobody_is_an_admin_by_the_default_role(limited: ApiClient, refused: Refused, settings: Settings) -> None:
     settings.DEFAULT_ROLE = "admin"
-    refused(bound.post("/invitations", {}), 403, "role")
-    refused(bound.post("/users", {"name": "grace"}), 403)
+    refused(limited.post("/invitations", {}), 403, "role")
+    refused(limited.post("/users", {"name": "grace"}), 403)
     vera = User.objects.create_user("vera")
     Grant.objects.create(user=vera, role=Role.VIEWER)
-    refused(bound.patch(f"/users/{vera.pk}", {"role": None}), 403)
+    refused(limited.patch(f"/users/{vera.pk}", {"role": None}), 403)
     assert Grant.objects.get(user=vera).role == Role.VIEWER
 
 
-def test_a_token_of_networks_looks_after_everybody_else(bound: ApiClient, admin: User) -> None:
-    made = bound.post("/users", {"name": "grace", "role": "editor"})
+def test_a_token_that_is_bound_looks_after_everybody_else(limited: ApiClient, admin: User) -> None:
+    made = limited.post("/users", {"name": "grace", "role": "editor"})
     assert made.status_code == 201
-    assert bound.patch(f"/users/{made.json()['id']}", {"role": "operator"}).status_code == 200
-    assert bound.post("/invitations", {"user": made.json()["id"]}).status_code == 201
-    assert bound.patch(f"/users/{admin.pk}", {"role": "admin"}).status_code == 200
+    assert limited.patch(f"/users/{made.json()['id']}", {"role": "operator"}).status_code == 200
+    assert limited.post("/invitations", {"user": made.json()["id"]}).status_code == 201
+    assert limited.patch(f"/users/{admin.pk}", {"role": "admin"}).status_code == 200
