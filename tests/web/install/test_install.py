@@ -1,6 +1,9 @@
 """What a host's script downloads and asks for, without a log-in; and the tickets by which it is let in."""
 
 import hashlib
+import re
+import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -39,6 +42,20 @@ def test_the_script_names_the_dashboard_and_the_sum_of_each_program(program: byt
     assert "DynamicUser=yes" in text and "${CREDENTIALS_DIRECTORY}/token" in text
     settings.PUBLIC_URL = "https://bench.example.org"
     assert "\nDASHBOARD=https://bench.example.org\n" in Client().get("/install/engine.sh").content.decode()
+
+
+def test_each_action_of_the_script_is_one_function_of_a_script_that_a_shell_reads(
+    program: bytes, settings: Settings
+) -> None:
+    settings.ALLOWED_HOSTS = ["bench.example.org", "127.0.0.1"]
+    for host in settings.ALLOWED_HOSTS:
+        script = Client().get("/install/engine.sh", headers={"host": host}).content
+        assert subprocess.run(["sh", "-n"], input=script, capture_output=True, check=False).stderr == b""
+        functions = Counter(re.findall(r"^(\w+)\(\) {", script.decode(), re.MULTILINE))
+        assert {f"{action}_engine" for action in ("install", "update", "uninstall")} <= set(functions)
+        assert set(functions.values()) == {1}
+        calls = re.findall(r"^uninstall_engine.*?^}", script.decode(), re.MULTILINE | re.DOTALL)
+        assert "Removed." in calls[0]
 
 
 def test_a_program_is_sent_whole_and_one_that_was_not_built_is_named(program: bytes) -> None:

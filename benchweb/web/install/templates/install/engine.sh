@@ -203,12 +203,7 @@ update_engine() {
   echo "Updated to $("$PROGRAM" --version)."
 }
 
-unsay_what_is_open() {
-{% if is_plain_http %}  echo "Warning: $DASHBOARD is plain http. Others on the way can change what is downloaded, and read the engine's token." >&2
-{% else %}  :
-{% endif %}}
-
-install_engine() {
+uninstall_engine() {
   if is_systemd; then
     systemctl disable --now --quiet "$service" 2>/dev/null || true
   fi
