@@ -258,7 +258,7 @@ def test_an_hourly_step_is_done_once_an_hour_though_it_fails(monkeypatch: pytest
     done: list[int] = []
     now = [0.0]
 
-    def step() -> None:
+    def step() -> int:
         done.append(1)
         raise RuntimeError("unforeseen")
 
