@@ -3,10 +3,10 @@
 import shlex
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 from typing import cast
 from urllib.parse import urljoin, urlsplit
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.template.loader import render_to_string
@@ -19,7 +19,7 @@ from benchweb.hosts.enrolment.tickets import ticket_shown, ticket_text
 from benchweb.hosts.models import Endpoint, Enrolment
 from benchweb.site.values import site_setting
 
-_UNIT = settings.BASE_DIR / "engine" / "deploy" / "benchweb-engine.service"
+_UNIT = Path(__file__).resolve().parents[3] / "engine" / "deploy" / "benchweb-engine.service"
 
 
 @dataclass(frozen=True)
