@@ -12,7 +12,8 @@ def report_markdown(document: Document, address: str) -> Iterator[str]:
     for section in document.sections:
         yield f"\n## {escaped(section.title)}\n"
         if section.text:
-            yield f"\n{section.text.strip()}\n"
+            # Its author writes Markdown, which may hold any HTML: none is taken over.
+            yield f"\n{section.text.strip().replace('<', escaped('<'))}\n"
         for table in section.tables:
             yield from _table(table)
         if section.charts:

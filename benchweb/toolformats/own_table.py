@@ -42,7 +42,7 @@ def _reading(heads: Sequence[str], cells: Sequence[str], repetition: int, number
 
 
 def _cells(line: str) -> list[str]:
-    return [cell.strip().replace("\\|", "|") for cell in _CELL_END.split(line.strip())[1:-1]]
+    return [cell.strip().replace("\\|", "|").replace("\\<", "<") for cell in _CELL_END.split(line.strip())[1:-1]]
 
 
 def _value(text: str) -> int | float | str | bool:

@@ -17,12 +17,12 @@ def run_markdown(title: str, measurements: Sequence[Measurement], units: Mapping
         rows = [measured for measured in measurements if measured.kind == kind]
         params = list(dict.fromkeys(name for row in rows for name in row.given))
         metrics = list(dict.fromkeys(name for row in rows for name in row.metrics))
-        heads = ["kind", *params, "repetition", *(_head(name, units.get(name, "")) for name in metrics)]
+        heads = ["kind", *map(_cell, params), "repetition", *(_head(name, units.get(name, "")) for name in metrics)]
         yield "\n" + row_of(heads) + row_of(["---"] * (len(params) + 2) + ["---:"] * len(metrics))
         for row in rows:
             values = (row.given.get(name) for name in params)
             figures = (row.metrics.get(name) for name in metrics)
-            cells = [kind, *map(_value, values), str(row.repetition), *map(_figure, figures)]
+            cells = [_cell(kind), *map(_value, values), str(row.repetition), *map(_figure, figures)]
             yield row_of(cells)
 
 
@@ -40,7 +40,7 @@ def escaped(text: str) -> str:
 
 
 def _head(name: str, unit: str) -> str:
-    return f"{name} ({unit})" if unit else name
+    return _cell(f"{name} ({unit})" if unit else name)
 
 
 def _value(value: Any) -> str:
@@ -48,7 +48,12 @@ def _value(value: Any) -> str:
         return ""
     if not isinstance(value, str) or _is_json(value):
         value = json.dumps(value, sort_keys=True, ensure_ascii=False)
-    return " ".join(str(value).split()).replace("|", "\\|")
+    return _cell(str(value))
+
+
+def _cell(text: str) -> str:
+    """Write a text so that it stays one cell, without markup, and is read again as it was."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "\\<")
 
 
 def _figure(value: float | None) -> str:

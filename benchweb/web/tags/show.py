@@ -59,15 +59,13 @@ def metric(
 def number_html(value: float, unit: str, *, extremes: tuple[float, float] | None = None, n: int | None = None) -> str:
     """Return a number as markup, as `metric` shows it."""
     written = formatting.quantity(value, unit)
-    # In one piece, for a comparison has hundreds; the number is digits of our own.
+    # In one piece, for a comparison has hundreds; the number is digits of our own. A unit may be anybody's.
     unit_html = f'<span class="unit"> {escaped(written.unit)}</span>'
     raw = f'data-value="{value!r}" data-unit="{escaped(unit)}"'
     number = f'<span class="quantity" title="{escape(written.full)}" {raw}>{written.number}{unit_html}</span>'
-    return (
-        number
-        if n is None
-        else f'{number} <span class="meta">{unbroken(formatting.repetitions(value, extremes, unit, n))}</span>'
-    )
+    if n is None:
+        return number
+    return f'{number} <span class="meta">{escape(unbroken(formatting.repetitions(value, extremes, unit, n)))}</span>'
 
 
 @register.simple_tag
