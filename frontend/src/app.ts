@@ -25,6 +25,8 @@ import { keepZone } from "./text/zone";
 htmx.config.includeIndicatorStyles = false;
 htmx.config.allowEval = false;
 htmx.config.allowScriptTags = false;
+// Where stored texts and figures stand, none of them is htmx's to act on, whatever a page made of it.
+htmx.config.disableSelector = "[hx-disable], h1, h2, h3, tbody, dl, svg, pre, code, .meta, .quantity";
 // A page in the history cache would show a running run as it was: fetch it again instead.
 htmx.config.historyCacheSize = 0;
 htmx.config.refreshOnHistoryMiss = true;

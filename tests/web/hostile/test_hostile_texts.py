@@ -37,8 +37,8 @@ def test_no_page_takes_a_text_for_markup(admin: Client) -> None:
     for answer in every_answer(admin):
         # Probes are 503 here: no worker is there.
         assert answer.status != 500, answer.url
-        if answer.planted:
-            found[answer.url] = answer.planted
+        if faults := answer.planted + answer.dead:
+            found[answer.url] = faults
         if answer.status == 200 and answer.is_telling:
             telling.add(answer.view)
     assert found == {}
