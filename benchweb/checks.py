@@ -1,5 +1,6 @@
 """Checks of the settings at start: a wrong one is told with the variable's name, before it does harm."""
 
+import json
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from django.core.checks import CheckMessage, Error, register
 from benchweb.accounts.login.checks import login_faults
 from benchweb.accounts.models import Role
 from benchweb.common.loopback import is_loopback_name
+from benchweb.common.names import unit_fault
 from benchweb.hosts.addresses import NetworksError, parsed_networks
 
 SHORTEST_SECRET = 32
@@ -23,7 +25,7 @@ MOST_SHARE_DAYS = 3_650
 @register()
 def settings_are_usable(**_: Any) -> list[CheckMessage]:
     """Check what comes from the environment."""
-    own = [*_secret_key(), *_addresses(), *_proxies(), *_demo(), *_debug(), *_catalog_overlay()]
+    own = [*_secret_key(), *_addresses(), *_proxies(), *_demo(), *_debug(), *_catalog_overlay(), *_catalog_units()]
     more = [*_audit_days(), *_share_days(), *_share_links(), *_default_role(), *_defaults(), *login_faults()]
     return [*own, *_networks(), *_mail_server(), *_public_url(), *_delivery_days(), *more]
 
@@ -110,6 +112,19 @@ def _catalog_overlay() -> list[CheckMessage]:
     if not settings.CATALOG_OVERLAY or Path(settings.CATALOG_OVERLAY).is_file():
         return []
     return [Error(f"BENCHWEB_CATALOG_OVERLAY names no file: {settings.CATALOG_OVERLAY}.", id="benchweb.E003")]
+
+
+def _catalog_units() -> list[CheckMessage]:
+    """Check the units of the private catalog: they stand in every page and file."""
+    if not settings.CATALOG_OVERLAY or not Path(settings.CATALOG_OVERLAY).is_file():
+        return []
+    overlay = json.loads(Path(settings.CATALOG_OVERLAY).read_text(encoding="utf-8"))
+    return [
+        Error(f"BENCHWEB_CATALOG_OVERLAY: the unit of {name} in {section}: {fault}", id="benchweb.E019")
+        for section in ("metrics", "parameters")
+        for name, entry in overlay.get(section, {}).items()
+        if (fault := unit_fault(entry.get("unit") or ""))
+    ]
 
 
 def _networks() -> list[CheckMessage]:

@@ -50,10 +50,14 @@ _LOWEST = {
 
 
 class Refused(PermissionDenied):
-    """Somebody may not do what they asked for; `environment_id` when it is for want of a role in that one."""
+    """Somebody may not do what they asked for; `environment_id` when it is for want of a role in that one.
 
-    def __init__(self, permission: Permission, environment_id: int | None = None) -> None:
-        super().__init__(f"This needs the role {permission.role.value}.")
+    `message` says more where there is more to say.
+    """
+
+    def __init__(self, permission: Permission, environment_id: int | None = None, message: str = "") -> None:
+        super().__init__(message or f"This needs the role {permission.role.value}.")
+        self.message = message
         self.permission = permission
         self.environment_id = environment_id
 

@@ -102,9 +102,8 @@ def refused(request: HttpRequest, error: Any) -> HttpResponse:
     own = access_of(user).everywhere
     has = f"this token has the role {own.value}" if own else "this token has no role"
     hint = "An admin gives roles to users; a token has what its scope leaves of them."
-    return problem_response(
-        request, Problem(403, f"This call needs the role {error.permission.role.value}{where}; {has}. {hint}")
-    )
+    why = error.message or f"This call needs the role {error.permission.role.value}{where}"
+    return problem_response(request, Problem(403, f"{why.removesuffix('.')}; {has}. {hint}"))
 
 
 def beyond_bounds(request: HttpRequest, error: Any) -> HttpResponse:

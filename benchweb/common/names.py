@@ -13,6 +13,8 @@ KINDS = (
 MAXIMUM_LENGTH = 100
 # A compatibility character may stand for eighteen letters: a key is cut before an index refuses it.
 MAXIMUM_KEY_LENGTH = 600
+MAXIMUM_UNIT_LENGTH = 20
+_NO_UNIT = set("<>&\"'")
 _LINE_BREAKING = {"Cc", "Zl", "Zp"}
 # Blanks, marks that need a letter to stand on, and what has no width; a few letters and signs are blank as well.
 _UNSEEN = {*_LINE_BREAKING, "Zs", "Cf", "Mn"}
@@ -48,6 +50,15 @@ def text_fault(text: str) -> str:
     if text.strip() and not any(_is_seen(character) for character in text):
         return _("At least one character of a name must be visible.")
     return ""
+
+
+def unit_fault(unit: str) -> str:
+    """Say why a text can't be a unit, or nothing: units stand within markup, titles and tables everywhere."""
+    if len(unit) > MAXIMUM_UNIT_LENGTH:
+        return _("A unit has at most {most} characters.").format(most=MAXIMUM_UNIT_LENGTH)
+    if any(character in _NO_UNIT for character in unit):
+        return _("A unit can't hold any of < > & \" ': leave them out.")
+    return text_fault(unit)
 
 
 def stored_name(name: str) -> str:

@@ -5,7 +5,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from benchweb.hosts.models import Pair
+from benchweb.hosts.models import Environment, Pair
 from benchweb.runs.models import Run
 
 
@@ -35,10 +35,21 @@ class Import(models.Model):
         return f"import {self.pk}"
 
 
-class OwnMetric(models.Model):
+class OwnDefinition(models.Model):
+    """What other systems defined: it belongs to an environment, or to all; once retired it takes no results."""
+
+    environment = models.ForeignKey(Environment, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    retired_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+
+class OwnMetric(OwnDefinition):
     """A metric that another system defined; never changed, for its points stand in series."""
 
-    key = models.CharField(max_length=60, unique=True)
+    # The column's name is what the audit log takes for a row's name.
+    key = models.CharField(max_length=60, unique=True, db_column="name")
     label = models.CharField(max_length=100)
     unit = models.CharField(max_length=20, blank=True)
     better = models.CharField(max_length=7)
@@ -47,7 +58,7 @@ class OwnMetric(models.Model):
         return self.key
 
 
-class OwnKind(models.Model):
+class OwnKind(OwnDefinition):
     """A kind that another system defined, by its name with the prefix; metrics and parameters are only ever added."""
 
     name = models.CharField(max_length=60, unique=True)

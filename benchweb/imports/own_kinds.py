@@ -11,18 +11,17 @@ from benchweb.catalog.own import NONE, PREFIX, Definitions
 from benchweb.catalog.parts import SlotPart
 from benchweb.common.followed import Followed
 from benchweb.imports.models import OwnKind, OwnMetric
+from benchweb.imports.own_rules import (
+    Definer,
+    DefinitionRefused,
+    check_kind_name,
+    check_metric_names,
+    check_parameter_name,
+)
 
 MOST_KINDS, MOST_METRICS_OF_KIND, MOST_PARAMETERS = 500, 50, 20
 Better = Literal["higher", "lower", "neutral"]
 _TYPES = {bool: "boolean", int: "number", float: "number", str: "string"}
-
-
-class DefinitionRefused(ValueError):
-    """A definition that contradicts an earlier one, or is one too many: `field` is the place in the body."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
 
 
 @dataclass(frozen=True)
@@ -47,33 +46,53 @@ definitions = Followed(_stored, unread=NONE)
 
 
 def define(
-    *, name: str, label: str, metrics: Sequence[MetricDefinition], params: Mapping[str, Any]
+    *, name: str, label: str, metrics: Sequence[MetricDefinition], params: Mapping[str, Any], by: Definer
 ) -> tuple[str, dict[str, Any]]:
     """Add what is new of a kind, in the caller's transaction; return its full name and the parameters, checked.
 
-    What is defined stays so: another unit, direction or type for a name is refused.
+    What is defined stays so: another unit, direction or type for a name is refused. Raise DefinitionRefused, or
+    DefinitionForbidden for somebody who may not add what is new.
     """
     for index, metric in enumerate(metrics):
-        _define_metric(metric, f"metrics.{index}")
-    full_name = PREFIX + name
-    kind, is_new = OwnKind.objects.get_or_create(
-        name=full_name, defaults={"label": label or name, "metrics": [], "parameters": {}}
-    )
-    if is_new and OwnKind.objects.count() > MOST_KINDS:
-        message = _("There are {most} own kinds already, the most there can be: use one of them.")
-        raise DefinitionRefused("kind", message.format(most=MOST_KINDS))
-    kind = OwnKind.objects.select_for_update().get(pk=kind.pk)
-    kind.metrics += [metric.name for metric in metrics if metric.name not in kind.metrics]
+        _define_metric(metric, f"metrics.{index}", by)
+    kind = _kind_to_use(name, label, by)
+    added = [metric.name for metric in metrics if metric.name not in kind.metrics]
+    new = [*added, *(parameter for parameter in params if parameter not in kind.parameters)]
+    if new:
+        by.demand(f"{kind.name}: {new[0]}", within=kind.environment_id)
+    kind.metrics += added
     if len(kind.metrics) > MOST_METRICS_OF_KIND:
         raise DefinitionRefused("metrics", _("A kind has at most {most} metrics.").format(most=MOST_METRICS_OF_KIND))
     checked = _checked_params(kind, params)
-    kind.save(update_fields=["metrics", "parameters"])
-    return full_name, checked
+    if new:
+        kind.save(update_fields=["metrics", "parameters"])
+    return kind.name, checked
 
 
-def _define_metric(metric: MetricDefinition, where: str) -> None:
+def _kind_to_use(name: str, label: str, by: Definer) -> OwnKind:
+    """Return the kind, made where it is new, and locked."""
+    full_name = PREFIX + name
+    kind = OwnKind.objects.select_for_update().filter(name=full_name).first()
+    if kind is None:
+        check_kind_name(name, label)
+        by.demand(full_name, within=by.environment.pk)
+        if OwnKind.objects.count() >= MOST_KINDS:
+            message = _("There are {most} own kinds already, the most there can be: use one of them.")
+            raise DefinitionRefused("kind", message.format(most=MOST_KINDS))
+        defaults: dict[str, Any] = {"label": label or name, "metrics": [], "parameters": {}}
+        defaults["environment"] = by.new_environment
+        OwnKind.objects.get_or_create(name=full_name, defaults=defaults)
+        # Somebody else's, where two make it at the same moment.
+        kind = OwnKind.objects.select_for_update().get(name=full_name)
+    by.check_use(kind, "kind")
+    return kind
+
+
+def _define_metric(metric: MetricDefinition, where: str, by: Definer) -> None:
     known = catalog().test_metrics.get(metric.name) or OwnMetric.objects.filter(key=metric.name).first()
     if known is None:
+        check_metric_names(metric.name, metric.unit, metric.label, where)
+        by.demand(metric.name, within=by.environment.pk)
         if metric.unit is None or metric.better is None:
             raise DefinitionRefused(
                 f"{where}.unit" if metric.unit is None else f"{where}.better",
@@ -82,9 +101,11 @@ def _define_metric(metric: MetricDefinition, where: str) -> None:
                 ),
             )
         label = metric.label or metric.name.replace("_", " ")
-        known, _made = OwnMetric.objects.get_or_create(
-            key=metric.name, defaults={"label": label, "unit": metric.unit, "better": metric.better}
-        )
+        defaults: dict[str, Any] = {"label": label, "unit": metric.unit, "better": metric.better}
+        defaults["environment"] = by.new_environment
+        known, _made = OwnMetric.objects.get_or_create(key=metric.name, defaults=defaults)
+    if isinstance(known, OwnMetric):
+        by.check_use(known, f"{where}.name")
     for field in ("unit", "better"):
         given, stands = getattr(metric, field), getattr(known, field)
         if given is not None and given != stands:
@@ -100,6 +121,7 @@ def _checked_params(kind: OwnKind, params: Mapping[str, Any]) -> dict[str, Any]:
     """Note new parameters on the kind with their types; return the values in one spelling."""
     checked: dict[str, Any] = {}
     for name, value in params.items():
+        check_parameter_name(name)
         given = _TYPES[type(value)]
         stands = kind.parameters.setdefault(name, given)
         if given != stands:
@@ -125,7 +147,7 @@ def _metric(row: OwnMetric) -> Metric:
 
 
 def _kind(row: OwnKind, metrics: Mapping[str, Metric]) -> Kind:
-    of_kind = {key: metrics[key] for key in row.metrics}
+    of_kind = {key: metrics[key] for key in row.metrics if key in metrics}
     headline = next(iter(of_kind), "")
     return Kind(
         name=row.name,

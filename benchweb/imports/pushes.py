@@ -17,7 +17,8 @@ from benchweb.catalog.parts import TOOL
 from benchweb.common.storable import is_figure
 from benchweb.hosts.models import Pair
 from benchweb.imports.models import Import
-from benchweb.imports.own_kinds import DefinitionRefused, MetricDefinition, define, definitions
+from benchweb.imports.own_kinds import MetricDefinition, define, definitions
+from benchweb.imports.own_rules import Definer, DefinitionRefused
 from benchweb.imports.trials import ImportedTrial, steps_of
 from benchweb.imports.writing import run_write
 from benchweb.plans.models import PlanVersion
@@ -63,7 +64,7 @@ class Push:
 def push_result(push: Push, *, pair: Pair, user: User | None) -> tuple[Import, bool]:
     """Write a result as a finished run of the pair; False beside it where the key's result was taken before.
 
-    Raises PushRefused with nothing written.
+    Raises PushRefused with nothing written, or Refused where the user may not push it.
     """
     if existing := _taken(push, pair, user):
         return existing, False
@@ -109,7 +110,7 @@ def _check_values(push: Push) -> None:
 
 def _written(push: Push, pair: Pair, at: datetime, user: User | None) -> Import:
     kind = catalog().tests.get(push.kind)
-    name, params = _of_catalog(kind, push) if kind else _own(push)
+    name, params = _of_catalog(kind, push) if kind else _own(push, Definer(user, pair.environment))
     version = _version(push, name, params, is_test=kind is not None)
     trials = [
         ImportedTrial(
@@ -157,10 +158,9 @@ def _of_catalog(kind: Kind, push: Push) -> tuple[str, dict[str, Any]]:
         raise PushRefused(f"params.{error.field}", error.message) from error
 
 
-def _own(push: Push) -> tuple[str, dict[str, Any]]:
-    name, params = define(
-        name=push.kind, label=push.label, metrics=[metric.definition for metric in push.metrics], params=push.params
-    )
+def _own(push: Push, by: Definer) -> tuple[str, dict[str, Any]]:
+    metrics = [metric.definition for metric in push.metrics]
+    name, params = define(name=push.kind, label=push.label, metrics=metrics, params=push.params, by=by)
     definitions.read_now()
     return name, params
 

@@ -14,7 +14,8 @@ from benchweb.common.names import stored_name
 from benchweb.common.storable import storable_text
 from benchweb.hosts.models import Pair
 from benchweb.imports.models import Import
-from benchweb.imports.own_kinds import DefinitionRefused, define, definitions
+from benchweb.imports.own_kinds import define, definitions
+from benchweb.imports.own_rules import Definer, DefinitionForbidden, DefinitionRefused
 from benchweb.imports.trials import ImportedTrial, Unusable, steps_of, summary, trials_of
 from benchweb.imports.writing import run_write
 from benchweb.plans.expansion import PlanError
@@ -87,6 +88,8 @@ def import_results(
         raise ImportRefused(error.message) from error
     except DefinitionRefused as error:
         raise ImportRefused(str(error)) from error
+    except DefinitionForbidden as error:
+        raise ImportRefused(error.message) from error
     finally:
         if any(trial.definitions for trial in read.trials):
             # Also where it was refused: what was read within the transaction is gone.
@@ -97,7 +100,8 @@ def import_results(
 def _written(
     read: Preview, pair: Pair, began_at: datetime, file_name: str, user: User | None, *, is_judged: bool
 ) -> Import:
-    trials = [_defined(trial) for trial in read.trials]
+    by = Definer(user, pair.environment)
+    trials = [_defined(trial, by) for trial in read.trials]
     if any(trial.definitions for trial in trials):
         definitions.read_now()
     run = run_write(
@@ -114,13 +118,13 @@ def _written(
     )
 
 
-def _defined(trial: ImportedTrial) -> ImportedTrial:
+def _defined(trial: ImportedTrial, by: Definer) -> ImportedTrial:
     """Define the kind of a trial that the catalog has none for; its parameters are in one spelling then."""
     if not trial.definitions:
         return trial
     own = {name: value for name, value in trial.params.items() if name != TOOL.name}
     tool = trial.params[TOOL.name]
-    kind, params = define(name=tool, label=tool, metrics=trial.definitions, params=own)
+    kind, params = define(name=tool, label=tool, metrics=trial.definitions, params=own, by=by)
     return replace(trial, kind=kind, params={TOOL.name: tool} | params)
 
 

@@ -107,6 +107,15 @@ def test_a_catalog_overlay_that_is_no_file_is_refused(settings: Settings, tmp_pa
     assert messages() == [f"BENCHWEB_CATALOG_OVERLAY names no file: {tmp_path}/none.json."]
 
 
+def test_a_unit_of_the_private_catalog_that_could_be_markup_is_refused(settings: Settings, tmp_path: Path) -> None:
+    overlay = tmp_path / "overlay.json"
+    overlay.write_text('{"metrics": {"level": {"unit": "<plaintext>"}, "size": {"unit": "B"}}}')
+    settings.CATALOG_OVERLAY = str(overlay)
+    assert messages() == [
+        "BENCHWEB_CATALOG_OVERLAY: the unit of level in metrics: A unit can't hold any of < > & \" ': leave them out."
+    ]
+
+
 def test_a_trusted_proxy_that_is_no_address_is_refused(settings: Settings) -> None:
     settings.TRUSTED_PROXIES = ["10.0.0.5", "192.168.3.0/24", "::1", "proxy.example.org"]
     assert messages() == [

@@ -10,7 +10,7 @@ from benchweb.api.authentication import RUN, caller
 from benchweb.api.problems import Problem, invalid
 from benchweb.api.rows import row_named
 from benchweb.api.schemas import Body, Created, Identifier, MomentText, Name, run_url
-from benchweb.common.names import text_fault
+from benchweb.common.names import MAXIMUM_UNIT_LENGTH, unit_fault
 from benchweb.hosts.models import Pair
 from benchweb.imports.own_kinds import MOST_PARAMETERS, MetricDefinition
 from benchweb.imports.pushes import Push, PushedMetric, PushRefused, content_of, push_result
@@ -26,7 +26,7 @@ def _one_tool(name: str) -> str:
 
 
 def _unit(text: str) -> str:
-    if fault := text_fault(text):
+    if fault := unit_fault(text):
         raise ValueError(fault)
     return text
 
@@ -42,7 +42,7 @@ class PushedMetricBody(Body):
 
     name: Word
     values: Annotated[list[FiniteFloat | int], Field(min_length=1, max_length=MOST_VALUES)]
-    unit: Annotated[str, Field(max_length=20), AfterValidator(_unit)] | None = None
+    unit: Annotated[str, Field(max_length=MAXIMUM_UNIT_LENGTH), AfterValidator(_unit)] | None = None
     better: Literal["higher", "lower", "neutral"] | None = None
     label: Label | Literal[""] = ""
 
@@ -73,7 +73,7 @@ class ResultCreated(Created):
 def result_create(request: HttpRequest, body: ResultBody) -> Status[ResultCreated]:
     """Push a result on a pair as a finished run. The same key and result again is 200 with the run of before.
 
-    Another result under the same key is a 409.
+    Another result under the same key is a 409. What is new, a kind, metric or parameter, takes the role editor.
     """
     pair = row_named(Pair.objects.all(), body.pair, "pair")
     try:
