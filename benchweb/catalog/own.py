@@ -25,7 +25,7 @@ NONE = Definitions({}, {})
 
 
 class OwnKinds:
-    """What this process knows of such kinds. Entries are only ever added, so that none is wrong, at most late."""
+    """What this process knows of such kinds: none is changed, so that what it knows is at most late."""
 
     def __init__(self) -> None:
         self._known: Callable[[], Definitions] = lambda: NONE

@@ -1,4 +1,4 @@
-"""Retire, restore, open to all and delete what other systems defined; with a kind or metric go its series and points."""
+"""Retire, restore, open to all and delete what other systems defined; series and points go with it."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,7 @@ from django.db import transaction
 from django.db.models import F, Func, JSONField, Q, QuerySet, TextField, Value
 from django.db.models.functions import Cast
 from django.utils import timezone
+from django.utils.translation import ngettext, pgettext
 
 from benchweb.imports.models import OwnKind, OwnMetric
 from benchweb.imports.own_kinds import definitions
@@ -30,6 +31,17 @@ class Losses:
     def is_nothing(self) -> bool:
         """Tell whether nothing was ever measured of it."""
         return not (self.series or self.runs)
+
+
+def losses_text(losses: Losses) -> str:
+    """Name what would be lost."""
+    series = ngettext("{number} series", "{number} series", losses.series).format(number=f"{losses.series:,}")
+    points = ngettext("{number} point", "{number} points", losses.points).format(number=f"{losses.points:,}")
+    alerts = ngettext("{number} alert", "{number} alerts", losses.alerts).format(number=f"{losses.alerts:,}")
+    figures = ngettext("the figures of {number} run", "the figures of {number} runs", losses.runs)
+    rules = ngettext("{number} threshold", "{number} thresholds", losses.thresholds)
+    parts = [series, points, figures.format(number=f"{losses.runs:,}"), alerts]
+    return pgettext("between items of a list", ", ").join([*parts, rules.format(number=f"{losses.thresholds:,}")])
 
 
 def own_retire(row: Own) -> bool:

@@ -61,7 +61,7 @@ class Definer:
     def check_use(self, row: OwnDefinition, field: str) -> None:
         """Raise DefinitionRefused for what belongs to another environment, or is retired."""
         if row.environment_id not in (None, self.environment.pk):
-            message = _("{name} belongs to the environment {other}: use another name, or ask an admin to open it to all.")
+            message = _("{name} belongs to the environment {other}: use another name, or have an admin open it to all.")
             raise DefinitionRefused(field, message.format(name=row, other=row.environment))
         if row.retired_at is not None:
             message = _("{name} is retired and takes no results: use another name, or ask an admin to restore it.")
@@ -75,7 +75,9 @@ class Definer:
 def check_kind_name(name: str, label: str) -> None:
     """Raise DefinitionRefused for a name or a label that no kind may have."""
     if not _NAME.fullmatch(name):
-        raise DefinitionRefused("kind", _("{name} can't name a kind: use a-z, 0-9, _ . -, at most 50.").format(name=name))
+        raise DefinitionRefused(
+            "kind", _("{name} can't name a kind: use a-z, 0-9, _ . -, at most 50.").format(name=name)
+        )
     if fault := text_fault(label):
         raise DefinitionRefused("label", fault)
 

@@ -40,7 +40,7 @@ WITHOUT_ARGUMENT = [
 WITHOUT_ARGUMENT += ["launch", "tokens", "schedules", "schedule_new", "timeline", "week", "campaigns", "matrix"]
 WITHOUT_ARGUMENT += ["compare", "compare_sets", "alerts", "morning", "notifications", "rule_new", "window_new"]
 WITHOUT_ARGUMENT += ["thresholds", "threshold_new", "sensitivities", "sensitivity_new", "baselines", "quick_test"]
-WITHOUT_ARGUMENT += ["reports", "report_new", "fact_changes", "audit", "shares"]
+WITHOUT_ARGUMENT += ["reports", "report_new", "own_definitions", "fact_changes", "audit", "shares"]
 WITHOUT_ARGUMENT += [
     "users",
     "services",

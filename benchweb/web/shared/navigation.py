@@ -101,7 +101,7 @@ _BESIDE = {
     "web:hosts": ["/endpoints"],
     "web:plans": ["/launch"],
     "web:users": ["/teams", "/invitations"],
-    "web:runs": ["/campaigns", "/imports"],
+    "web:runs": ["/campaigns", "/imports", "/own-kinds"],
 }
 
 
