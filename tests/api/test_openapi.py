@@ -43,7 +43,8 @@ def test_the_document_is_openapi_3_1_with_every_resource(document: dict[str, Any
     roots = {path.split("/")[3] for path in document["paths"]}
     assert roots == {
         "hosts", "fact-changes", "environments", "endpoints", "pairs", "plans", "runs", "compare", "campaigns",
-        "schedules", "series", "shares", "reports", "imports", "results", "catalog", "audit", "alerts", "alerts.atom",
+        "schedules", "series", "shares", "reports", "imports", "results", "catalog", "own-kinds", "own-metrics",
+        "audit", "alerts", "alerts.atom",
         "thresholds", "sensitivities",
         "baselines", "nights", "channels", "alert-rules", "maintenance-windows", "users", "teams", "invitations",
         "service-accounts", "enrolment-codes",
