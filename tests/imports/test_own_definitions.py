@@ -226,7 +226,7 @@ def test_a_name_is_free_again_once_it_is_deleted_and_old_runs_are_not_read_by_it
     other = [{"name": "boot_seconds", "unit": "widget", "better": "higher", "values": [60]}]
     assert api.post("/results", boot(lab, "2", metrics=other)).status_code == 201
     page = signed_in.get(f"/runs/{run}")
-    assert (page.status_code, "widget" in page.content.decode()) == (200, False)
+    assert (page.status_code, 'data-unit="widget"' in page.content.decode()) == (200, False)
     assert signed_in.get("/runs").status_code == 200
 
 
