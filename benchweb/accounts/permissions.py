@@ -49,17 +49,37 @@ _LOWEST = {
 }
 
 
-class Refused(PermissionDenied):
-    """Somebody may not do what they asked for; `environment_id` when it is for want of a role in that one.
+@dataclass(frozen=True)
+class AnyOf:
+    """The environments that a host is in: a role in any of them reaches it; in none, only a role everywhere."""
 
+    host_id: int
+    environment_ids: frozenset[int]
+
+
+# Where something is: in an environment, in several at once, or None for any.
+Place = int | AnyOf | None
+
+
+class Refused(PermissionDenied):
+    """Somebody may not do what they asked for.
+
+    `environment_id` or `host_id` when it is for want of a role in that environment, or in one that the host is in.
     `message` says more where there is more to say.
     """
 
-    def __init__(self, permission: Permission, environment_id: int | None = None, message: str = "") -> None:
+    def __init__(
+        self,
+        permission: Permission,
+        environment_id: int | None = None,
+        message: str = "",
+        host_id: int | None = None,
+    ) -> None:
         super().__init__(message or f"This needs the role {permission.role.value}.")
         self.message = message
         self.permission = permission
         self.environment_id = environment_id
+        self.host_id = host_id
 
 
 @dataclass(frozen=True)
@@ -81,17 +101,25 @@ class Access:
         """Tell whether the user has it in any environment: enough to see a form, never to send it."""
         return self.may(permission) or any(_allows(role, permission) for role in self.by_environment.values())
 
-    def demand(self, permission: Permission, environment_ids: Iterable[int | None]) -> None:
-        """Raise Refused unless the user has it in all of these environments.
+    def demand(self, permission: Permission, places: Iterable[Place]) -> None:
+        """Raise Refused unless the user has it in all of these places.
 
         What concerns none of them, or any (None), needs it everywhere. Who has it everywhere costs no query.
         """
         if self.may(permission):
             return
-        wanted = set(environment_ids) or {None}
-        refused = [number for number in wanted if number is None or not self.may_in(permission, number)]
+        wanted: set[Place] = set(places) or {None}
+        refused = [place for place in wanted if not self._may_at(permission, place)]
         if refused:
-            raise Refused(permission, min((number for number in refused if number is not None), default=None))
+            environment = min((place for place in refused if isinstance(place, int)), default=None)
+            host = min((place.host_id for place in refused if isinstance(place, AnyOf)), default=None)
+            raise Refused(permission, environment, host_id=host if environment is None else None)
+
+    def _may_at(self, permission: Permission, place: Place) -> bool:
+        if place is None:
+            return False
+        inside = place.environment_ids if isinstance(place, AnyOf) else [place]
+        return any(self.may_in(permission, number) for number in inside)
 
 
 NOBODY = Access(None)

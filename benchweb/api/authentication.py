@@ -21,7 +21,7 @@ from benchweb.accounts.services import TokenRefused, token_in_use
 from benchweb.api.problems import FieldError, Problem, problem_response
 from benchweb.common.exchange import note_user
 from benchweb.common.rows import row_id
-from benchweb.hosts.models import Environment
+from benchweb.hosts.models import Environment, Host
 
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="benchweb", error="invalid_token"'}
 _log = logging.getLogger(__name__)
@@ -98,7 +98,9 @@ def refused(request: HttpRequest, error: Any) -> HttpResponse:
     user = caller(request)
     refusal_noted(request, user, error, token_id=caller_token(request).pk)
     environment = Environment.objects.filter(pk=error.environment_id or 0).first()
+    host = Host.objects.filter(pk=error.host_id or 0).first()
     where = f" in the environment {environment.name}" if environment else ""
+    where = f" in an environment of the host {host.name}" if host else where
     own = access_of(user).everywhere
     has = f"this token has the role {own.value}" if own else "this token has no role"
     hint = "An admin gives roles to users; a token has what its scope leaves of them."

@@ -4,9 +4,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
+from django.db import transaction
 from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
+from benchweb.hosts.belonging import hosts_enter
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Environment, Pair
 
@@ -88,8 +90,11 @@ def pairs_chosen(
     return list(pairs.exclude(source__host=F("sink__host")).order_by("pk").values_list("pk", flat=True))
 
 
+@transaction.atomic(savepoint=False)
 def pairs_make(missing: Collection[Pair]) -> None:
-    """Save pairs, but those that somebody else makes at this moment."""
+    """Save pairs, all in one environment, but those that somebody else makes at this moment."""
+    for environment_id in {pair.environment_id for pair in missing}:
+        hosts_enter(environment_id, {end for pair in missing for end in (pair.source_id, pair.sink_id)})
     Pair.objects.bulk_create(missing, batch_size=_BATCH, ignore_conflicts=True)
 
 

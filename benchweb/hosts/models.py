@@ -1,6 +1,7 @@
 """What is measured: hosts, their endpoints, environments, pairs, and the facts seen on them."""
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.db.models import F, Func, Q
@@ -60,6 +61,8 @@ class Host(Labelled, NamedOnce):
     description = models.TextField(blank=True)
     # The uplink or site that this host shares with others of the same name: a run that leaves it occupies it.
     uplink = models.CharField(max_length=60, blank=True)
+    # Whose people may pair it; all environments of its pairs in use are among them, see hosts.belonging.
+    environment_ids = ArrayField(models.BigIntegerField(), default=list, db_default=[])
     # Made up by generate_history: no engine answers there, so it is neither probed nor measured.
     is_synthetic = models.BooleanField(default=False, db_default=False, editable=False)
     # The host whose resource stands for the machine that both are; None where it is this one.

@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, Q
 
+from benchweb.accounts.permissions import Access, Permission, access_of
 from benchweb.catalog.reasons import ReasonOf
 from benchweb.common.names import name_key
 from benchweb.common.rows import fetch
+from benchweb.hosts.belonging import places_paired, shared_environment
+from benchweb.hosts.meshes import pairs_make
 from benchweb.hosts.models import Endpoint, Environment, Pair, endpoint_label, pair_label
 
 _ENDS = """
@@ -136,38 +139,39 @@ def pair_choices(*, most: int, chosen: int = 0) -> list[tuple[int, str]]:
     return [(row.pk, row.pair) for row in rows if len(rows) <= most or row.pk == chosen]
 
 
-# Where the pairs of an ad hoc test between hosts that no pair connects are, unless their hosts have an environment.
+# Where the pairs of an ad hoc test between hosts that no pair connects are, unless both are in an environment.
 QUICK_ENVIRONMENT = "quick tests"
 
 
-@transaction.atomic
-def pair_of_host(endpoint: Endpoint) -> Pair:
-    """Return the pair in use that is one host alone, the oldest of several; made where there is none."""
-    return pair_between(endpoint, endpoint)
+def pair_of_host(endpoint: Endpoint, user: User | None = None) -> Pair:
+    """Return the pair in use that is one host alone, as `pair_between` has it."""
+    return pair_between(endpoint, endpoint, user)
 
 
 @transaction.atomic
-def pair_between(source: Endpoint, sink: Endpoint) -> Pair:
-    """Return the pair in use from one endpoint to another, the oldest of several; made where there is none."""
+def pair_between(source: Endpoint, sink: Endpoint, user: User | None = None) -> Pair:
+    """Return the pair in use from one endpoint to another, the oldest of those that the user may run.
+
+    Where there is none it is made; raise Refused where the user may not.
+    """
+    access = access_of(user) if user is not None else None
     pairs = Pair.objects.select_related("source__host", "sink__host", "environment")
     between = pairs.filter(source=source, sink=sink, archived_at=None).order_by("pk")
-    if (found := between.first()) is not None:
+    known = list(between)
+    mine = (pair for pair in known if access is None or access.may_in(Permission.RUN, pair.environment_id))
+    if (found := next(mine, next(iter(known), None))) is not None:
         return found
-    made = Pair(source=source, sink=sink, environment=_shared_environment(source, sink))
+    environment = _environment_of(source, sink, access)
+    if access is not None:
+        access.demand(Permission.WRITE, places_paired(environment.pk, [source.pk, sink.pk]))
     # Whoever makes it at this moment makes the same.
-    Pair.objects.bulk_create([made], ignore_conflicts=True)
-    return between.get(environment=made.environment)
+    pairs_make([Pair(source=source, sink=sink, environment=environment)])
+    return between.get(environment=environment)
 
 
-def _shared_environment(source: Endpoint, sink: Endpoint) -> Environment:
-    """Return the environment that most pairs of the two hosts are in, those between them first."""
-    hosts = [source.host_id, sink.host_id]
-    both = Q(source__host__in=hosts, sink__host__in=hosts)
-    either = Q(source__host__in=hosts) | Q(sink__host__in=hosts)
-    for condition in (both, either):
-        inside = Pair.objects.filter(condition, archived_at=None, environment__archived_at=None)
-        counted = inside.order_by().values("environment").annotate(count=Count("pk")).order_by("-count", "environment")
-        if (most := counted.first()) is not None:
-            return Environment.objects.get(pk=most["environment"])
+def _environment_of(source: Endpoint, sink: Endpoint, access: Access | None) -> Environment:
+    """Return the environment that both hosts are in, else the one of such pairs."""
+    if (shared := shared_environment([source.pk, sink.pk], access)) is not None:
+        return shared
     called = {"name_key": name_key(QUICK_ENVIRONMENT), "archived_at": None}
     return Environment.objects.get_or_create(**called, defaults={"name": QUICK_ENVIRONMENT})[0]

@@ -5,11 +5,12 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchweb.common.names import kind_word, name_key, stored_name
+from benchweb.hosts.belonging import checked_environments, hosts_enter
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.machines import certificate_check
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
@@ -17,16 +18,36 @@ from benchweb.hosts.naming import checked_name, name_holder, name_once, uplink_f
 from benchweb.labels import labels_fault, stored_labels
 
 
-def host_create(*, name: str, description: str = "", labels: Sequence[str] = (), uplink: str = "") -> Host:
+def host_create(
+    *,
+    name: str,
+    description: str = "",
+    labels: Sequence[str] = (),
+    uplink: str = "",
+    environments: Sequence[int] = (),
+) -> Host:
     """Create a host; its name is not in use yet."""
     values = {"name": checked_name(name), "description": description, **_placing(labels, uplink)}
+    values["environment_ids"] = checked_environments(environments)
     with name_once(Host, name):
         return Host.objects.create(**values)
 
 
-def host_update(*, host: Host, name: str, description: str, labels: Sequence[str], uplink: str) -> None:
-    """Rename a host, describe it anew, and say by which words it is chosen and which uplink it shares."""
+@transaction.atomic
+def host_update(
+    *,
+    host: Host,
+    name: str,
+    description: str,
+    labels: Sequence[str],
+    uplink: str,
+    environments: Sequence[int] | None = None,
+) -> None:
+    """Rename a host, describe it anew, say by which words it is chosen, which uplink it shares, and where it is."""
     values = _called(name) | {"description": description, **_placing(labels, uplink)}
+    if environments is not None:
+        locked = Host.objects.select_for_update(of=("self",)).get(pk=host.pk)
+        values["environment_ids"] = checked_environments(environments, locked)
     with name_once(Host, name, but=host.pk):
         Host.objects.filter(pk=host.pk).update(**values)
 
@@ -56,6 +77,7 @@ def pair_create(
     stored = _checked_labels(labels)
     try:
         with transaction.atomic():
+            hosts_enter(environment.pk, [source.pk, sink.pk])
             return Pair.objects.create(source=source, sink=sink, environment=environment, labels=stored)
     except IntegrityError as error:
         raise HostsError(
@@ -73,6 +95,7 @@ def pair_update(*, pair: Pair, environment: Environment, labels: Sequence[str]) 
     stored = _checked_labels(labels)
     try:
         with transaction.atomic():
+            hosts_enter(environment.pk, [pair.source_id, pair.sink_id])
             Pair.objects.filter(pk=pair.pk).update(environment=environment, labels=stored)
     except IntegrityError as error:
         raise HostsError(
@@ -99,6 +122,8 @@ def restore(*, row: Host | Endpoint | Environment | Pair, whole: bool = False) -
         with transaction.atomic():
             if whole and row.archived_at is not None:
                 _restore_with(row, row.archived_at)
+            if isinstance(row, Pair):
+                hosts_enter(row.environment_id, [row.source_id, row.sink_id])
             return bool(type(row).objects.filter(pk=row.pk).exclude(archived_at=None).update(archived_at=None))
     except IntegrityError as error:
         if isinstance(row, Host | Environment):
@@ -107,10 +132,11 @@ def restore(*, row: Host | Endpoint | Environment | Pair, whole: bool = False) -
 
 
 def _restore_with(row: Host | Endpoint | Environment | Pair, at: datetime) -> None:
-    """Restore what was archived by the same statement as a row."""
+    """Restore what was archived by the same statement as a row, but pairs whose hosts have left their environment."""
     if isinstance(row, Host):
         Endpoint.objects.filter(host=row, archived_at=at).update(archived_at=None)
-    _pairs_of(row).filter(archived_at=at).update(archived_at=None)
+    inside = {f"{end}__host__environment_ids__contains": [F("environment")] for end in ("source", "sink")}
+    _pairs_of(row).filter(archived_at=at, **inside).update(archived_at=None)
 
 
 def _named_since(row: Host | Environment) -> HostsError:

@@ -1,18 +1,19 @@
 """The pairs of a mesh: every ordered pair of chosen endpoints, or source modes × sink modes of an environment."""
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import permutations
 from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from benchweb.accounts.permissions import Place
 from benchweb.common.names import name_key
+from benchweb.hosts.belonging import places_paired, shared_environment
 from benchweb.hosts.meshes import Ends, pairs_between, pairs_make
 from benchweb.hosts.models import Endpoint, Environment, Pair
 from benchweb.hosts.naming import name_holder
 
-# The environment of a mesh that names none, when no pair among its endpoints is in one.
+# The environment of a mesh that names none, unless all of its hosts are in one.
 MESH_ENVIRONMENT = "mesh"
 
 
@@ -51,14 +52,11 @@ def _endpoints() -> QuerySet[Endpoint]:
 
 
 def _environment(mesh: Mapping[str, Any], endpoint_ids: set[int], *, make: bool) -> Environment:
-    """Return the environment asked for, the one that most pairs among the endpoints are in, or one named mesh."""
+    """Return the environment asked for, the one that all of the hosts are in, or one named mesh."""
     if "environment" in mesh:
         return Environment.objects.get(pk=mesh["environment"])
-    among = Pair.objects.filter(source__in=endpoint_ids, sink__in=endpoint_ids, archived_at=None)
-    counted = Counter(among.filter(environment__archived_at=None).values_list("environment", flat=True))
-    if counted:
-        most = max(counted.values())
-        return Environment.objects.get(pk=min(pk for pk, count in counted.items() if count == most))
+    if (shared := shared_environment(endpoint_ids)) is not None:
+        return shared
     if named := name_holder(Environment, MESH_ENVIRONMENT):
         return named
     if not make:
@@ -66,3 +64,12 @@ def _environment(mesh: Mapping[str, Any], endpoint_ids: set[int], *, make: bool)
     # Two slots that make it at once get the same one.
     called = {"name_key": name_key(MESH_ENVIRONMENT), "archived_at": None}
     return Environment.objects.get_or_create(**called, defaults={"name": MESH_ENVIRONMENT})[0]
+
+
+def places_lacked(mesh: Mapping[str, Any]) -> Iterator[Place]:
+    """Return where it takes the right to make pairs to run a mesh: nowhere when it has them all, and won't grow."""
+    missing = [pair for pair in mesh_pairs(mesh, make=False) if not pair.pk]
+    # A mesh of modes takes in each endpoint of its environment that is added later.
+    if missing or "source_modes" in mesh:
+        environment_id = missing[0].environment.pk if missing else mesh["environment"]
+        yield from places_paired(environment_id, {end for pair in missing for end in (pair.source_id, pair.sink_id)})

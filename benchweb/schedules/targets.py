@@ -4,16 +4,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from benchweb.accounts.permissions import Permission, access_of
 from benchweb.catalog.reasons import Reason, joined
 from benchweb.catalog.translation import reason_text
 from benchweb.common.names import kind_word, stored_name
 from benchweb.hosts.models import Endpoint, Environment, Pair
 from benchweb.schedules.errors import ScheduleError
-from benchweb.schedules.mesh import mesh_pairs
+from benchweb.schedules.mesh import mesh_pairs, places_lacked
 
 MAXIMUM_ENDPOINTS = 500
 MAXIMUM_PAIRS = 40_000
@@ -74,6 +76,22 @@ def environments_of_target(target: Mapping[str, Any]) -> Iterable[int | None]:
             yield value
         else:
             yield value.get("environment") if isinstance(value, Mapping) else None
+
+
+def target_demand(target: Mapping[str, Any], user: User, before: Mapping[str, Any] | None = None) -> None:
+    """Raise Refused unless the user may run the target's pairs, and make those that a mesh lacks.
+
+    What schedules do later is not asked again: they go on when the role is taken away. A target as it was `before`
+    makes no more than somebody else allowed.
+    """
+    access = access_of(user)
+    access.demand(Permission.RUN, environments_of_target(target))
+    if "mesh" not in target or access.may(Permission.WRITE):
+        return
+    wanted = checked(target)
+    places = [] if wanted == before else list(places_lacked(wanted["mesh"]))
+    if places:
+        access.demand(Permission.WRITE, places)
 
 
 def archived_part(pair: Pair) -> str:

@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from django.contrib.auth.models import User
 from pydantic import Field
 
 from benchweb.api.problems import invalid
@@ -50,11 +51,11 @@ def version_of(body: RunBody) -> PlanVersion:
     return launchable_version(plan)
 
 
-def pair_of(body: RunBody) -> Pair:
-    """Return the pair that a body names, made where its two endpoints have none."""
+def pair_of(body: RunBody, user: User) -> Pair:
+    """Return the pair that a body names, made where its two endpoints have none and the user may make it."""
     if body.endpoint is not None:
         _one_of(body, "endpoint", "pair", "source", "sink")
-        return pair_of_host(row_named(endpoints_usable(), body.endpoint, "endpoint"))
+        return pair_of_host(row_named(endpoints_usable(), body.endpoint, "endpoint"), user)
     if body.source is None and body.sink is None:
         _one_of(body, "pair", "source", "endpoint")
         pairs = Pair.objects.select_related("source__host", "sink__host", "environment")
@@ -63,7 +64,7 @@ def pair_of(body: RunBody) -> Pair:
     source, sink = (row_named(endpoints_usable(), getattr(body, end) or 0, end) for end in ("source", "sink"))
     if source == sink:
         raise invalid("sink", "The sink is the source: a test goes from one endpoint to another.")
-    return pair_between(source, sink)
+    return pair_between(source, sink, user)
 
 
 def _one_of(body: RunBody, *names: str) -> None:

@@ -180,11 +180,12 @@ def run_list(request: HttpRequest, query: Query[RunQuery]) -> Page[RunItem]:
 def run_create(request: HttpRequest, body: RunBody) -> Status[RunState]:
     """Launch a plan's latest version, or a test that no plan has, on a pair or between two endpoints.
 
-    Where no pair connects the endpoints, it is made.
+    Where no pair connects the endpoints, it is made: in the environment that both hosts are in, by who may make it there.
     """
-    version, pair = version_of(body), pair_of(body)
+    user = caller(request)
+    version, pair = version_of(body), pair_of(body, user)
     try:
-        campaign = services.launch_version(version=version, pairs=[pair], user=caller(request))
+        campaign = services.launch_version(version=version, pairs=[pair], user=user)
     except services.LaunchError as error:
         # The service speaks of several pairs; this call has one.
         raise services.LaunchError(error.field.replace("pairs", "pair"), error.message) from error

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
+from benchweb.hosts.belonging import hosts_enter
 from benchweb.hosts.models import AvailabilitySpan, Endpoint, Environment, Facts, Host, Pair, ProbeHour
 from benchweb.hosts.naming import free_names
 from benchweb.ops.synthetic.scene import NAME, End, Planned, host_name
@@ -53,6 +54,9 @@ def make_inventory(script: Script, *, steps: list[dict[str, Any]], repetitions: 
         Pair(source=endpoints[pair.source], sink=endpoints[pair.sink], environment=environments[pair.environment])
         for pair in planned
     )
+    for environment in made:
+        of_it = [pair for pair in pairs if pair.environment_id == environment.pk]
+        hosts_enter(environment.pk, {end for pair in of_it for end in (pair.source_id, pair.sink_id)})
     plan = Plan.objects.create(name=f"{NAME} nightly", is_synthetic=True)
     version = PlanVersion.objects.create(
         plan=plan, number=1, repetitions=repetitions, order=PlanVersion.Order.INTERLEAVED, steps=steps

@@ -5,7 +5,7 @@ from django.shortcuts import render
 
 from benchweb.accounts.permissions import Permission, Refused, access_of, users_who_may
 from benchweb.accounts.roles.refusals import refusal_noted
-from benchweb.hosts.models import Environment
+from benchweb.hosts.models import Environment, Host
 
 _MOST_NAMED = 5
 
@@ -19,6 +19,7 @@ def refused(request: HttpRequest, exception: Exception) -> HttpResponse:
         context = {
             "role": exception.permission.role.label,
             "environment": environment.name if environment else "",
+            "host": Host.objects.filter(pk=exception.host_id or 0).first(),
             "own_role": own.label if (own := access_of(request.user).everywhere) else "",
             "admins": [user.get_username() for user in users_who_may(Permission.ADMIN)[:_MOST_NAMED]],
         }

@@ -2,10 +2,12 @@
 
 import re
 import secrets
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any, Self, cast
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db.models import Q
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
@@ -79,6 +81,23 @@ def uplink_field() -> forms.CharField:
     )
 
 
+def environments_field() -> forms.TypedMultipleChoiceField:
+    """Return the field for the environments that a host is in, read as their ids."""
+    return forms.TypedMultipleChoiceField(
+        label=_("Environments"),
+        help_text=_("Editors in one of these may make pairs of this host. None ticked: only editors everywhere."),
+        choices=_environments,
+        coerce=int,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+
+def _environments(*, and_archived: Sequence[int] = ()) -> list[tuple[int, str]]:
+    usable = Environment.objects.filter(Q(archived_at=None) | Q(pk__in=and_archived))
+    return [(environment.pk, environment.name) for environment in usable]
+
+
 class HostDetailsForm(PageForm):
     """A host by itself, without its endpoints."""
 
@@ -86,11 +105,17 @@ class HostDetailsForm(PageForm):
     description = description_field()
     labels = labels_field(_HELP_LABELS)
     uplink = uplink_field()
+    environments = environments_field()
 
     @classmethod
-    def of(cls, host: Host) -> Self:
-        """Return the form filled with a host's values."""
-        return cls(initial={name: getattr(host, name) for name in cls.base_fields})
+    def of(cls, host: Host, sent: QueryDict | None = None) -> Self:
+        """Return the form filled with a host's values, or with what was sent."""
+        names = {name: name for name in cls.base_fields} | {"environments": "environment_ids"}
+        form = cls(sent, initial={name: getattr(host, field) for name, field in names.items()})
+        # An archived one is there to be left.
+        choices = cast(forms.TypedMultipleChoiceField, form.fields["environments"])
+        choices.choices = _environments(and_archived=host.environment_ids)
+        return form
 
 
 class EndpointForm(PageForm):
@@ -200,6 +225,7 @@ class HostForm(EndpointForm):
     description = description_field()
     labels = labels_field(_HELP_LABELS)
     uplink = uplink_field()
+    environments = environments_field()
 
     field_order = ["name", "control_address", "token", "data_address", "network_mode", "description", "labels"]
 

@@ -21,7 +21,7 @@ from benchweb.hosts.enrolment.commands import shown_command
 from benchweb.hosts.enrolment.programs import engine_programs
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.machines import hosts_of_machine
-from benchweb.hosts.models import Endpoint, Facts, Host, Pair
+from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair
 from benchweb.hosts.pairs import first_pairs
 from benchweb.labels import labels_in_use
 from benchweb.results.series_summaries import Scope
@@ -101,6 +101,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
         {
             "host": host,
             "same_machine": hosts_of_machine(host),
+            "environments": Environment.objects.filter(pk__in=host.environment_ids),
             "series": series_section(request, Scope(endpoints=[endpoint.pk for endpoint in active])),
             "periods": PERIODS,
             "period": period_of(request.GET.get("over", "")),
@@ -185,7 +186,7 @@ def host_command(request: HttpRequest) -> HttpResponse:
 def host_edit(request: HttpRequest, host_id: int) -> HttpResponse:
     """Rename a host, describe it anew, label it, name the uplink that it shares."""
     host = get_object_or_404(Host, pk=host_id)
-    form = HostDetailsForm(request.POST) if request.method == "POST" else HostDetailsForm.of(host)
+    form = HostDetailsForm.of(host, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
             services.host_update(host=host, **form.cleaned_data)

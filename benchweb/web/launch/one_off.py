@@ -131,12 +131,12 @@ def _launched(test: QuickTest, user: User) -> Run:
     if kind.is_of_one_host:
         if source is None:
             raise LaunchError("pair", _("Choose a host."))
-        pair = pair_of_host(source)
+        pair = pair_of_host(source, user)
     elif source is None or sink is None:
         raise LaunchError("pair", _("Choose two hosts."))
     elif source == sink:
         raise LaunchError("pair", _("Choose two different hosts."))
     else:
-        pair = pair_between(source, sink)
+        pair = pair_between(source, sink, user)
     version = one_off_version(**quick_test(kind))
     return launch_version(version=version, pairs=[pair], user=user).runs.get()

@@ -1,10 +1,14 @@
 """The form of pairs."""
 
+from collections.abc import Iterator
+
 from django import forms
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from benchweb.accounts.permissions import Place
 from benchweb.hosts import selectors
+from benchweb.hosts.belonging import places_paired
 from benchweb.hosts.models import Endpoint, Environment
 from benchweb.web.shared.forms import PageForm, labels_field
 
@@ -63,6 +67,12 @@ class PairForm(PageForm):
             field = self.fields[name]
             assert isinstance(field, forms.ModelChoiceField)  # noqa: S101  for mypy: declared above
             field.queryset = rows
+
+    def places(self) -> Iterator[Place]:
+        """Return where it takes a role to make the pair of the valid form."""
+        data = self.cleaned_data
+        ends = [data["source"].pk, (data["sink"] or data["source"]).pk]
+        return places_paired(data["environment"].pk, ends)
 
 
 class PairDetailsForm(PageForm):

@@ -1,5 +1,6 @@
 """The form of many pairs at once: a mesh, or a hub and its spokes."""
 
+from collections.abc import Iterator
 from typing import Any, Self
 from urllib.parse import urlencode
 
@@ -7,9 +8,11 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
+from benchweb.accounts.permissions import Place
 from benchweb.common.names import name_key
 from benchweb.common.rows import row_id, row_ids
 from benchweb.hosts import selectors, services
+from benchweb.hosts.belonging import places_paired
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.meshes import Mesh, mesh_of
 from benchweb.hosts.models import Endpoint, Environment
@@ -107,6 +110,11 @@ class MeshForm(PageForm):
         """Return the hub, of the shape that has one."""
         centre: Endpoint | None = self.cleaned_data["hub"] if self.cleaned_data["shape"] == HUB else None
         return centre
+
+    def places(self) -> Iterator[Place]:
+        """Return where it takes a role to make the pairs of the valid form."""
+        ends = self.chosen | ({self.centre.pk} if self.centre else set())
+        return places_paired(self.cleaned_data["environment"].pk, ends)
 
     def save_environment(self) -> None:
         """Make the environment where it is a new one; raise HostsError."""

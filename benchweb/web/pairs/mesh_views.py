@@ -94,7 +94,7 @@ def _page(request: HttpRequest, form: MeshForm) -> MeshPage:
 def _made(form: MeshForm, user: User | AnonymousUser) -> Mesh:
     form.save_environment()
     # An environment that is new is nobody's yet: a role everywhere is needed for it.
-    access_of(user).demand(Permission.WRITE, [form.cleaned_data["environment"].pk])
+    access_of(user).demand(Permission.WRITE, form.places())
     mesh = form.mesh()
     mesh_make(mesh)
     return mesh

@@ -15,6 +15,7 @@ from benchweb.accounts.roles.needs import needs
 from benchweb.charts.main_figures import figures_of_pairs
 from benchweb.common.rows import row_id
 from benchweb.hosts import selectors, services
+from benchweb.hosts.belonging import places_of_pairs, places_paired
 from benchweb.hosts.checks.path_checks import path_check
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
@@ -142,7 +143,7 @@ def pair_new(request: HttpRequest) -> HttpResponse:
     """Create a pair, and its reverse when asked; both or none."""
     form = PairForm(request.POST) if request.method == "POST" else PairForm(initial=request.GET.dict())
     if request.method == "POST" and form.is_valid():
-        access_of(request.user).demand(Permission.WRITE, [form.cleaned_data["environment"].pk])
+        access_of(request.user).demand(Permission.WRITE, form.places())
         try:
             pair = _create(form)
         except HostsError as error:
@@ -170,7 +171,8 @@ def pair_edit(request: HttpRequest, pair_id: int) -> HttpResponse:
     form = PairDetailsForm(request.POST) if request.method == "POST" else PairDetailsForm(initial=initial)
     back = reverse("web:pair", args=[pair.pk])
     if request.method == "POST" and form.is_valid():
-        access_of(request.user).demand(Permission.WRITE, [form.cleaned_data["environment"].pk])
+        places = places_paired(form.cleaned_data["environment"].pk, [pair.source_id, pair.sink_id])
+        access_of(request.user).demand(Permission.WRITE, places)
         try:
             services.pair_update(pair=pair, **form.cleaned_data)
             return redirect(back)
@@ -205,7 +207,8 @@ def pair_archive(request: HttpRequest, pair_id: int) -> HttpResponse:
 @require_POST
 def pairs_archive(request: HttpRequest) -> HttpResponse:
     """Archive the ticked pairs; their runs stay."""
-    _demand(request, ticked(request.POST.getlist("rows")))
+    ids = ticked(request.POST.getlist("rows"))
+    access_of(request.user).demand(Permission.WRITE, selectors.environments_of_pairs(ids))
     return archive_several(
         request,
         _pairs(),
@@ -221,7 +224,8 @@ def pairs_archive(request: HttpRequest) -> HttpResponse:
 @require_POST
 def pairs_restore(request: HttpRequest) -> HttpResponse:
     """Undo the archiving of several pairs."""
-    _demand(request, ticked(request.GET.get("rows", "").split(",")))
+    places = places_of_pairs(ticked(request.GET.get("rows", "").split(",")))
+    access_of(request.user).demand(Permission.WRITE, places)
     return restore_several(request, _pairs(), noun="pair", act=_restored, back=reverse("web:pairs"))
 
 
@@ -230,6 +234,7 @@ def pairs_restore(request: HttpRequest) -> HttpResponse:
 def pair_restore(request: HttpRequest, pair_id: int) -> HttpResponse:
     """Bring an archived pair back, unless something that it needs is archived still."""
     pair = get_object_or_404(_pairs(), pk=pair_id)
+    access_of(request.user).demand(Permission.WRITE, places_of_pairs([pair.pk]))
     try:
         _restored(pair)
         messages.success(request, _("Pair {pair} is restored.").format(pair=pair))
@@ -247,10 +252,6 @@ def _restored(pair: Pair) -> bool:
         message = _("{pair} needs the {what} {archived}, which is archived: restore it first.")
         raise HostsError("", message.format(pair=pair, what=what, archived=archived))
     return services.restore(row=pair)
-
-
-def _demand(request: HttpRequest, pair_ids: list[int]) -> None:
-    access_of(request.user).demand(Permission.WRITE, selectors.environments_of_pairs(pair_ids))
 
 
 @transaction.atomic

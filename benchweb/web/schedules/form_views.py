@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from benchweb.accounts.permissions import Permission, access_of
+from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.common.rows import row_id, row_ids
 from benchweb.hosts.meshes import pairs_chosen
@@ -24,7 +24,7 @@ from benchweb.schedules.defaults import DEFAULT_RETRY_PAUSE_SECONDS
 from benchweb.schedules.errors import ScheduleError
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.selectors import environments_of_schedule
-from benchweb.schedules.targets import environments_of_target
+from benchweb.schedules.targets import target_demand
 from benchweb.web.access.once import once
 from benchweb.web.schedules.forms import ScheduleForm
 from benchweb.web.schedules.preview import schedule_preview
@@ -60,7 +60,7 @@ def schedule_edit(request: HttpRequest, schedule_id: int) -> HttpResponse:
     form = ScheduleForm(request.POST) if request.method == "POST" else ScheduleForm.of(schedule)
 
     def save() -> Schedule:
-        return services.schedule_update(schedule=schedule, **_allowed(request, form.values()))
+        return services.schedule_update(schedule=schedule, **_allowed(request, form.values(), schedule))
 
     back = reverse("web:schedule", args=[schedule.pk])
     return _form_page(
@@ -90,9 +90,9 @@ def schedule_pairs(request: HttpRequest) -> HttpResponse:
     return render(request, "schedules/partials/pairs.html", _pair_choice(form, request.POST.get("q", "")))
 
 
-def _allowed(request: HttpRequest, values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a schedule; raise Refused where its target has pairs that the reader may not run."""
-    access_of(request.user).demand(Permission.RUN, environments_of_target(values["target"]))
+def _allowed(request: HttpRequest, values: dict[str, Any], schedule: Schedule | None = None) -> dict[str, Any]:
+    """Return the values of a schedule; raise Refused where its target has pairs that the reader may not run or make."""
+    target_demand(values["target"], cast(User, request.user), schedule.target if schedule else None)
     return values
 
 

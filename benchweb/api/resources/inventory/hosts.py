@@ -5,7 +5,7 @@ from typing import Annotated
 
 from django.http import HttpRequest
 from ninja import Query, Router, Status
-from pydantic import Field
+from pydantic import FailFast, Field
 
 from benchweb.api.authentication import READ, WRITE
 from benchweb.api.paging import ArchivableQuery, Page, page
@@ -17,6 +17,7 @@ from benchweb.hosts.models import Host
 from benchweb.labels import with_label
 
 router = Router(tags=["hosts"])
+Environments = Annotated[list[Identifier], Field(max_length=1_000), FailFast()]
 
 
 class HostBody(Body):
@@ -24,6 +25,8 @@ class HostBody(Body):
     description: Description = ""
     labels: Labels = []
     uplink: str = ""
+    # Who is an editor in one of them may pair the host.
+    environments: Environments = []
 
 
 class HostChange(Body):
@@ -31,6 +34,8 @@ class HostChange(Body):
     description: Description = ""
     labels: Labels = []
     uplink: str = ""
+    # Who is an editor in one of them may pair the host.
+    environments: Environments = []
 
 
 class HostQuery(ArchivableQuery):
@@ -45,6 +50,7 @@ class HostItem(Item):
     description: str
     labels: list[str]
     uplink: str
+    environments: list[int]
     # The host that stands for the machine that both are; null where it is this one.
     machine: int | None
     created_at: datetime
@@ -80,7 +86,7 @@ def host_detail(request: HttpRequest, host_id: Identifier) -> HostItem:
 def host_update(request: HttpRequest, host_id: Identifier, body: HostChange) -> HostItem:
     """Change what the body names."""
     host = row_or_404(Host.objects.all(), host_id)
-    values = {name: getattr(host, name) for name in HostChange.model_fields} | given(body)
+    values = _item(host).model_dump(include=set(HostChange.model_fields)) | given(body)
     services.host_update(host=host, **values)
     return _item(row_or_404(Host.objects.all(), host_id))
 
@@ -106,6 +112,7 @@ def _item(host: Host) -> HostItem:
         description=host.description,
         labels=host.labels,
         uplink=host.uplink,
+        environments=host.environment_ids,
         machine=host.machine_id,
         created_at=host.created_at,
         archived_at=host.archived_at,

@@ -17,6 +17,7 @@ from benchweb.api.rows import row_named, row_or_404, rows_named
 from benchweb.api.schemas import Body, Identifier, Item, Labels, given
 from benchweb.catalog.reasons import reason_items
 from benchweb.hosts import services
+from benchweb.hosts.belonging import places_of_pairs, places_paired
 from benchweb.hosts.checks.path_checks import PathFound, path_check, path_found
 from benchweb.hosts.meshes import MAXIMUM_ENDPOINTS, mesh_make, mesh_of
 from benchweb.hosts.models import Endpoint, Environment, Pair
@@ -113,7 +114,8 @@ def pair_list(request: HttpRequest, query: Query[PairQuery]) -> Page[PairItem]:
 def pair_create(request: HttpRequest, body: PairBody) -> Status[PairItem]:
     """Create a pair; an equal one that isn't archived is refused."""
     endpoints = Endpoint.objects.select_related("host")
-    access_of(caller(request)).demand(Permission.WRITE, [body.environment])
+    ends = [body.source, body.source if body.sink is None else body.sink]
+    access_of(caller(request)).demand(Permission.WRITE, places_paired(body.environment, ends))
     pair = services.pair_create(
         source=row_named(endpoints, body.source, "source"),
         sink=None if body.sink is None else row_named(endpoints, body.sink, "sink"),
@@ -129,7 +131,8 @@ def pair_mesh(request: HttpRequest, body: MeshBody) -> Status[MeshItem]:
 
     Pairs that exist are left as they are, archived ones too; pairs within one host are left out.
     """
-    access_of(caller(request)).demand(Permission.WRITE, [body.environment])
+    ends = [*body.endpoints, *([body.hub] if body.hub is not None else [])]
+    access_of(caller(request)).demand(Permission.WRITE, places_paired(body.environment, ends))
     endpoints = Endpoint.objects.select_related("host")
     mesh = mesh_of(
         endpoints=rows_named(endpoints, body.endpoints, "endpoints"),
@@ -166,7 +169,8 @@ def pair_update(request: HttpRequest, pair_id: Identifier, body: PairChange) -> 
         raise invalid("environment", "Give an environment's id to move the pair there, or labels.")
     environment = pair.environment
     if body.environment is not None:
-        access_of(caller(request)).demand(Permission.WRITE, [body.environment])
+        places = places_paired(body.environment, [pair.source_id, pair.sink_id])
+        access_of(caller(request)).demand(Permission.WRITE, places)
         environment = row_named(Environment.objects.all(), body.environment, "environment")
     services.pair_update(pair=pair, environment=environment, labels=changed.get("labels", pair.labels))
     return _item(row_or_404(_pairs(), pair_id))
@@ -182,7 +186,9 @@ def pair_archive(request: HttpRequest, pair_id: Identifier) -> Status[None]:
 @router.post("/pairs/{pair_id}/restore", response=PairItem, auth=WRITE.within(environments_of_pair))
 def pair_restore(request: HttpRequest, pair_id: Identifier) -> PairItem:
     """Bring an archived pair back."""
-    services.restore(row=row_or_404(_pairs(), pair_id))
+    pair = row_or_404(_pairs(), pair_id)
+    access_of(caller(request)).demand(Permission.WRITE, places_of_pairs([pair.pk]))
+    services.restore(row=pair)
     return _item(row_or_404(_pairs(), pair_id))
 
 

@@ -72,6 +72,7 @@ def campaign_create(request: HttpRequest, body: CampaignBody) -> Status[Campaign
     if question := services.confirmation_needed(count, body.confirm_runs):
         raise invalid("confirm_runs", question)
     user = caller(request)
+    targets.target_demand(target, user)
     pairs = targets.pairs_of(target)
     campaign = services.launch(plan=plan, pairs=pairs, user=user, arrangement=body.arrangement)
     return Status(201, _item(campaign.pk))

@@ -33,7 +33,7 @@ from benchweb.schedules import services
 from benchweb.schedules.forecasts.feasibility import feasibility
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.selectors import environments_of_schedule
-from benchweb.schedules.targets import environments_of_target
+from benchweb.schedules.targets import target_demand
 
 router = Router(tags=["schedules"])
 RUN_ITS_PAIRS = RUN.within(environments_of_schedule)
@@ -58,7 +58,7 @@ def schedule_create(request: HttpRequest, body: ScheduleBody) -> Status[Schedule
     """Create a schedule; one that can't fit is kept and says so, one that can never fire is refused."""
     target_of(body)
     values = values_of(body, row_named(Plan.objects.all(), body.plan, "plan"))
-    _demand(request, values)
+    target_demand(values["target"], caller(request))
     schedule = services.schedule_create(user=caller(request), **values)
     return Status(201, _detail(schedule.pk))
 
@@ -76,7 +76,8 @@ def schedule_update(request: HttpRequest, schedule_id: Identifier, body: Schedul
     schedule = row_or_404(_schedules(), schedule_id)
     plan = None if body.plan is None else row_named(Plan.objects.all(), body.plan, "plan")
     values = values_of(body, plan)
-    _demand(request, values)
+    if "target" in values:
+        target_demand(values["target"], caller(request), schedule.target)
     services.schedule_update(schedule=schedule, **values)
     return _detail(schedule_id)
 
@@ -134,12 +135,6 @@ def schedule_slots(request: HttpRequest, schedule_id: Identifier, query: Query[P
     row_or_404(_schedules(), schedule_id)
     rows = Slot.objects.filter(schedule=schedule_id)
     return page_of(request, query, rows, _slots, newest_first=True)
-
-
-def _demand(request: HttpRequest, values: Mapping[str, Any]) -> None:
-    """Raise Refused where the target that a body names has pairs that the caller may not run."""
-    if "target" in values:
-        access_of(caller(request)).demand(Permission.RUN, environments_of_target(values["target"]))
 
 
 def _schedules() -> "QuerySet[Schedule, Schedule]":
