@@ -1,6 +1,6 @@
-"""Which environments a host is in: a role in one of them is enough to pair it, and a pair never leads out of them.
+"""Which environments a host is in: to make a pair of it takes a role in one of them, beside the pair's own.
 
-Every pair in use is in an environment that both of its hosts are in. A pair is made only by who may, see `places_paired`.
+Each pair in use is in an environment that both of its hosts are in: so to run it, a role in that one is enough.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -63,7 +63,7 @@ def shared_environment(endpoint_ids: Collection[int], access: Access | None = No
     between = Count("pairs", filter=in_use & source & sink, distinct=True)
     around = Count("pairs", filter=in_use & (source | sink), distinct=True)
     common = Environment.objects.filter(pk__in=set.intersection(*inside), archived_at=None)
-    ranked = list(common.order_by(between.desc(), around.desc(), "pk"))
+    ranked = list(common.annotate(between=between, around=around).order_by("-between", "-around", "pk"))
     mine = [row for row in ranked if access is None or access.may_in(Permission.WRITE, row.pk)]
     return next(iter([*mine, *ranked]), None)
 

@@ -13,7 +13,7 @@ from pytest_django import Settings
 from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.models import Grant, Role
 from benchweb.annotations.services import annotation_create
-from benchweb.hosts.models import Pair
+from benchweb.hosts.models import Host, Pair
 from benchweb.runs.models import Run
 from benchweb.schedules.models import Schedule
 from tests.factories import make_alert, make_endpoint, make_environment, make_pair, make_plan, make_run, make_schedule
@@ -191,6 +191,7 @@ def test_a_mesh_in_a_new_environment_needs_the_role_everywhere(client: Client, o
     lab = make_environment("lab")
     Grant.objects.create(user=olga, role=Role.EDITOR, environment=lab)
     ends = [make_endpoint().pk, make_endpoint().pk]
+    Host.objects.update(environment_ids=[lab.pk])
     values = {"shape": "mesh", "endpoints": ends, "new_environment": "theirs", "both_directions": "on"}
     assert client.post("/pairs/mesh", values).status_code == 403
     assert not Pair.objects.exists()

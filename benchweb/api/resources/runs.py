@@ -180,7 +180,7 @@ def run_list(request: HttpRequest, query: Query[RunQuery]) -> Page[RunItem]:
 def run_create(request: HttpRequest, body: RunBody) -> Status[RunState]:
     """Launch a plan's latest version, or a test that no plan has, on a pair or between two endpoints.
 
-    Where no pair connects the endpoints, it is made: in the environment that both hosts are in, by who may make it there.
+    Where no pair connects the endpoints, it is made by who may make pairs: in the environment that both hosts are in.
     """
     user = caller(request)
     version, pair = version_of(body), pair_of(body, user)

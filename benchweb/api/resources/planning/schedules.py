@@ -1,15 +1,11 @@
 """Schedules: a plan on chosen pairs, again and again; and their slots."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from django.db import transaction
 from django.db.models import Count, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.http import HttpRequest
 from ninja import Query, Router, Status
 
-from benchweb.accounts.permissions import Permission, access_of
 from benchweb.api.authentication import READ, RUN, caller
 from benchweb.api.paging import Page, PageQuery, page, page_of
 from benchweb.api.resources.planning.schedule_schemas import (
