@@ -27,7 +27,7 @@ _PAGES = """
 ## Pages
 
 Where it says “in its environments”, a role there is enough; all else takes the role everywhere. A page that takes more
-to send than to see names both.
+to send than to see names both. [Who reaches what](reach.md) has each request with rows and hosts of other environments.
 
 | address | role | |
 |---|---|---|"""
