@@ -50,8 +50,15 @@ class SessionStore(db.SessionStore):
 @receiver(user_logged_in, dispatch_uid="sessions")
 def _session_begun(*, request: HttpRequest, user: User, **_: Any) -> None:
     """Note in a session that has just been logged in from where that was, whatever way it was."""
-    surplus = UserSession.objects.filter(user=user).order_by("-logged_in_at").values("pk")[MOST_SESSIONS - 1 :]
-    UserSession.objects.filter(pk__in=surplus).delete()
+    surplus = (
+        UserSession.objects.filter(user=user)
+        .order_by("-logged_in_at")
+        .values_list("pk", flat=True)[MOST_SESSIONS - 1 :]
+    )
+    earliest = UserSession.objects.filter(pk__in=list(surplus))
+    # Over by then, so that no entry of the audit log is made of it: a client that keeps no cookie begins one each time.
+    earliest.update(expire_date=timezone.now())
+    earliest.delete()
     request.session[_LOGGED_IN] = timezone.now().isoformat()
     request.session[_ADDRESS] = client_address(request)
     request.session[_CLIENT] = request.headers.get("User-Agent", "")[:_LONGEST_CLIENT]

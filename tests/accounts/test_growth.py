@@ -107,6 +107,7 @@ def test_a_user_has_so_many_sessions_and_the_earliest_end(monkeypatch: pytest.Mo
     Client().force_login(otto)
     assert [client.get("/account").status_code for client in clients] == [302, 302, 200, 200, 200]
     assert UserSession.objects.filter(user=otto).count() == 1
+    assert not AuditEntry.objects.filter(table="accounts_usersession").exists()
 
 
 def test_ended_sessions_are_removed_until_none_is_left(monkeypatch: pytest.MonkeyPatch) -> None:

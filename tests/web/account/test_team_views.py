@@ -51,12 +51,12 @@ def test_a_viewer_offers_nothing_to_all_nor_renames_what_all_see(vera: User, bob
     assert not SavedView.objects.filter(is_team=True).exists()
     assert "click here" not in bob.get("/views/menu").content.decode()
     # Offered when she was an operator.
-    for rename in (
-        lambda: client.post(f"/views/{view.pk}", {"action": "rename", "name": "free money"}),
-        lambda: client.post("/views/save", {"name": "free money", "path": "/history"}),
+    for address, fields in (
+        (f"/views/{view.pk}", {"action": "rename", "name": "free money"}),
+        ("/views/save", {"name": "free money", "path": "/history"}),
     ):
         SavedView.objects.filter(pk=view.pk).update(is_team=True, name="click here")
-        rename()
+        client.post(address, fields)
         found = SavedView.objects.get(pk=view.pk)
         assert (found.name, found.is_team) == ("free money", False)
     Grant.objects.filter(user=vera).update(role=Role.OPERATOR)
