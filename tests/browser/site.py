@@ -17,6 +17,7 @@ from benchweb.annotations.services import annotation_create
 from benchweb.hosts.checks.probes import Load, Probe, probes_record
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.hosts.services import archive
+from benchweb.imports.models import OwnKind
 from benchweb.notifications.models import Channel
 from benchweb.notifications.services import RuleValues, WindowValues, rule_create, window_create
 from benchweb.plans.models import Plan
@@ -123,6 +124,7 @@ NO_PAGES = {
     *("user_role", "user_team", "user_activate", "role_take", "team_role", "team_member_add", "team_member_remove"),
     "run_baseline",
     "report_markdown",
+    "own_change",
     "report_restore",
     "provider_login",
 }
@@ -221,6 +223,11 @@ def _definitions(pair: Pair, plan: Plan, schedule: Schedule) -> list[Address]:
         Address("host_import", "/hosts/import"),
         Address("plan_versions", f"{rows['plan']}/versions"),
         Address("plan_new", "/plans/new?template=baseline"),
+    ]
+    kind = OwnKind.objects.create(name="own.boot", label="Boot", metrics=[], parameters={"image": "string"})
+    others += [
+        Address("own_definitions", "/own-kinds"),
+        Address("own_removal", f"/own-kinds/kind/{kind.pk}/delete"),
     ]
     fetched = Address("host_availability", f"{rows['host']}/availability")
     return [*new, *own, fetched, *changed, *others, Address("launch", "/launch"), Address("imports", "/imports")]

@@ -46,9 +46,10 @@ class ResetForm(NewPasswordForm):
         autocomplete="one-time-code",
     )
 
-    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, user: User | None, *args: Any, **kwargs: Any) -> None:
         super().__init__(user, *args, **kwargs)
-        if not is_mfa_enabled(user):
+        # Of a link that leads to nobody the form isn't shown.
+        if user is None or not is_mfa_enabled(user):
             del self.fields["code"]
 
     def clean(self) -> dict[str, Any]:
