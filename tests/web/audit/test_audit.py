@@ -208,7 +208,7 @@ def test_the_page_of_an_object_leads_admins_alone_to_what_became_of_it(signed_in
     pair, schedule = make_pair(), make_schedule()
     host, plan = pair.source.host, schedule.plan
     rows = {"hosts": host, "pairs": pair, "plans": plan, "schedules": schedule, "environments": pair.environment}
-    signed_in.post(f"/hosts/{host.pk}/edit", {"name": "renamed", "description": "", "labels": "", "uplink": ""})
+    signed_in.post(f"/hosts/{host.pk}/edit", {"name": "renamed", "environments": [pair.environment_id]})
     editor, edith = Client(), User.objects.create_user("edith")
     Grant.objects.create(user=edith, role=Role.EDITOR)
     editor.force_login(edith)
