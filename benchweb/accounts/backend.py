@@ -6,7 +6,7 @@ from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 
-from benchweb.accounts.login.names import users_of_name
+from benchweb.accounts.login.names import stored_spelling
 from benchweb.accounts.login.users import may_log_in, user_of_session
 
 
@@ -17,8 +17,8 @@ class PasswordBackend(ModelBackend):
         self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **named: Any
     ) -> User | None:
         """Return the user whose password it is, however the name is spelled."""
-        stored = users_of_name(username or "").values_list("username", flat=True).first()
-        return super().authenticate(request, stored or username, password, **named)
+        name = None if username is None else stored_spelling(username)
+        return super().authenticate(request, name, password, **named)
 
     def user_can_authenticate(self, user: Any) -> bool:
         """Tell whether the account is active, and not the demo's while the demo is off."""

@@ -18,5 +18,12 @@ class PersonKey(Func):
 
 def users_of_name(name: str) -> "QuerySet[User]":
     """Return the account of a name, however it is spelled, and none or one at that."""
-    storable = name.replace("\0", "").encode(errors="replace").decode()
+    if "\0" in name:
+        return User.objects.none()
+    storable = name.encode(errors="replace").decode()
     return User.objects.alias(person=PersonKey("username")).filter(person=PersonKey(Value(storable)))
+
+
+def stored_spelling(name: str) -> str:
+    """Return a name as the account has it that it opens, with spaces around it too; without one as it is."""
+    return users_of_name(name.strip()).values_list("username", flat=True).first() or name

@@ -16,6 +16,7 @@ from benchweb.accounts.addresses import client_address
 from benchweb.accounts.hashing import HashingBusyError
 from benchweb.accounts.login.directory import DirectoryUnavailable
 from benchweb.accounts.login.first_admin import is_only_way_in
+from benchweb.accounts.login.names import stored_spelling
 from benchweb.accounts.login.password_reset import can_mail
 
 _BUSY_SECONDS = 2
@@ -38,7 +39,9 @@ class Login(views.LoginView):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Check the password, unless too many were wrong: then it isn't even looked at."""
-        self.attempt = throttle.begin_login(request.POST.get("username", ""), client_address(request))
+        # All spellings that open an account are counted together.
+        name = stored_spelling(request.POST.get("username", ""))
+        self.attempt = throttle.begin_login(name, client_address(request))
         if seconds := self.attempt.retry_after_seconds:
             return self._refused(HTTPStatus.TOO_MANY_REQUESTS, seconds, too_many(seconds))
         try:

@@ -98,6 +98,13 @@ def test_names_that_differ_in_case_form_or_spaces_are_counted_as_one() -> None:
     assert last.retry_after_seconds == 240
 
 
+def test_all_spellings_that_open_an_account_are_counted_as_one() -> None:
+    User.objects.create_user("iris", password=PASSWORD)
+    for name in ("\N{LATIN SMALL LETTER DOTLESS I}ris", "\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}ris", " IRIS ") * 3:
+        assert log_in(name).status_code == 200
+    assert [log_in(name).status_code for name in ("iris", "ir\N{LATIN SMALL LETTER DOTLESS I}s")] == [200, 429]
+
+
 def test_a_user_guessed_from_many_addresses_is_open_to_a_new_and_to_a_known_address(ada: User) -> None:
     assert log_in(password=PASSWORD, address="192.0.2.50").status_code == 302
     for _ in range(throttle.USER_ATTEMPTS):
