@@ -7,6 +7,7 @@ from allauth.mfa.utils import is_mfa_enabled
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from benchweb.accounts import throttle
 from benchweb.accounts.models import ApiToken, UserSession
 from benchweb.accounts.services import tokens_revoke
 
@@ -35,8 +36,10 @@ def credentials_end(
 ) -> None:
     """End them, whoever made them; the audit log has each token and passkey.
 
-    An authenticator app stays: it opens nothing by itself, and without it a stolen mailbox would be enough.
+    An authenticator app stays: it opens nothing by itself, and without it a stolen mailbox would be enough. Wrong codes
+    that came after the former password are forgotten.
     """
+    throttle.factor_succeeded(user.get_username())
     UserSession.objects.filter(user=user).exclude(session_key=but_session).delete()
     if not keeps_tokens:
         tokens_revoke(user=user)

@@ -60,7 +60,8 @@ class ResetForm(NewPasswordForm):
         return values
 
     def _check(self, code: str) -> None:
-        name = self.user.get_username()
+        # Counted apart, as no name is: who guesses codes at the log-in would else keep the password that they know.
+        name = f"reset {self.user.pk}"
         if seconds := throttle.begin_factor(name):
             raise forms.ValidationError(too_many(seconds))
         if not AuthenticateForm({"code": code}, user=self.user).is_valid():

@@ -8,11 +8,12 @@ from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import default_token_generator
+from django.core.cache import caches
 from django.test import Client
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
-from benchweb.accounts import hashing
+from benchweb.accounts import hashing, throttle
 from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.login.credentials import credentials_of
 from benchweb.accounts.models import Grant, Role, UserSession
@@ -27,6 +28,8 @@ FORM = {"new_password1": NEW, "new_password2": NEW}
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hashing.PooledPasswordHasher, "iterations", 1)
+    for name in ("default", "local"):
+        caches[name].clear()
 
 
 @pytest.fixture
@@ -119,6 +122,44 @@ def test_a_mailbox_alone_is_not_two_factors(ada: User) -> None:
     # The app is asked for at the log-in, as before.
     answer = Client().post("/login", {"username": "ada", "password": NEW})
     assert answer["Location"] == "/login/code"
+
+
+def test_who_guesses_codes_keeps_nobody_from_another_password(ada: User) -> None:
+    secret = "JBSWY3DPEHPK3PXP"  # pragma: allowlist secret
+    TOTP.activate(ada, secret)
+    guessing = Client()
+    guessing.post("/login", {"username": "ada", "password": OLD})
+    for number in range(throttle.FACTOR_ATTEMPTS):
+        guessing.post("/login/code", {"code": f"{number:06}"})
+    assert throttle.begin_factor("ada")
+    client = Client()
+    page = client.get(mailed_link(ada), follow=True).redirect_chain[-1][0]
+    assert client.post(page, FORM | {"code": code(secret)})["Location"] == "/login"
+    # The log-in doesn't wait for what came after the former password.
+    assert throttle.begin_factor("ada") == 0
+
+
+@pytest.mark.parametrize("way", [by_own_change, by_admins_link])
+def test_waits_for_codes_end_with_the_password_that_was_known(
+    way: Callable[[Client, User], tuple[str, Callable[[], object]]], by_admin: Client, ada: User
+) -> None:
+    for _ in range(throttle.FACTOR_ATTEMPTS + 1):
+        throttle.begin_factor("ada")
+    assert throttle.begin_factor("ada")
+    _page, do = way(by_admin, ada)
+    do()
+    assert throttle.begin_factor("ada") == 0
+
+
+def test_codes_at_a_mailed_link_are_few(ada: User) -> None:
+    secret = "JBSWY3DPEHPK3PXP"  # pragma: allowlist secret
+    TOTP.activate(ada, secret)
+    client = Client()
+    page = client.get(mailed_link(ada), follow=True).redirect_chain[-1][0]
+    for number in range(throttle.FACTOR_ATTEMPTS):
+        client.post(page, FORM | {"code": f"{number:06}"})
+    assert client.post(page, FORM | {"code": code(secret)}).status_code == 200
+    assert User.objects.get(pk=ada.pk).check_password(OLD)
 
 
 def test_who_knows_what_they_made_keeps_it(ada: User) -> None:
