@@ -1,5 +1,7 @@
 """Whose a name is: one person's, whatever its case, width or spelling in Unicode; PostgreSQL compares it."""
 
+import unicodedata
+
 from django.contrib.auth.models import User
 from django.db.models import CharField, Func, QuerySet, Value
 
@@ -27,3 +29,15 @@ def users_of_name(name: str) -> "QuerySet[User]":
 def stored_spelling(name: str) -> str:
     """Return a name as the account has it that it opens, with spaces around it too; without one as it is."""
     return users_of_name(name.strip()).values_list("username", flat=True).first() or name
+
+
+def has_other_letters(name: str, other: str) -> bool:
+    """Tell whether two spellings that no two accounts may have differ in more than case, width and composition.
+
+    So do weiss and weiß: who is one of them to a proxy, a directory or a provider may be another person there.
+    """
+    return _in_one_case(name) != _in_one_case(other)
+
+
+def _in_one_case(name: str) -> str:
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).lower())

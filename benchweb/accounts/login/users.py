@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 
 from benchweb.accounts import throttle
 from benchweb.accounts.demo_account import is_shut
-from benchweb.accounts.login.names import users_of_name
+from benchweb.accounts.login.names import has_other_letters, users_of_name
 from benchweb.accounts.permissions import is_service, with_grants
 
 _LONGEST_NAME = 150
@@ -40,6 +40,8 @@ def _fault(name: str, user: User | None) -> str:
         )
     if not may_log_in(user):
         return "the account is deactivated, or nobody's to log in as"
+    if has_other_letters(name, user.username):
+        return "an account whose name has other letters is somebody else's, see 'manage.py rename_user'"
     if user.has_usable_password() and not settings.TRUST_NAMES:
         return "the account has a password of its own, see BENCHWEB_TRUST_NAMES"
     return ""

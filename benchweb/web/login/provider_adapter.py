@@ -13,7 +13,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from benchweb.accounts.login.groups import groups_apply
-from benchweb.accounts.login.names import users_of_name
+from benchweb.accounts.login.names import has_other_letters, users_of_name
 from benchweb.accounts.login.users import mail_address_apply, user_made
 from benchweb.web.login.adapters import refusal
 
@@ -55,7 +55,7 @@ def _account(request: HttpRequest, sociallogin: SocialLogin, claims: Mapping[str
     # Names may change hands at a provider; the identity that is linked with an account doesn't.
     known = users_of_name(name).first()
     is_linked = SocialAccount.objects.filter(user=known, provider=sociallogin.account.provider).exists()
-    if known is not None and settings.TRUST_NAMES and not is_linked:
+    if known is not None and settings.TRUST_NAMES and not is_linked and not has_other_letters(name, known.username):
         return known
     user = user_made(name=name) if known is None else None
     if user is None:

@@ -5,6 +5,7 @@ from importlib import import_module
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
+from django.core.cache import caches
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
@@ -44,6 +45,27 @@ def test_neither_a_page_nor_a_proxy_makes_one(name: str, other: str) -> None:
         user_add(name=other)
     assert user_vouched_for(name=other) is None
     assert User.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [("admin", "adm\N{LATIN SMALL LETTER DOTLESS I}n"), ("weiss", "weiß"), ("WEISS", "weiß"), ("ines", "İnes")],
+)
+def test_nobody_vouches_for_an_account_by_letters_that_only_look_related(
+    name: str, other: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caches["default"].clear()
+    User.objects.create_user(name)
+    assert user_vouched_for(name=other) is None
+    assert "other letters" in caplog.text
+    assert user_vouched_for(name=name.swapcase()) is not None
+    assert User.objects.count() == 1
+
+
+@pytest.mark.parametrize(("name", "other"), [pair for pair in SPELLINGS if pair[0] != "straße"])
+def test_case_width_and_composition_are_no_other_letters(name: str, other: str) -> None:
+    user = User.objects.create_user(name)
+    assert user_vouched_for(name=other) == user
 
 
 def test_different_people_are_different() -> None:
