@@ -13,6 +13,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 # A browser sends the head of a request at once; a connection that it opened for later use is simply closed.
 HEAD_SECONDS = 10.0
 HEAD_BYTES = 64 * 1024
+# Requests of a connection that wait for the answer to the one before them: no browser sends any so early.
+PIPELINED_REQUESTS = 8
 CONNECTIONS_AT_ONCE = 4096
 # Kept for the database, the broker, files and the libraries' own.
 _OTHER_DESCRIPTORS = 256
@@ -28,6 +30,7 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
+        # Of a head, or after it, such as trailers: what is kept in memory and counts as nobody's body.
         self._head_bytes = 0
         self._head_timer: asyncio.TimerHandle | None = None
 
@@ -37,7 +40,10 @@ class BoundedProtocol(HttpToolsProtocol):
         BoundedProtocol._open += 1
         self._await_head()
         if self._open > self._most:
-            next(iter(self._silent)).transport.abort()
+            longest = next(iter(self._silent))
+            # Its end comes later than the next connection, for which another one is closed.
+            del self._silent[longest]
+            longest.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget a connection."""
@@ -46,23 +52,34 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Refuse a head that never ends."""
-        if self._head_timer is not None:
-            self._head_bytes += len(data)
+        """Refuse a head that never ends, trailers that don't, and a crowd of requests at once."""
+        self._head_bytes += len(data)
         super().data_received(data)
-        if self._head_timer is not None and self._head_bytes > HEAD_BYTES:
+        if self._head_bytes > HEAD_BYTES or len(self.pipeline) > PIPELINED_REQUESTS:
             self.transport.abort()
 
     def on_message_begin(self) -> None:
         """Begin to wait for the head of a further request."""
         super().on_message_begin()
+        self._head_bytes = 0
         if self._head_timer is None:
             self._await_head()
 
     def on_headers_complete(self) -> None:
         """Let a request go on whose head is whole."""
         self._end_head()
+        self._head_bytes = 0
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Let a body go on: its bytes are counted elsewhere."""
+        self._head_bytes = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Let the next request begin."""
+        self._head_bytes = 0
+        super().on_message_complete()
 
     def _await_head(self) -> None:
         self._head_bytes = 0

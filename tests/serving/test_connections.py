@@ -1,5 +1,6 @@
 """Silent, slow and endless connections give way to those who speak: a real uvicorn with few descriptors."""
 
+import asyncio
 import contextlib
 import resource
 import socket
@@ -11,8 +12,11 @@ from collections.abc import Iterator
 from http.client import HTTPConnection
 
 import pytest
+from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, Scope
+from uvicorn.config import Config
+from uvicorn.server import ServerState
 
-from benchweb.serving.connections import HEAD_BYTES, HEAD_SECONDS
+from benchweb.serving.connections import HEAD_BYTES, HEAD_SECONDS, PIPELINED_REQUESTS, BoundedProtocol
 from tests.conftest import ROOT
 
 # An application of its own, so that nothing but connections is tried: it reads the body and says how long it was.
@@ -142,14 +146,87 @@ def test_a_head_has_a_deadline_on_every_request_of_a_connection(server: Server) 
         assert client.recv(1000).startswith(b"HTTP/1.1 200")
 
 
+CHUNKED = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n"
+ENDLESS = {
+    "a header": (b"GET / HTTP/1.1\r\nHost: a\r\nX-Long: ", b"y" * HEAD_BYTES),
+    "trailers": (CHUNKED + b"0\r\n", b"a: b\r\n" * (HEAD_BYTES // 6)),
+    "a trailer": (CHUNKED + b"0\r\nX-Long: ", b"y" * HEAD_BYTES),
+    "an extension of a chunk": (CHUNKED + b"1;", b"y" * HEAD_BYTES),
+}
+
+
 @pytest.mark.parametrize("server", [(1024, 1024, 600.0)], indirect=True)
-def test_an_endless_head_is_cut_off(server: Server) -> None:
+@pytest.mark.parametrize("begin, more", ENDLESS.values(), ids=ENDLESS)
+def test_what_is_no_body_and_never_ends_is_cut_off(server: Server, begin: bytes, more: bytes) -> None:
     with server.connected() as client, contextlib.suppress(ConnectionResetError, BrokenPipeError):
-        client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nX-Long: ")
-        for _ in range(100):
-            client.sendall(b"y" * HEAD_BYTES)
-        raise AssertionError("six megabytes of a head were taken")
+        client.sendall(begin)
+        for _ in range(200):
+            client.sendall(more)
+        raise AssertionError("twelve megabytes were taken")
     assert server.answer() == (200, b"0")
+
+
+@pytest.mark.parametrize("server", [(1024, 1024, 600.0)], indirect=True)
+def test_a_body_in_many_small_chunks_is_taken(server: Server) -> None:
+    with server.connected() as client:
+        client.sendall(CHUNKED + b"1\r\na\r\n" * 100_000 + b"0\r\nX-End: yes\r\n\r\n")
+        answer = b""
+        while not answer.endswith(b"100001"):
+            part = client.recv(1000)
+            assert part, answer
+            answer += part
+
+
+@pytest.mark.parametrize("server", [(1024, 1024, 600.0)], indirect=True)
+def test_a_crowd_of_requests_at_once_is_cut_off_and_a_few_are_answered(server: Server) -> None:
+    request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+    with server.connected() as client:
+        client.sendall(request * PIPELINED_REQUESTS)
+        answers = b""
+        while answers.count(b"HTTP/1.1 200") < PIPELINED_REQUESTS:
+            part = client.recv(10_000)
+            assert part, answers
+            answers += part
+    with server.connected() as client:
+        client.sendall(request * 1_000)
+        with contextlib.suppress(ConnectionResetError):
+            answers = b"".join(iter(lambda: client.recv(10_000), b""))
+            assert answers.count(b"HTTP/1.1 200") <= 1
+
+
+async def _no_application(scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+    """Answer nothing: no request comes."""
+
+
+class Aborted(asyncio.Transport):
+    """Notes that it is to end, which it does later than the connections that come at the same moment."""
+
+    is_aborted = False
+
+    def abort(self) -> None:
+        self.is_aborted = True
+
+    def close(self) -> None:
+        """Do nothing, for there is nothing to close."""
+
+
+def test_each_of_many_that_come_at_once_has_another_closed_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BoundedProtocol, "_most", 10)
+    config = Config(_no_application)
+    config.load()
+
+    async def connected() -> list[bool]:
+        protocols = [BoundedProtocol(config=config, server_state=ServerState(), app_state={}) for _ in range(40)]
+        transports = [Aborted() for _ in protocols]
+        for protocol, transport in zip(protocols, transports, strict=True):
+            protocol.connection_made(transport)
+        aborted = [transport.is_aborted for transport in transports]
+        for protocol in protocols:
+            protocol.connection_lost(None)
+        return aborted
+
+    assert asyncio.run(connected()) == [True] * 30 + [False] * 10
+    assert (BoundedProtocol._open, BoundedProtocol._silent) == (0, {})
 
 
 def test_the_limit_of_descriptors_is_raised_to_what_connections_need() -> None:
