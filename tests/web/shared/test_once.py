@@ -14,6 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection, transaction
 from django.db.models import Model
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import resolve
 from django.utils import timezone
 
@@ -284,6 +285,14 @@ def test_htmx_sends_a_pages_token_by_its_header(signed_in: Client) -> None:
     answers = [signed_in.post(f"/runs/{run.pk}/again", headers=headers) for _ in range(2)]
     assert len({answer["HX-Redirect"] for answer in answers}) == 1
     assert Run.objects.count() == 2
+
+
+@pytest.mark.django_db
+def test_a_page_that_htmx_asks_for_is_made_each_time_and_locks_nothing(signed_in: Client) -> None:
+    run = make_run()
+    with CaptureQueriesContext(connection) as captured:
+        assert signed_in.get(f"/runs/{run.pk}/shares", headers={"X-CSRFToken": TOKEN}).status_code == 200
+    assert not [query for query in captured if KeptAnswer._meta.db_table in query["sql"]]
 
 
 @pytest.mark.django_db
