@@ -16,6 +16,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 from django.utils.translation import gettext, gettext_noop
@@ -88,8 +89,11 @@ class Refusal(Exception):
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Gone(Exception):
-    """The reader takes nothing of the answer any more."""
+class Gone(asyncio.CancelledError):
+    """The reader takes nothing of the answer any more.
+
+    To the application that is as when the reader left: Django gives its connection back then, and after no other error.
+    """
 
 
 class Bounded:
@@ -109,8 +113,9 @@ class Bounded:
         # Others wait, without a thread: hundreds of threads would keep probes waiting for seconds.
         self._views_at_once = views_at_once or requests_at_once
         self._lanes = Lanes()
-        # Whose requests wait or are answered, by user or address; and bodies coming in, by address.
+        # Whose requests wait or are answered, by user and by a stranger's address; and bodies coming in, by address.
         self._requests: Counter[Hashable] = Counter()
+        self._strangers: Counter[Hashable] = Counter()
         self._incoming: Counter[Hashable] = Counter()
         # Bytes of larger bodies, by user.
         self._bodies: Counter[Hashable] = Counter()
@@ -149,6 +154,9 @@ class Bounded:
         leave = await self._lanes.enter([(("senders", exchange.address), VIEWS_OF_STRANGER)])
         try:
             return await self._sender_of(exchange.request)
+        except DatabaseError as error:
+            _log.warning("nobody can be looked up who sends a larger body: %s", error)
+            raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, _BUSY) from error
         finally:
             leave()
 
@@ -157,10 +165,17 @@ class Bounded:
         return _counted(self._bodies, user, size, of_one=BODIES_OF_USER_BYTES, of_all=BODIES_AT_ONCE_BYTES)
 
     def enter_request(self, exchange: "Exchange") -> Callable[[], None]:
-        """Count a whole request until its answer is sent; a user, or a stranger's address, has half of all at most."""
-        who = self.user_of(exchange) or exchange.address
-        half = max(1, self._requests_at_once // 2)
-        return _counted(self._requests, who, 1, of_one=half, of_all=self._requests_at_once)
+        """Count a whole request until its answer is sent.
+
+        A user, or a stranger's address, has half of all at most, and all strangers three quarters: two of them would
+        else leave nothing to the users.
+        """
+        most = self._requests_at_once
+        half = max(1, most // 2)
+        if user := self.user_of(exchange):
+            return _counted(self._requests, user, 1, of_one=half, of_all=most - self._strangers.total())
+        of_all = min(most - most // 4, most - self._requests.total())
+        return _counted(self._strangers, exchange.address, 1, of_one=half, of_all=of_all)
 
     async def enter_view(self, exchange: "Exchange") -> Callable[[], None]:
         """Wait for a thread; return what gives it back."""
@@ -344,7 +359,8 @@ class Exchange:
                 return await self._receive()
             _log.error("%s %r took over %g s", self.scope["method"], self.scope["path"][:100], VIEW_SECONDS)
             text = _VIEW_TOO_LONG if self.scope["method"] in ("GET", "HEAD") else _CHANGE_TOO_LONG
-            await self.refuse(Refusal(HTTPStatus.SERVICE_UNAVAILABLE, text, {"seconds": round(VIEW_SECONDS)}))
+            with suppress(Gone):
+                await self.refuse(Refusal(HTTPStatus.SERVICE_UNAVAILABLE, text, {"seconds": round(VIEW_SECONDS)}))
             message = {"type": "http.disconnect"}
         end_exchange(self.scope)
         return message

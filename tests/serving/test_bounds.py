@@ -14,8 +14,11 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
+from django.core.asgi import get_asgi_application
 from django.core.cache import caches
 from django.core.handlers.asgi import ASGIRequest
+from django.core.signals import request_finished
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from pytest_django import Settings
@@ -123,10 +126,12 @@ async def read_by_nobody(bounded: Bounded) -> None:
     async def send(_message: Mapping[str, Any]) -> None:
         await asyncio.Event().wait()
 
-    async def receive() -> Any:
-        return {"type": "http.request", "body": b"", "more_body": False}
+    whole = [{"type": "http.request", "body": b"", "more_body": False}]
 
-    await bounded(scope_of("/", (), "192.0.2.1"), receive, send)
+    async def receive() -> Any:
+        return whole.pop() if whole else await asyncio.Event().wait()
+
+    await bounded(scope_of("/", ((b"host", b"localhost"),), "192.0.2.1"), receive, send)
 
 
 def test_who_reads_nothing_of_an_answer_loses_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,6 +149,23 @@ def test_who_reads_nothing_of_an_answer_loses_the_place(monkeypatch: pytest.Monk
         assert status(await asked(bounded)) == 200
 
     run(slow())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_a_page_used_is_given_back_when_nobody_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "SEND_SECONDS", 0.05)
+    # Django gives the connection to the database back with this signal alone: else the pool has one less for ever.
+    given_back: list[object] = []
+
+    def note(sender: object, **_: object) -> None:
+        given_back.append(sender)
+
+    request_finished.connect(note)
+    try:
+        run(asyncio.wait_for(read_by_nobody(Bounded(get_asgi_application(), requests_at_once=1)), 60))
+    finally:
+        request_finished.disconnect(note)
+    assert len(given_back) == 1
 
 
 POLICY = {b"Content-Security-Policy", b"Permissions-Policy", b"X-Content-Type-Options", b"X-Frame-Options"}
@@ -280,7 +302,8 @@ def test_a_stranger_sends_no_large_body_anywhere(path: str, headers: tuple[tuple
 
 def assert_nothing_is_left(bounded: Bounded) -> None:
     """Look whether all that was counted is counted no more."""
-    assert (bounded._bodies, bounded._incoming, bounded._requests) == (Counter(), Counter(), Counter())
+    counts = (bounded._bodies, bounded._incoming, bounded._requests, bounded._strangers)
+    assert counts == (Counter(),) * 4
     assert bounded._lanes._lanes == {}
 
 
@@ -423,6 +446,39 @@ def test_a_user_has_a_few_views_at_once_and_strangers_fewer() -> None:
         assert_nothing_is_left(bounded)
 
     run(crowd())
+
+
+def test_strangers_of_many_addresses_leave_places_to_users() -> None:
+    async def crowd() -> None:
+        application = Views()
+        application.may_answer.set()
+        application.may_end.set()
+        bounded = Bounded(application, requests_at_once=16)
+        # Seen once, known from then on.
+        assert status(await asked(bounded, headers=ANN)) == 200
+        application.may_answer.clear()
+        strangers = [asyncio.create_task(asked(bounded, address=f"192.0.2.{number}")) for number in range(20)]
+        await asyncio.sleep(0.02)
+        ann = [asyncio.create_task(asked(bounded, headers=ANN)) for _ in range(5)]
+        await asyncio.sleep(0.02)
+        application.may_answer.set()
+        assert Counter(status(answer) for answer in await asyncio.gather(*strangers)) == {200: 12, 503: 8}
+        assert Counter(status(answer) for answer in await asyncio.gather(*ann)) == {200: 4, 503: 1}
+        assert_nothing_is_left(bounded)
+
+    run(crowd())
+
+
+def test_a_database_that_is_away_refuses_a_larger_body_and_is_no_fault_of_the_servers() -> None:
+    async def away(_: HttpRequest) -> int | None:
+        raise OperationalError("the database is away")
+
+    async def sent() -> None:
+        bounded = Bounded(Application(), requests_at_once=2, sender_of=away)
+        assert status(await asked(bounded, "/imports", (b"",), ANN + length(100_000))) == 503
+        assert_nothing_is_left(bounded)
+
+    run(sent())
 
 
 def test_who_waits_too_long_for_a_turn_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
