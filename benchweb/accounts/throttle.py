@@ -40,7 +40,7 @@ _FACTOR_SECONDS = 86_400
 TOLD_FACTORS = 3
 # Log-ins by a passkey or a provider that one address begins: each is a session until it ends or is given up.
 BEGUN_LOGINS = 300
-# Entries of one kind in the audit log that one user, or one address without any, can make.
+# Entries of one kind in the audit log that one user can make at one address, or a stranger.
 ENTRIES_OF_ONE = 30
 # Links asked for by mail: from one address, and to one mailbox.
 REQUESTED_MAILS, MAILS_TO_ONE = 10, 3
@@ -206,19 +206,22 @@ def is_first_in_window(what: str) -> bool:
     return _count(f"first:{_counted(what)}") == 1
 
 
-def may_note(kind: str, who: str, what: str) -> bool:
-    """Count an entry that somebody makes in the audit log; False for the same again and for too many in a window."""
+def entries_left(kind: str, who: str, what: str) -> int | None:
+    """Count an entry that somebody makes in the audit log; return how many may follow in this window.
+
+    None where it isn't to be made: for the same again, and for too many.
+    """
     key = f"noted:{kind}:{who}"
     # Looked up first, so that who makes too many makes no further keys.
     if _with_cache(lambda cache: cache.get(_key(key), 0)) > ENTRIES_OF_ONE:
-        return False
+        return None
     if what and not is_first_in_window(f"{key}:{what}"):
-        return False
+        return None
     count = _count(key)
     if count == ENTRIES_OF_ONE + 1:
         text = "further entries of the kind %s by %s are left out of the audit log for %s s: they come too fast"
         _log.warning(text, kind, printable(who), seconds_left())
-    return count <= ENTRIES_OF_ONE
+    return ENTRIES_OF_ONE - count if count <= ENTRIES_OF_ONE else None
 
 
 def seconds_left() -> int:

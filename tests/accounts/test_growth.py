@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.contrib.auth.signals import user_login_failed
+from django.contrib.auth.signals import user_logged_in, user_login_failed
+from django.http import HttpRequest
 from django.test import Client, RequestFactory
 from django.utils import timezone
 from pytest_django import Settings
@@ -27,6 +28,12 @@ def viewers(settings: Settings) -> None:
 
 def make_viewer(name: str) -> User:
     return User.objects.create_user(name)
+
+
+def request_from(address: str) -> HttpRequest:
+    request = RequestFactory().get("/", REMOTE_ADDR=address)
+    request.session = sessions.SessionStore()
+    return request
 
 
 def entries(action: str) -> int:
@@ -74,6 +81,25 @@ def test_who_is_refused_leaves_others_their_entries(caplog: pytest.LogCaptureFix
             client.get(f"/users/{number}")
     assert entries("refused") == 2 * throttle.ENTRIES_OF_ONE
     assert caplog.text.count("are left out of the audit log") == 2
+
+
+def test_who_makes_many_entries_at_one_address_hides_none_from_another() -> None:
+    vera = make_viewer("vera")
+    for _ in range(throttle.ENTRIES_OF_ONE + 5):
+        user_logged_in.send(sender=User, request=request_from("192.0.2.1"), user=vera)
+    assert entries("logged_in") == throttle.ENTRIES_OF_ONE
+    user_logged_in.send(sender=User, request=request_from("198.51.100.9"), user=vera)
+    assert AuditEntry.objects.filter(action="logged_in", address="198.51.100.9").exists()
+
+
+def test_the_last_entry_says_that_further_ones_are_left_out() -> None:
+    client = Client()
+    client.force_login(make_viewer("vera"))
+    for number in range(throttle.ENTRIES_OF_ONE + 5):
+        client.get(f"/users/{number}?{'x' * 200}")
+    texts = AuditEntry.objects.filter(action="refused").order_by("pk").values_list("object_name", flat=True)
+    assert ["further ones" in text for text in texts] == [False] * (throttle.ENTRIES_OF_ONE - 1) + [True]
+    assert texts[throttle.ENTRIES_OF_ONE - 1].endswith("(further ones in the next 240 s are left out: too many)")
 
 
 def challenge(client: Client, **extra: Any) -> int:

@@ -1,7 +1,7 @@
 """Log-ins, log-outs, wrong passwords, refusals, downloads and uses of tokens in the audit log.
 
 Whoever repeats them in a loop fills no disk: an equal refusal is one entry in a window of the throttle, and of each
-kind there are few for a user, or for an address without one.
+kind there are few for a user at an address, or for a stranger's, the last of which says so.
 """
 
 from datetime import UTC
@@ -44,8 +44,12 @@ def use_add(actor: Actor, *, name: str) -> None:
 
 
 def _add(action: str, actor: Actor, *, object_name: str = "", table: str = "", object_id: int | None = None) -> None:
-    if not throttle.may_note(action, _who(actor), f"{object_name}:{actor.address}" if table else object_name):
+    left = throttle.entries_left(action, _who(actor), f"{object_name}:{actor.address}" if table else object_name)
+    if left is None:
         return
+    if left == 0:
+        more = f" (further ones in the next {throttle.seconds_left()} s are left out: too many)"
+        object_name = object_name[: _LONGEST_WORDS - len(more)] + more
     AuditEntry.objects.create(
         at=timezone.now(),
         action=action,
@@ -62,7 +66,9 @@ def _add(action: str, actor: Actor, *, object_name: str = "", table: str = "", o
 
 def _who(actor: Actor) -> str:
     """Return whose entries are counted together."""
-    return f"user-{actor.user_id}" if actor.user_id else address_group(actor.address)
+    where = address_group(actor.address)
+    # Whoever has stolen a password or token hides nothing of what they do from elsewhere.
+    return f"user-{actor.user_id}:{where}" if actor.user_id else where
 
 
 @receiver(user_logged_in, dispatch_uid="audit")
