@@ -25,6 +25,8 @@ class BoundedProtocol(HttpToolsProtocol):
 
     # Connections whose next head is not whole yet, the one that waits longest first; of this process.
     _silent: "dict[BoundedProtocol, None]" = {}
+    # Those whose head is whole and whose body is not, likewise: they give way where nobody is silent.
+    _sending: "dict[BoundedProtocol, None]" = {}
     _open = 0
     _most = CONNECTIONS_AT_ONCE
 
@@ -38,17 +40,17 @@ class BoundedProtocol(HttpToolsProtocol):
         """Take a connection; where there are too many, the one that was silent longest is closed for it."""
         super().connection_made(transport)
         BoundedProtocol._open += 1
-        self._await_head()
         if self._open > self._most:
-            longest = next(iter(self._silent))
+            longest = next(iter(self._silent or self._sending or {self: None}))
             # Its end comes later than the next connection, for which another one is closed.
-            del self._silent[longest]
-            longest.transport.abort()
+            longest._give_way()
+        self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget a connection."""
         BoundedProtocol._open -= 1
         self._end_head()
+        self._sending.pop(self, None)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -69,6 +71,7 @@ class BoundedProtocol(HttpToolsProtocol):
         """Let a request go on whose head is whole."""
         self._end_head()
         self._head_bytes = 0
+        self._sending[self] = None
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -79,12 +82,18 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """Let the next request begin."""
         self._head_bytes = 0
+        self._sending.pop(self, None)
         super().on_message_complete()
 
     def _await_head(self) -> None:
         self._head_bytes = 0
         self._silent[self] = None
         self._head_timer = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
+
+    def _give_way(self) -> None:
+        self._silent.pop(self, None)
+        self._sending.pop(self, None)
+        self.transport.abort()
 
     def _end_head(self) -> None:
         self._silent.pop(self, None)

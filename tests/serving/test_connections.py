@@ -121,6 +121,13 @@ def test_a_connection_under_way_is_never_closed_for_a_silent_one(server: Server)
             assert busy.recv(100).startswith(b"HTTP/1.1 200")
 
 
+@pytest.mark.parametrize("server", [(1024, 1024, 600.0)], indirect=True)
+def test_bodies_that_do_not_come_keep_nobody_out(server: Server) -> None:
+    with silent(server, server.most, b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n"):
+        for _ in range(3):
+            assert server.answer(b"x" * 100_000) == (200, b"100000")
+
+
 @pytest.mark.parametrize("server", [(1024, 1024, 0.3)], indirect=True)
 def test_a_head_has_a_deadline_on_every_request_of_a_connection(server: Server) -> None:
     with silent(server, 3) as sockets:
@@ -226,7 +233,7 @@ def test_each_of_many_that_come_at_once_has_another_closed_for_it(monkeypatch: p
         return aborted
 
     assert asyncio.run(connected()) == [True] * 30 + [False] * 10
-    assert (BoundedProtocol._open, BoundedProtocol._silent) == (0, {})
+    assert (BoundedProtocol._open, BoundedProtocol._silent, BoundedProtocol._sending) == (0, {}, {})
 
 
 def test_the_limit_of_descriptors_is_raised_to_what_connections_need() -> None:
