@@ -180,9 +180,11 @@ class Bounded:
     async def enter_view(self, exchange: "Exchange") -> Callable[[], None]:
         """Wait for a thread; return what gives it back."""
         if exchange.is_probe:
+            # Each of its own: /livez asks nothing, and waits behind none that asks a broker that hangs.
+            path = exchange.scope["path"]
             bounds: list[tuple[Hashable, int]] = [
-                (("probes", exchange.address), PROBES_OF_ADDRESS),
-                ("probes", PROBES_AT_ONCE),
+                ((path, exchange.address), PROBES_OF_ADDRESS),
+                (path, PROBES_AT_ONCE),
             ]
         elif user := self.user_of(exchange):
             bounds = [(user, VIEWS_OF_USER), ("views", self._views_at_once)]

@@ -448,6 +448,27 @@ def test_a_user_has_a_few_views_at_once_and_strangers_fewer() -> None:
     run(crowd())
 
 
+def test_livez_waits_behind_no_other_probe() -> None:
+    async def crowd() -> None:
+        hanging, living = Application(), Application()
+        living.may_answer.set()
+        living.may_end.set()
+
+        async def application(scope: Any, receive: Any, send: Any) -> None:
+            await (living if scope["path"] == "/livez" else hanging)(scope, receive, send)
+
+        bounded = Bounded(application, requests_at_once=2)
+        others = [asyncio.create_task(asked(bounded, "/readyz")) for _ in range(bounds.PROBES_AT_ONCE)]
+        await asyncio.sleep(0.01)
+        assert status(await asyncio.wait_for(asked(bounded, "/livez"), 5)) == 200
+        hanging.may_answer.set()
+        hanging.may_end.set()
+        assert {status(answer) for answer in await asyncio.gather(*others)} == {200}
+        assert_nothing_is_left(bounded)
+
+    run(crowd())
+
+
 def test_strangers_of_many_addresses_leave_places_to_users() -> None:
     async def crowd() -> None:
         application = Views()
