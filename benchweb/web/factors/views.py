@@ -27,7 +27,7 @@ from benchweb.accounts.hashing import HashingBusyError
 from benchweb.accounts.login.password_reset import factor_warning_request
 from benchweb.accounts.login.required_factors import lacks_factor
 from benchweb.accounts.sessions import logged_in_at
-from benchweb.web.login.adapters import refused
+from benchweb.web.login.adapters import is_password_the_same, refused
 from benchweb.web.login.session_views import busy, too_many
 
 # Who has no password to prove themselves with again adds a first factor so soon after a log-in.
@@ -89,6 +89,12 @@ class Code(_Guessable, AuthenticateView):  # type: ignore[misc]
     def who(self) -> User:
         """Return who has entered their password."""
         return cast(User, self.stage.login.user)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Look at what was entered, unless the password that came before it is another by now."""
+        if not is_password_the_same(request, self.who()):
+            return refused(request, _("The password was changed in the meantime: log in anew."))
+        return super().post(request, *args, **kwargs)
 
     def form_invalid(self, form: Any) -> HttpResponse:
         """Show the form again, and tell the user by mail that somebody has their password."""

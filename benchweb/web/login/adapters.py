@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.crypto import constant_time_compare
 from django.utils.functional import Promise
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
@@ -17,6 +18,14 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from benchweb.accounts.login.users import may_log_in
 from benchweb.accounts.preferences import preferences_apply, preferences_of
+
+# What a log-in that has begun hangs on, until its second step.
+_BEGUN = "login_begun_with"
+
+
+def is_password_the_same(request: HttpRequest, user: User) -> bool:
+    """Tell whether the first step of a log-in was done with the password that the account has now."""
+    return constant_time_compare(request.session.get(_BEGUN, ""), user.get_session_auth_hash())
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -37,7 +46,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def pre_login(self, request: HttpRequest, user: User, **_named: Any) -> HttpResponse | None:
         """Stop who may not log in, whichever way they came."""
-        return None if may_log_in(user) else self.respond_user_inactive(request, user)
+        if not may_log_in(user):
+            return self.respond_user_inactive(request, user)
+        request.session[_BEGUN] = user.get_session_auth_hash()
+        return None
 
     def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
         """Lead back to the log-in page."""

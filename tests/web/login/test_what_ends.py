@@ -15,7 +15,7 @@ from django.utils.http import urlsafe_base64_encode
 
 from benchweb.accounts import hashing, throttle
 from benchweb.accounts.audit.models import AuditEntry
-from benchweb.accounts.login.credentials import credentials_of
+from benchweb.accounts.login.credentials import credentials_end, credentials_of
 from benchweb.accounts.models import Grant, Role, UserSession
 from benchweb.accounts.services import token_create, token_user
 from tests.web.factors.apps import code
@@ -149,6 +149,22 @@ def test_waits_for_codes_end_with_the_password_that_was_known(
     _page, do = way(by_admin, ada)
     do()
     assert throttle.begin_factor("ada") == 0
+
+
+def test_a_log_in_begun_with_the_former_password_goes_no_further(ada: User) -> None:
+    secret = "JBSWY3DPEHPK3PXP"  # pragma: allowlist secret
+    TOTP.activate(ada, secret)
+    begun = Client()
+    assert begun.post("/login", {"username": "ada", "password": OLD})["Location"] == "/login/code"
+    ada.set_password(NEW)
+    ada.save()
+    credentials_end(user=ada)
+    page = begun.post("/login/code", {"code": code(secret)}, follow=True)
+    assert page.redirect_chain == [("/login", 302)]
+    assert "The password was changed in the meantime: log in anew." in page.content.decode()
+    assert not UserSession.objects.filter(user=ada).exists()
+    assert begun.post("/login", {"username": "ada", "password": NEW})["Location"] == "/login/code"
+    assert begun.post("/login/code", {"code": code(secret)})["Location"] == "/"
 
 
 def test_codes_at_a_mailed_link_are_few(ada: User) -> None:
