@@ -18,8 +18,8 @@ def refuse_collisions(apps: Any, schema_editor: Any) -> None:
     if several:
         raise RuntimeError(
             f"Accounts whose names differ only in case, width or spelling count as one person from now on: "
-            f"{'; '.join(several)}. Nothing was changed. Deactivate the one that isn't used, rename it by "
-            f"'manage.py rename_user NAME NEW_NAME', and migrate again."
+            f"{'; '.join(several)}. Nothing was changed. Rename the one that isn't used by "
+            f"'manage.py rename_user NAME NEW_NAME' and migrate again, or by 'manage.py up --rename NAME NEW_NAME'."
         )
 
 

@@ -30,6 +30,7 @@ ENGINE_START_SECONDS = 15
 # An upgrade may write something of each of many million points.
 PREPARE_SECONDS = 3_600
 DEMO_SECONDS = 300
+COMMAND_SECONDS = 60
 DEMO_RETRY_SECONDS = 10
 READY_SECONDS = 60
 HEALTH_PERIOD_SECONDS = 0.1
@@ -41,6 +42,8 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="manage.py up", description="Set up and start benchweb in the foreground.")
     parser.add_argument("--port", type=_port, default=8000, help="the port of the pages on 127.0.0.1 (8000)")
     parser.add_argument("--no-demo", action="store_true", help="no demo engines, data and log-in")
+    names = ("NAME", "NEW_NAME")
+    parser.add_argument("--rename", nargs=2, metavar=names, help="rename an account that an upgrade stops at")
     return parser.parse_args(words)
 
 
@@ -68,7 +71,7 @@ def main(words: list[str]) -> int:
     home.create_sockets()
     up = Up(home, options.port, demo=not options.no_demo and os.environ.get("BENCHWEB_DEMO") != "0")
     try:
-        up.start(started_at)
+        up.start(started_at, rename=options.rename or [])
         up.run()
     except Stopping:
         return 0
@@ -89,11 +92,14 @@ class Up:
         self._next_demo_at = 0.0
         self._own_broker = not os.environ.get("BENCHWEB_REDIS_URL")
 
-    def start(self, started_at: float) -> None:
-        """Start the servers, prepare the database, then start what uses them."""
+    def start(self, started_at: float, *, rename: list[str]) -> None:
+        """Start the servers, prepare the database, then start what uses them; rename an account before, if asked."""
         self._check_demo()
         self._set_environment()
         self._start_servers()
+        if rename:
+            command = programs.management("rename_user", "rename_user", *rename)
+            self._supervisor.run(command, timeout_seconds=COMMAND_SECONDS)
         prepared = self._digest_of_what_is_prepared()
         if self._home.stamp("prepared") != prepared:
             say("Preparing the database…")
