@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.safestring import SafeData, mark_safe
 from django.utils.translation import gettext as _
+from django_htmx.http import HttpResponseClientRedirect
 
 from benchweb.idempotency.services import Answer, RequestKey, StillUnderWay, answered_once
 
@@ -95,6 +96,9 @@ def _repeated(request: HttpRequest, answer: Answer) -> HttpResponse:
     for level, text, tags, is_markup in answer.messages:
         messages.add_message(request, level, mark_safe(text) if is_markup else text, tags)  # noqa: S308  (our own)
     messages.info(request, _("The form was sent twice and done once. To do it again, reload the form's page first."))
-    if location := answer.headers.get("Location"):
-        return HttpResponseRedirect(location)
+    if location := answer.headers.get("Location") or answer.headers.get("HX-Redirect"):
+        # The button is htmx's, and a form's where no script runs.
+        return (
+            HttpResponseClientRedirect(location) if "HX-Request" in request.headers else HttpResponseRedirect(location)
+        )
     return HttpResponse(answer.body, status=answer.status, headers=answer.headers)

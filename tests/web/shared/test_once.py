@@ -56,6 +56,7 @@ from tests.web.schedules.test_schedules import FORM as SCHEDULE
 TOKEN = "t" * 64
 # What is sent again changes nothing more, shows something, or asks a host once more.
 REPEATABLE = {
+    *("own_change", "own_removal", "view_withdraw"),
     *("account", "alerts_triage", "annotation_remove", "annotation_undo", "baseline_archive", "baseline_restore"),
     *("campaign_cancel_page", "campaigns_cancel", "campaigns_label", "channel_archive", "channel_edit"),
     *("channel_enable", "channel_restore", "channel_test", "columns_save", "endpoint_archive", "endpoint_check"),
