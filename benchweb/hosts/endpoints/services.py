@@ -11,6 +11,7 @@ from benchweb.common.loopback import is_loopback_name
 from benchweb.hosts.addresses import control_address
 from benchweb.hosts.checks.path_checks import paths_forget
 from benchweb.hosts.endpoints.fields import checked_fingerprint, encrypted_token, endpoint_fields
+from benchweb.hosts.enrolment.tickets import tickets_revoke
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.machines import address_check, certificate_check, machine_follow
 from benchweb.hosts.models import Endpoint, Host
@@ -42,7 +43,9 @@ def endpoint_update(*, endpoint: Endpoint, control_address: str, **fields: Any) 
     values = endpoint_fields(control_address=control_address, **{"same_machine": endpoint.same_machine} | fields)
     # As it is now, not as the caller read it: somebody else may have entered another token since.
     stored = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
-    if not values["token_encrypted"]:
+    if values["token_encrypted"]:
+        tickets_revoke(endpoint_id=endpoint.pk)
+    else:
         _refuse_other_engine(stored, values)
         values.pop("token_encrypted")
     _check_certificate(stored.host_id, values)

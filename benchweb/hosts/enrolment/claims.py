@@ -44,6 +44,15 @@ def token_claim(ticket: Enrolment, *, machine: str, host_name: str) -> str:
         return ticket_token(ticket)
     if endpoint.status == Endpoint.Status.ANSWERED:
         raise HostsError("ticket", _("The engine of {endpoint} answers already.").format(endpoint=endpoint))
+    # An edit makes its state unknown again; a certificate that is pinned goes only with the token.
+    if endpoint.fingerprint:
+        raise HostsError(
+            "ticket",
+            _(
+                "{endpoint} has a pinned certificate, so its stored token is told to nobody: "
+                "to set its engine up anew, edit the endpoint, enter a new token and drop the fingerprint."
+            ).format(endpoint=endpoint),
+        )
     return decrypted(endpoint.token_encrypted)
 
 

@@ -98,6 +98,11 @@ def ticket_revoke(*, ticket_id: int) -> bool:
     return bool(tickets_open().filter(pk=ticket_id).update(revoked_at=Now()))
 
 
+def tickets_revoke(*, endpoint_id: int) -> None:
+    """Let the tickets for an endpoint's former token hand out no other."""
+    tickets_open().filter(endpoint=endpoint_id).update(revoked_at=Now())
+
+
 def tickets_listed() -> "QuerySet[Enrolment, Enrolment]":
     """Return all tickets, the newest first, with who issued them and what was added."""
     return _tickets().select_related("endpoint__host").order_by("-pk")

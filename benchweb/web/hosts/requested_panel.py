@@ -21,7 +21,8 @@ def requested_panel(
 
 
 def _install(request: HttpRequest, endpoint: Endpoint) -> InstallCommand | None:
-    if not engine_programs():
+    # What is pinned has run already: no ticket gets its token.
+    if endpoint.fingerprint or not engine_programs():
         return None
     port = int(endpoint.control_address.rpartition(":")[2])
     options = "" if port == DEFAULT_CONTROL_PORT else f" --port {port}"

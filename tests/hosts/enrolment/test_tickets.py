@@ -10,6 +10,7 @@ from pytest_django import Settings
 
 from benchweb.accounts.models import ApiToken, Grant, Role
 from benchweb.accounts.services import TokenLimits, token_create, token_revoke
+from benchweb.hosts.endpoints.services import endpoint_pin_first, endpoint_update
 from benchweb.hosts.enrolment import tickets
 from benchweb.hosts.enrolment.claims import Listening, host_enrol, token_claim
 from benchweb.hosts.enrolment.tickets import (
@@ -29,6 +30,7 @@ from benchweb.site.secrets import decrypted
 from tests.factories import make_endpoint
 
 pytestmark = pytest.mark.django_db
+FINGERPRINT = "sha256:" + "a" * 64
 OURS, THEIRS = "boot-1", "boot-2"
 State = Enrolment.State
 
@@ -229,3 +231,27 @@ def test_a_ticket_for_an_endpoint_gives_its_stored_token_until_the_engine_answer
     archive(row=endpoint)
     with pytest.raises(HostsError, match="is archived"):
         token_claim(ticket, machine=OURS, host_name="alder")
+
+
+def test_the_token_of_an_engine_that_answered_once_goes_to_nobody_after_an_edit(ada: User) -> None:
+    endpoint = make_endpoint(token="stored")
+    ticket = ticket_issue(by=ada, endpoint=endpoint)
+    endpoint_pin_first(endpoint=endpoint, fingerprint=FINGERPRINT)
+    Endpoint.objects.update(status=Endpoint.Status.ANSWERED)
+    address = endpoint.control_address
+    endpoint_update(endpoint=endpoint, control_address=address, fingerprint=FINGERPRINT, name="renamed")
+    assert Endpoint.objects.get().status == Endpoint.Status.UNKNOWN
+    with pytest.raises(HostsError, match="told to nobody"):
+        token_claim(ticket_read(ticket_text(ticket)), machine=OURS, host_name="alder")
+
+
+def test_a_ticket_made_for_one_token_gives_no_other_that_was_entered_since(ada: User) -> None:
+    endpoint = make_endpoint(token="stored")
+    ticket = ticket_issue(by=ada, endpoint=endpoint)
+    endpoint_update(endpoint=endpoint, control_address=endpoint.control_address, name="renamed")
+    assert token_claim(ticket_read(ticket_text(ticket)), machine=OURS, host_name="alder") == "stored"
+    endpoint_update(endpoint=endpoint, control_address=endpoint.control_address, token="another")
+    with pytest.raises(HostsError, match="was revoked"):
+        ticket_read(ticket_text(ticket))
+    fresh = ticket_shown(by=ada, endpoint=endpoint)
+    assert token_claim(fresh, machine=OURS, host_name="alder") == "another"
