@@ -113,11 +113,16 @@ def token_holder(token: ApiToken) -> User | None:
     return token.user
 
 
+def is_good_from(token: ApiToken, address: str) -> bool:
+    """Tell whether a token is bound to no networks, or to one in which the address is."""
+    return not token.networks or is_within(parsed_address(address), token.networks)
+
+
 def _check(token: ApiToken, address: str, now: datetime) -> None:
     if token.expires_at is not None and token.expires_at <= now:
         when = f"{token.expires_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
         raise TokenRefused(token, f"The bearer token expired at {when}: make a new one on your account page.")
-    if token.networks and not is_within(parsed_address(address), token.networks):
+    if not is_good_from(token, address):
         raise TokenRefused(token, f"The bearer token is not valid from {address}: it is bound to other networks.")
 
 

@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 from benchweb.accounts.demo_account import is_shut
 from benchweb.accounts.models import ApiToken
 from benchweb.accounts.permissions import Permission, access_of
-from benchweb.accounts.services import token_holder
+from benchweb.accounts.services import is_good_from, token_holder
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Enrolment
 
@@ -73,11 +73,19 @@ def ticket_found(text: str) -> Enrolment:
     return ticket
 
 
-def ticket_read(text: str) -> Enrolment:
-    """Return a ticket that is good now; raise HostsError."""
+def ticket_read(text: str, *, address: str) -> Enrolment:
+    """Return a ticket that is good now, and for a host at this address; raise HostsError."""
     ticket = ticket_found(text)
     if fault := ticket_fault(ticket):
         raise HostsError("ticket", fault)
+    if ticket.token is not None and not is_good_from(ticket.token, address):
+        raise HostsError(
+            "ticket",
+            _(
+                "The API token that issued this ticket is bound to networks in which {address} isn't: "
+                "copy a command from the dashboard's page, or have a token issue it that is valid there."
+            ).format(address=address),
+        )
     return ticket
 
 

@@ -89,8 +89,9 @@ def install_ready(request: HttpRequest) -> HttpResponse:
 
 def _ticket(request: HttpRequest) -> Enrolment:
     """Return the ticket that a host brings; what is changed from now on is its issuer's act."""
-    ticket = ticket_read(request.POST.get("ticket", ""))
-    act_as(acting_ticket(ticket, address=client_address(request)))
+    address = client_address(request)
+    ticket = ticket_read(request.POST.get("ticket", ""), address=address)
+    act_as(acting_ticket(ticket, address=address))
     return ticket
 
 

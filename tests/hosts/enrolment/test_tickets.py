@@ -30,7 +30,7 @@ from benchweb.site.secrets import decrypted
 from tests.factories import make_endpoint
 
 pytestmark = pytest.mark.django_db
-FINGERPRINT = "sha256:" + "a" * 64
+ADDRESS, FINGERPRINT = "192.0.2.1", "sha256:" + "a" * 64
 OURS, THEIRS = "boot-1", "boot-2"
 State = Enrolment.State
 
@@ -43,7 +43,7 @@ def ada() -> User:
 
 
 def listening(**fields: str) -> Listening:
-    values = {"machine": OURS, "host_name": "alder", "address": "192.0.2.1"} | fields
+    values = {"machine": OURS, "host_name": "alder", "address": ADDRESS} | fields
     return Listening(**values, port=7410)
 
 
@@ -66,28 +66,28 @@ def test_each_ticket_has_a_token_of_its_own_and_stores_neither(ada: User) -> Non
 def test_a_ticket_that_was_changed_or_is_old_is_refused(ada: User) -> None:
     ticket = ticket_issue(by=ada)
     text = ticket_text(ticket)
-    assert ticket_read(text) == ticket
+    assert ticket_read(text, address=ADDRESS) == ticket
     for wrong in (text[:-1] + ("a" if text[-1] != "a" else "b"), "", "nonsense"):
         with pytest.raises(HostsError, match="not a ticket of this dashboard"):
-            ticket_read(wrong)
+            ticket_read(wrong, address=ADDRESS)
     aged(ticket, LIFE + timedelta(seconds=1))
     with pytest.raises(HostsError, match="expired"):
-        ticket_read(text)
+        ticket_read(text, address=ADDRESS)
     assert ticket_found(text).state == State.EXPIRED
 
 
 def test_who_fetched_the_token_in_time_has_an_hour_from_then_and_no_more(ada: User) -> None:
     ticket = aged(ticket_issue(by=ada), LIFE - timedelta(seconds=1))
-    token_claim(ticket_read(ticket_text(ticket)), machine=OURS, host_name="alder")
+    token_claim(ticket_read(ticket_text(ticket), address=ADDRESS), machine=OURS, host_name="alder")
     left = Enrolment.objects.get().expires_at - timezone.now()
     assert LIFE - timedelta(seconds=10) < left <= LIFE
     # To fetch it again makes it no longer.
     aged(ticket, LIFE - timedelta(minutes=1))
-    token_claim(ticket_read(ticket_text(ticket)), machine=OURS, host_name="alder")
+    token_claim(ticket_read(ticket_text(ticket), address=ADDRESS), machine=OURS, host_name="alder")
     assert Enrolment.objects.get().expires_at - timezone.now() < timedelta(minutes=1)
     aged(ticket, LIFE)
     with pytest.raises(HostsError, match="expired"):
-        ticket_read(ticket_text(ticket))
+        ticket_read(ticket_text(ticket), address=ADDRESS)
 
 
 def deactivated(ada: User, token: ApiToken) -> None:
@@ -126,10 +126,10 @@ def test_a_ticket_is_good_only_while_its_issuer_may_add_hosts(
     ticket = ticket_issue(by=ada, token=token)
     if is_claimed:
         token_claim(ticket, machine=OURS, host_name="alder")
-    read = ticket_read(ticket_text(ticket))
+    read = ticket_read(ticket_text(ticket), address=ADDRESS)
     lose(ada, token)
     with pytest.raises(HostsError, match="may add no hosts any more") as refused:
-        ticket_read(ticket_text(ticket))
+        ticket_read(ticket_text(ticket), address=ADDRESS)
     assert refused.value.field == "ticket"
     if is_claimed:
         # Read before, and added after.
@@ -145,7 +145,7 @@ def test_a_revoked_ticket_adds_nothing_and_a_used_one_is_not_revoked(ada: User, 
         token_claim(ticket, machine=OURS, host_name="alder")
     assert ticket_revoke(ticket_id=ticket.pk) and not ticket_revoke(ticket_id=ticket.pk)
     with pytest.raises(HostsError, match="was revoked"):
-        ticket_read(ticket_text(ticket))
+        ticket_read(ticket_text(ticket), address=ADDRESS)
     if is_claimed:
         with pytest.raises(HostsError, match="was revoked"):
             host_enrol(ticket, listening())
@@ -242,16 +242,16 @@ def test_the_token_of_an_engine_that_answered_once_goes_to_nobody_after_an_edit(
     endpoint_update(endpoint=endpoint, control_address=address, fingerprint=FINGERPRINT, name="renamed")
     assert Endpoint.objects.get().status == Endpoint.Status.UNKNOWN
     with pytest.raises(HostsError, match="told to nobody"):
-        token_claim(ticket_read(ticket_text(ticket)), machine=OURS, host_name="alder")
+        token_claim(ticket_read(ticket_text(ticket), address=ADDRESS), machine=OURS, host_name="alder")
 
 
 def test_a_ticket_made_for_one_token_gives_no_other_that_was_entered_since(ada: User) -> None:
     endpoint = make_endpoint(token="stored")
     ticket = ticket_issue(by=ada, endpoint=endpoint)
     endpoint_update(endpoint=endpoint, control_address=endpoint.control_address, name="renamed")
-    assert token_claim(ticket_read(ticket_text(ticket)), machine=OURS, host_name="alder") == "stored"
+    assert token_claim(ticket_read(ticket_text(ticket), address=ADDRESS), machine=OURS, host_name="alder") == "stored"
     endpoint_update(endpoint=endpoint, control_address=endpoint.control_address, token="another")
     with pytest.raises(HostsError, match="was revoked"):
-        ticket_read(ticket_text(ticket))
+        ticket_read(ticket_text(ticket), address=ADDRESS)
     fresh = ticket_shown(by=ada, endpoint=endpoint)
     assert token_claim(fresh, machine=OURS, host_name="alder") == "another"

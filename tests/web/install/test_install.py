@@ -12,7 +12,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from benchweb.accounts.audit.models import AuditEntry
-from benchweb.accounts.services import token_create
+from benchweb.accounts.services import TokenLimits, token_create
 from benchweb.hosts.enrolment.tickets import ticket_found, ticket_issue, ticket_text, ticket_token
 from benchweb.hosts.models import Endpoint, Enrolment, Host
 from benchweb.site.secrets import decrypted
@@ -168,6 +168,16 @@ def test_what_a_ticket_adds_is_its_issuers_act(ada: User, settings: Settings) ->
     # Nothing that follows is.
     Host.objects.update(description="later")
     assert AuditEntry.objects.filter(table="hosts_host", via="system").count() == 1
+
+
+def test_a_ticket_is_good_where_the_token_is_that_issued_it(ada: User) -> None:
+    token, _ = token_create(user=ada, name="ci", limits=TokenLimits(networks=["192.0.2.0/24"]))
+    ours, text = OURS | {"address": "192.0.2.1", "port": "7410"}, ticket_text(ticket_issue(by=ada, token=token))
+    for path in ("/install/claim", "/install/ready"):
+        refused = Client().post(path, ours | {"ticket": text}, REMOTE_ADDR="198.51.100.7")
+        assert (refused.status_code, b"networks in which 198.51.100.7" in refused.content) == (403, True)
+        assert Client().post(path, ours | {"ticket": text}, REMOTE_ADDR="192.0.2.9").status_code in (200, 201)
+    assert Host.objects.get().name == "alder"
 
 
 def test_the_log_tells_of_a_ticket_from_its_issue_to_its_end_without_its_secrets(
