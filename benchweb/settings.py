@@ -335,7 +335,7 @@ LOGGING = {
             "()": "django.utils.log.CallbackFilter",
             "callback": lambda record: getattr(record, "status_code", 0) not in (429, 503),
         },
-        "without_links": {"()": "benchweb.web.shared.link_log.WithoutLinks"},
+        "without_links": {"()": "benchweb.accounts.audit.link_log.WithoutLinks"},
     },
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["no_refusals", "without_links"]},

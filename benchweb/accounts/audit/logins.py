@@ -16,6 +16,7 @@ from django.utils import timezone
 from benchweb.accounts import throttle
 from benchweb.accounts.addresses import address_group, client_address
 from benchweb.accounts.audit.actors import Actor, actor_of
+from benchweb.accounts.audit.link_log import without_links
 from benchweb.accounts.audit.models import AuditEntry
 
 _LONGEST_NAME = 150
@@ -25,13 +26,12 @@ _NO_NUL = str.maketrans({"\0": "\N{REPLACEMENT CHARACTER}"})
 
 def refusal_add(actor: Actor, *, what: str) -> None:
     """Note that somebody was refused `what`: a request's method and path, and why."""
-    text = what.translate(_NO_NUL)[:_LONGEST_WORDS]
-    _add(AuditEntry.Action.REFUSED, actor, object_name=text)
+    _add(AuditEntry.Action.REFUSED, actor, object_name=_told(what))
 
 
 def download_add(actor: Actor, *, what: str) -> None:
     """Note that somebody was sent a file, by its path."""
-    _add(AuditEntry.Action.DOWNLOADED, actor, object_name=what.translate(_NO_NUL)[:_LONGEST_WORDS])
+    _add(AuditEntry.Action.DOWNLOADED, actor, object_name=_told(what))
 
 
 def use_add(actor: Actor, *, name: str) -> None:
@@ -41,6 +41,10 @@ def use_add(actor: Actor, *, name: str) -> None:
     of_token = AuditEntry.objects.filter(table=table, object_id=actor.token_id, action=action)
     if not of_token.filter(address=actor.address, at__gte=today).exists():
         _add(action, actor, object_name=name, table=table, object_id=actor.token_id)
+
+
+def _told(what: str) -> str:
+    return without_links(what.translate(_NO_NUL))[:_LONGEST_WORDS]
 
 
 def _add(action: str, actor: Actor, *, object_name: str = "", table: str = "", object_id: int | None = None) -> None:

@@ -8,6 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from benchweb.accounts import throttle
+from benchweb.accounts.audit.link_log import without_links
 from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.models import UserSession
 from benchweb.accounts.services import token_create
@@ -30,7 +31,7 @@ def test_every_file_that_somebody_takes_is_noted_with_its_path(signed_in: Client
         assert signed_in.get(path, REMOTE_ADDR="192.0.2.7").status_code == 200
         taken.append(path)
     found = entries("downloaded")
-    assert [entry.object_name for entry in found] == taken
+    assert [entry.object_name for entry in found] == [without_links(path) for path in taken]
     assert {(entry.user_name, entry.via, entry.address) for entry in found} == {("ada", "page", "192.0.2.7")}
 
 
@@ -44,6 +45,12 @@ def test_files_by_token_are_noted_and_strangers_and_pages_are_not(signed_in: Cli
     assert Client().get(f"{shared(run)[1]}/results.csv").status_code == 200
     (entry,) = entries("downloaded")
     assert (entry.object_name, entry.via, entry.token_id) == (path, "token", token.pk)
+
+
+def test_what_is_taken_by_a_share_link_is_noted_without_the_link(signed_in: Client) -> None:
+    path = f"{shared(told_run())[1]}/results.csv"
+    assert signed_in.get(f"{path}?from={path}").status_code == 200
+    assert [entry.object_name for entry in entries("downloaded")] == ["/s/…/results.csv?from=/s/…/results.csv"]
 
 
 def test_a_download_in_a_loop_fills_no_log(signed_in: Client) -> None:

@@ -164,7 +164,7 @@ def test_the_token_leaves_the_address_and_the_log(ada: User, mail_server: MailSe
     link = link_in(mail_server)
     answer = Client().get(link)
     assert answer["Location"].endswith("/set-password")
-    from benchweb.web.shared.link_log import WithoutLinks
+    from benchweb.accounts.audit.link_log import WithoutLinks
 
     record = logging.LogRecord("django", logging.WARNING, "", 0, "Not found: %s", (link,), None)
     WithoutLinks().filter(record)

@@ -12,12 +12,12 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from benchweb.accounts import hashing
+from benchweb.accounts.audit.link_log import WithoutLinks
 from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.login.invitations import invitation_create, invitation_path
 from benchweb.accounts.models import Grant, Invitation, Role
 from benchweb.accounts.permissions import Access, access_of
 from benchweb.accounts.roles.grants import team_create
-from benchweb.web.shared.link_log import WithoutLinks
 from tests.notifications.receivers import MailServer, body_of
 
 PASSWORD = "analytical-engine-1843"  # pragma: allowlist secret
