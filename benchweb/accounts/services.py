@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
@@ -89,7 +90,9 @@ def token_in_use(*, secret: str, address: str = "") -> ApiToken | None:
     now = timezone.now()
     _check(token, address, now)
     hand_grants(token, to=token.user)
-    if lacks_factor(token.user):
+    # A token tells no log-in: where a proxy logs people in, who has no password may never be asked for a factor here.
+    by_proxy = bool(settings.LOGIN_PROXY_HEADER) and not token.user.has_usable_password()
+    if lacks_factor(token.user, by_proxy=by_proxy):
         raise TokenRefused(token, "The bearer token's user has to set up a second factor first, on the account page.")
     limit_access(token.user, _PERMISSIONS.get(token.scope), token.environment_ids)
     _note_use(token, address, now)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY
 from django.contrib.auth.backends import BaseBackend
 from django.contrib.auth.models import User
 from django.http import HttpRequest
@@ -48,6 +49,12 @@ class ProxyBackend(BaseBackend):
     def get_user(self, user_id: int) -> User | None:
         """Return the user of a session while the account is active and the header is set; their roles come along."""
         return user_of_session(user_id) if settings.LOGIN_PROXY_HEADER else None
+
+
+def is_of_proxy(request: HttpRequest) -> bool:
+    """Tell whether it was a proxy that opened the request's session."""
+    backend = f"{ProxyBackend.__module__}.{ProxyBackend.__qualname__}"
+    return request.session.get(BACKEND_SESSION_KEY) == backend
 
 
 def _header(request: HttpRequest, name: str) -> str:

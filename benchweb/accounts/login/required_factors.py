@@ -1,7 +1,6 @@
 """Who has to have a second factor before they do anything else; a setting of the site says whom it concerns."""
 
 from allauth.mfa.utils import is_mfa_enabled
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -18,16 +17,14 @@ class Required(models.TextChoices):
     ALL = "all", _("Everybody")
 
 
-def lacks_factor(user: User) -> bool:
+def lacks_factor(user: User, *, by_proxy: bool) -> bool:
     """Tell whether somebody has to set up a second factor first; no query where none is required.
 
-    Whom a proxy logs in is the proxy's to ask: they have no password here, and no factor is ever asked for.
+    Whom a proxy logged in is the proxy's to ask; a session of theirs that was opened otherwise is ours.
     """
     required = site_setting("SECOND_FACTOR")
-    if required == Required.NOBODY or is_service(user):
+    if by_proxy or required == Required.NOBODY or is_service(user):
         return False
     if required == Required.ADMINS and not access_of(user).may(Permission.ADMIN):
-        return False
-    if settings.LOGIN_PROXY_HEADER and not user.has_usable_password():
         return False
     return not is_mfa_enabled(user)

@@ -12,6 +12,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
 
+from benchweb.accounts.login.proxy import is_of_proxy
 from benchweb.accounts.login.required_factors import lacks_factor
 from benchweb.accounts.permissions import access_of
 from benchweb.accounts.roles.needs import Needs, needs_of
@@ -42,7 +43,7 @@ class PermissionMiddleware(MiddlewareMixin):
         note_user(request, request.user.pk)
         if not request.user.is_authenticated:
             return _to_log_in(request, stated)
-        if isinstance(request.user, User) and not _may_come_without_factor(request) and lacks_factor(request.user):
+        if not _may_come_without_factor(request) and _lacks_factor(request):
             return _to_factors(request, stated)
         stated.demand(access_of(request.user), request.method or "", named)
         return None
@@ -51,6 +52,10 @@ class PermissionMiddleware(MiddlewareMixin):
 def _may_come_without_factor(request: HttpRequest) -> bool:
     """Tell whether a page is one by which a second factor is set up; by others nothing can be done before."""
     return request.resolver_match is not None and request.resolver_match.url_name in _SET_UP
+
+
+def _lacks_factor(request: HttpRequest) -> bool:
+    return isinstance(request.user, User) and lacks_factor(request.user, by_proxy=is_of_proxy(request))
 
 
 def _to_factors(request: HttpRequest, stated: Needs) -> HttpResponse:

@@ -25,6 +25,7 @@ from benchweb.accounts import throttle
 from benchweb.accounts.addresses import client_address
 from benchweb.accounts.hashing import HashingBusyError
 from benchweb.accounts.login.password_reset import factor_warning_request
+from benchweb.accounts.login.proxy import is_of_proxy
 from benchweb.accounts.login.required_factors import lacks_factor
 from benchweb.accounts.sessions import logged_in_at
 from benchweb.web.login.adapters import is_password_the_same, refused
@@ -41,7 +42,7 @@ class Factors(IndexView):  # type: ignore[misc]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Say so."""
-        is_missing = lacks_factor(cast(User, self.request.user))
+        is_missing = lacks_factor(cast(User, self.request.user), by_proxy=is_of_proxy(self.request))
         return cast(dict[str, Any], super().get_context_data(**kwargs)) | {"is_missing": is_missing}
 
 

@@ -4,17 +4,15 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.contrib import auth
-from django.contrib.auth import BACKEND_SESSION_KEY
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 
-from benchweb.accounts.login.proxy import ProxyBackend, named_user, proxy_says_apply
+from benchweb.accounts.login.proxy import is_of_proxy, named_user, proxy_says_apply
 from benchweb.accounts.preferences import preferences_apply, preferences_of
 from benchweb.web.middleware.language import is_for_programs
 
 # As whom the proxy named the user of a session.
 _NAMED = "named_by_proxy"
-_BACKEND = f"{ProxyBackend.__module__}.{ProxyBackend.__qualname__}"
 
 
 class ProxyLoginMiddleware:
@@ -39,12 +37,11 @@ class ProxyLoginMiddleware:
 
 def _let_in(request: HttpRequest, name: str) -> User | None:
     """Make the session that of whom the proxy names; return them if they were logged in just now."""
-    is_of_proxy = request.session.get(BACKEND_SESSION_KEY) == _BACKEND
     if isinstance(request.user, User) and name and _is_of(request, name):
-        if is_of_proxy:
+        if is_of_proxy(request):
             proxy_says_apply(request, request.user)
         return None
-    if not name and not is_of_proxy:
+    if not name and not is_of_proxy(request):
         return None
     if request.user.is_authenticated:
         auth.logout(request)

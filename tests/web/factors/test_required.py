@@ -95,13 +95,25 @@ def test_the_tokens_refusal_says_what_to_do(vera: User, settings: Settings) -> N
     assert "has to set up a second factor first" in answer.json()["detail"]
 
 
-def test_service_accounts_and_whom_a_proxy_logs_in_have_none(admin: User, settings: Settings) -> None:
+def test_service_accounts_have_none(admin: User, settings: Settings) -> None:
     settings.SECOND_FACTOR = "all"
     assert by_token(service_account_create(name="export", role="viewer")) == 200
-    ann = User.objects.create_user("ann")
-    assert lacks_factor(ann)
-    settings.LOGIN_PROXY_HEADER = "X-Forwarded-User"
-    assert not lacks_factor(ann)
+
+
+def test_whom_a_proxy_logs_in_is_asked_there_and_who_comes_another_way_here(settings: Settings) -> None:
+    settings.SECOND_FACTOR, settings.DEFAULT_ROLE = "all", "viewer"
+    settings.LOGIN_PROXY_HEADER, settings.LOGIN_PROXIES = "X-Forwarded-User", ["10.0.0.5"]
+    by_proxy = Client(headers={"X-Forwarded-User": "ann"}, REMOTE_ADDR="10.0.0.5")
+    assert by_proxy.get("/hosts").status_code == 200
+    ann = User.objects.get(username="ann")
+    assert not ann.has_usable_password() and by_token(ann) == 200
+    # As by OpenID Connect or LDAP, which need no password here either.
+    other = Client()
+    other.force_login(ann, backend="benchweb.accounts.backend.PasswordBackend")
+    assert other.get("/hosts")["Location"] == "/account/factors"
+    assert "This site requires" in other.get("/account/factors").content.decode()
+    settings.LOGIN_PROXY_HEADER = ""
+    assert by_token(ann) == 401
 
 
 def test_an_admin_chooses_it_on_the_page(
@@ -118,7 +130,7 @@ def test_without_the_requirement_it_costs_no_query(
 ) -> None:
     access_of(vera)
     with django_assert_num_queries(0):
-        assert not lacks_factor(vera)
+        assert not lacks_factor(vera, by_proxy=False)
 
 
 def test_a_requirement_that_there_is_not_stops_the_start(settings: Settings) -> None:
