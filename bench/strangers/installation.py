@@ -25,7 +25,7 @@ from bench.strangers.wire import Door
 from benchweb.ops.running import processes
 from benchweb.ops.setup.home import PROJECT
 
-READER, SECOND, SHARE_PASSWORD = "reader", "second", "of the link"
+READER, SECOND, SHARE_PASSWORD = "reader", "second", "of the link"  # pragma: allowlist secret
 PASSWORD = "a long one of the bench"  # pragma: allowlist secret
 OWN_ADDRESS, STRANGERS_ADDRESS = "198.51.100.7", "127.0.0.2"
 STRANGERS_ADDRESSES = [f"203.0.113.{number}" for number in range(1, 25)]
