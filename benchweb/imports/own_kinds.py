@@ -39,7 +39,9 @@ def _stored() -> Definitions:
     rows = list(OwnKind.objects.order_by("pk"))
     metrics = {row.key: _metric(row) for row in OwnMetric.objects.all()} if rows else {}
     known = {**metrics, **catalog().test_metrics}
-    return Definitions({row.name: _kind(row, known) for row in rows}, metrics)
+    # A kind whose metrics were all deleted has nothing to show: no page draws a kind without one.
+    measuring = [row for row in rows if any(key in known for key in row.metrics)]
+    return Definitions({row.name: _kind(row, known) for row in measuring}, metrics)
 
 
 definitions = Followed(_stored, unread=NONE)

@@ -132,4 +132,4 @@ def test_letting_in_costs_no_query(db: None, django_assert_num_queries: DjangoAs
     client = client_of(user_of(Role.VIEWER))
     # The session and its user, with their roles.
     with django_assert_num_queries(2):
-        client.get("/account/password")
+        client.get("/account/mail")

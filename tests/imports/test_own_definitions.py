@@ -14,7 +14,7 @@ from benchweb.accounts.services import token_create
 from benchweb.catalog import catalog
 from benchweb.hosts.models import Pair
 from benchweb.imports.models import OwnKind, OwnMetric
-from benchweb.imports.own_kinds import MetricDefinition, define
+from benchweb.imports.own_kinds import MetricDefinition, define, definitions
 from benchweb.imports.own_rules import Definer, DefinitionRefused
 from benchweb.imports.services import ImportRefused, import_results, preview
 from benchweb.regressions.models import Alert, AlertSeries, Threshold
@@ -215,6 +215,13 @@ def test_what_is_deleted_is_named_before_and_leaves_nothing(api: ApiClient, lab:
         {"OwnKind": 0, "Result": 0} if path == "own-kinds" else {"OwnMetric": 0}
     )
     assert not any(metrics for metrics in Result.objects.values_list("metrics", flat=True))
+
+
+def test_a_kind_that_is_left_without_a_metric_harms_no_page(lab: Pair, signed_in: Client) -> None:
+    OwnKind.objects.create(name="own.empty", label="Empty", metrics=["gone_seconds"], parameters={})
+    definitions.read_now()
+    for address in ("/", "/pairs", f"/pairs/{lab.pk}", "/runs", "/history", "/matrix", "/launch", "/own-kinds"):
+        assert signed_in.get(address).status_code == 200, address
 
 
 def test_a_name_is_free_again_once_it_is_deleted_and_old_runs_are_not_read_by_it(
