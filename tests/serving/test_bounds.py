@@ -5,7 +5,7 @@ import random
 import socket
 import time
 from collections import Counter
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection, HTTPResponse
 from io import BytesIO
@@ -29,13 +29,7 @@ from benchweb.common.exchange import ended_event, note_user
 from benchweb.serving import bounds
 from benchweb.serving.bounds import Bounded
 from tests.factories import make_user
-
-
-def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine in a thread of its own: a browser's test leaves a running loop in this one."""
-    with ThreadPoolExecutor(1) as threads:
-        return threads.submit(asyncio.run, coroutine).result()
-
+from tests.serving.loops import run
 
 MIB = 1024 * 1024
 Messages = list[dict[str, Any]]

@@ -18,6 +18,7 @@ from uvicorn.server import ServerState
 
 from benchweb.serving.connections import HEAD_BYTES, HEAD_SECONDS, PIPELINED_REQUESTS, BoundedProtocol
 from tests.conftest import ROOT
+from tests.serving.loops import run
 
 # An application of its own, so that nothing but connections is tried: it reads the body and says how long it was.
 SERVED = """
@@ -232,7 +233,7 @@ def test_each_of_many_that_come_at_once_has_another_closed_for_it(monkeypatch: p
             protocol.connection_lost(None)
         return aborted
 
-    assert asyncio.run(connected()) == [True] * 30 + [False] * 10
+    assert run(connected()) == [True] * 30 + [False] * 10
     assert (BoundedProtocol._open, BoundedProtocol._silent, BoundedProtocol._sending) == (0, {}, {})
 
 
