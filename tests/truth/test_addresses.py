@@ -9,7 +9,7 @@ import pytest
 from bench.truth.ground.topology import SINK_ADDRESS, SOURCE_ADDRESS
 from bench.truth.ground.wire import build, wired
 
-pytestmark = pytest.mark.needs("Rust", "network namespaces")
+pytestmark = pytest.mark.needs("Rust", "network namespaces", "nftables")
 
 # Of the same network as the sink's.
 OTHER_ADDRESS = SINK_ADDRESS.rsplit(".", 1)[0] + ".77"

@@ -9,7 +9,7 @@ import pytest
 from bench.truth.ground.topology import SINK_ADDRESS, Link, Namespace
 from bench.truth.ground.wire import build, wired
 
-pytestmark = pytest.mark.needs("Rust", "network namespaces")
+pytestmark = pytest.mark.needs("Rust", "network namespaces", "nftables")
 
 TEST_FAILED = 5
 

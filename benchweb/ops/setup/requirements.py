@@ -148,6 +148,12 @@ REQUIREMENTS = (
         ("test",),
     ),
     Requirement(
+        "nftables",
+        lambda: bool(shutil.which("nft") or shutil.which("/usr/sbin/nft")),
+        ("nftables",),
+        ("test",),
+    ),
+    Requirement(
         "network namespaces",
         lambda: os.geteuid() == 0 and Path("/dev/net/tun").exists() and by_name("ip").is_met(),
         ("iproute2",),
