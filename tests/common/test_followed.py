@@ -12,7 +12,7 @@ from bench.regressions.judged import JudgedSeries
 from bench.regressions.series import Nights
 from benchweb.catalog import catalog
 from benchweb.common.followed import READ_AGAIN_SECONDS, Followed
-from benchweb.imports.models import OwnKind
+from benchweb.imports.models import OwnKind, OwnMetric
 from benchweb.imports.own_kinds import definitions
 from benchweb.site.models import SiteSetting
 from benchweb.site.values import chosen, site_setting
@@ -41,7 +41,8 @@ def held_by(server: "subprocess.Popen[bytes]") -> str:
 
 
 def define_kind() -> None:
-    OwnKind.objects.create(name="own.boot", label="Boot", metrics=[], parameters={})
+    metric = OwnMetric.objects.create(key="own_boot_seconds", label="Boot", unit="s", better="lower")
+    OwnKind.objects.create(name="own.boot", label="Boot", metrics=[metric.key], parameters={})
 
 
 @pytest.mark.parametrize("process", STARTS)
