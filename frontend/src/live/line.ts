@@ -16,18 +16,30 @@ export function openLine(worker: string, tell: Tell, again: () => void): Line {
   return hasLocks() ? leadingTab(tell, again) : ownLine(tell);
 }
 
+// A page asks every 10 s, and each asking but the first is answered at once: a worker that misses two is none.
+const MOST_UNANSWERED = 2;
+
 function workerLine(address: string, tell: Tell, again: () => void): Line {
   const worker = new SharedWorker(address, { name: "benchweb live" });
   let other: Line | null = null;
-  worker.port.onmessage = ({ data }: MessageEvent<Parameters<Tell>[0]>) => tell(data);
-  // The worker's script can't be loaded, as when the server was upgraded meanwhile: do without it.
-  worker.onerror = () => {
+  let unanswered = 0;
+  worker.port.onmessage = ({ data }: MessageEvent<Parameters<Tell>[0]>) => {
+    unanswered = 0;
+    tell(data);
+  };
+  const doWithout = (): void => {
     hasWorker = false;
     other ??= openLine(address, tell, again);
     again();
   };
+  // The worker's script can't be loaded, as when the server was upgraded meanwhile; a browser doesn't always tell.
+  worker.onerror = doWithout;
   return {
-    ask: (asked) => (other ? other.ask(asked) : worker.port.postMessage(asked)),
+    ask(asked) {
+      if (other) other.ask(asked);
+      else if (asked.type === "join" && ++unanswered > MOST_UNANSWERED) doWithout();
+      else worker.port.postMessage(asked);
+    },
     close() {
       worker.port.postMessage({ type: "leave" } satisfies Asked);
       worker.port.close();

@@ -115,6 +115,14 @@ def test_a_hidden_tab_lets_go_and_is_told_what_it_missed_when_it_is_seen_again(b
     rows_are([browsing], 2)
 
 
+def test_a_tab_does_without_a_shared_worker_that_never_answers(page: Page, run: Run) -> None:
+    silent = "window.SharedWorker = class { port = { postMessage() {}, close() {} }; };"
+    page.context.add_init_script(silent)
+    log_in(page)
+    tell(run, 0)
+    rows_are([opened(page, run)], 1)
+
+
 def show(page: Page, *, is_hidden: bool) -> None:
     """Hide the page or show it again, as a change of the tab does; a browser without a screen shows them all."""
     script = "Object.defineProperty(document, 'hidden', {value: %s, configurable: true})"
