@@ -1,11 +1,13 @@
 """What opens an account beside its password: sessions, API tokens and passkeys. They end with the password."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from allauth.mfa.models import Authenticator
 from allauth.mfa.utils import is_mfa_enabled
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 
 from benchweb.accounts import throttle
 from benchweb.accounts.models import ApiToken, UserSession
@@ -50,5 +52,6 @@ def credentials_end(
             Authenticator.objects.filter(user=user).delete()
 
 
-def _passkeys(user: User):  # type: ignore[no-untyped-def]
-    return Authenticator.objects.filter(user=user, type=Authenticator.Type.WEBAUTHN)
+def _passkeys(user: User) -> QuerySet[Any]:
+    passkeys: QuerySet[Any] = Authenticator.objects.filter(user=user, type=Authenticator.Type.WEBAUTHN)
+    return passkeys
