@@ -1,6 +1,9 @@
-"""The house's own rules: a layer for every module."""
+"""The house's own rules: a layer for every module, one meaning for every class name."""
 
+import ast
 import tomllib
+from collections import Counter
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -9,6 +12,71 @@ import pytest
 _HOUSE = Path(__file__).parent.parent
 # Each root's children must stand in a layer; `benchweb.common` is no layer itself: its modules are.
 _LAYERED = ("benchweb", "benchweb.common", "benchweb.web", "benchweb.charts", "workers")
+# Django's words for what belongs to a command or a model: `Meta` anywhere, `Delivery.State` beside `Alert.State`.
+_DJANGO_NAMES = {"Command"}
+_DJANGO_NESTED_NAMES = {"Meta", "State", "Kind"}
+# Class names that still have two meanings: the list only gets shorter.
+_STILL_TWICE: set[str] = {
+    "Action",
+    "AlertLine",
+    "AlertRow",
+    "Answer",
+    "Baseline",
+    "Break",
+    "Cell",
+    "Change",
+    "Channel",
+    "Choice",
+    "Column",
+    "Combination",
+    "CompareQuery",
+    "Difference",
+    "DisplayedRow",
+    "Document",
+    "EndpointAvailability",
+    "EndpointChange",
+    "Entry",
+    "Event",
+    "Figure",
+    "Finding",
+    "Group",
+    "Headline",
+    "History",
+    "Interval",
+    "Lanes",
+    "Limit",
+    "Line",
+    "Lines",
+    "Listening",
+    "Load",
+    "LocalTimeField",
+    "MailAddressForm",
+    "Marks",
+    "Measure",
+    "Measured",
+    "MeshBody",
+    "Message",
+    "Night",
+    "Outcome",
+    "Part",
+    "Path",
+    "Period",
+    "Preview",
+    "Problem",
+    "Reading",
+    "Room",
+    "Rule",
+    "RunState",
+    "Scope",
+    "Section",
+    "Sensitivity",
+    "Severity",
+    "Span",
+    "Step",
+    "Table",
+    "Verdict",
+    "Written",
+}
 
 
 def _layered_modules() -> set[str]:
@@ -45,3 +113,18 @@ def test_types_are_checked_strictly_in_all_python() -> None:
     assert [pattern for pattern in mypy["exclude"] if pattern != "migrations/"] == []
     # Only for libraries without types.
     assert [each for each in mypy["overrides"] if set(each) != {"module", "ignore_missing_imports"}] == []
+
+
+def _class_names(tree: ast.AST, skipped: set[str]) -> Iterator[str]:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ClassDef):
+            if not node.name.startswith("_") and node.name not in skipped:
+                yield node.name
+            yield from _class_names(node, _DJANGO_NESTED_NAMES)
+
+
+def test_a_public_class_name_has_one_meaning() -> None:
+    files = [*_HOUSE.glob("benchweb/**/*.py"), *_HOUSE.glob("workers/**/*.py")]
+    trees = [ast.parse(file.read_bytes()) for file in files if file.parent.name != "migrations"]
+    names = Counter(chain.from_iterable(_class_names(tree, _DJANGO_NAMES) for tree in trees))
+    assert sorted(name for name, count in names.items() if count > 1) == sorted(_STILL_TWICE)
