@@ -26,8 +26,8 @@ from benchweb.accounts.roles.needs import Needs, needs_by_method, open_to_all
 from benchweb.api.authentication import BearerToken, beyond_bounds, refused
 from benchweb.api.parser import too_large
 from benchweb.api.problems import MEDIA_TYPE, FieldError, Problem, invalid_fields, problem_response
-from benchweb.charts.moments import rfc3339
 from benchweb.common.database_faults import took_too_long
+from benchweb.documents.moments import rfc3339
 from benchweb.hosts.errors import HostsError
 from benchweb.labels import LabelError
 from benchweb.notifications.errors import NotificationError

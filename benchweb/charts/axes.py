@@ -10,8 +10,8 @@ from django.utils.translation import pgettext
 from benchweb.catalog import Chart, Kind, Metric, Parameter, nested_words, value_text
 from benchweb.catalog.translation import unknown_words
 from benchweb.charts.lines import Sweep, ordered, sort_key
-from benchweb.charts.spec import Axis
 from benchweb.common.formatting import setting
+from benchweb.documents.charts import Axis
 from benchweb.results.selectors import TrialRow
 
 # More labels than this overlap on a phone.

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from benchweb.catalog import nested_text
-from benchweb.charts.moments import rfc3339
+from benchweb.documents.moments import rfc3339
 
 # What a spreadsheet takes for the start of a formula; in East Asian languages full-width signs are taken too.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "＝", "＋", "－", "＠")

@@ -13,8 +13,8 @@ from django.utils.translation import get_language, gettext_noop, pgettext
 from django.utils.translation import gettext as _
 
 from benchweb.charts.lines import Palette
-from benchweb.charts.moments import rfc3339
-from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec, ChartTable, ReferenceLine
+from benchweb.documents.charts import Axis, ChartPoint, ChartSeries, ChartSpec, ChartTable, ReferenceLine
+from benchweb.documents.moments import rfc3339
 from benchweb.hosts.checks.indicators import Hour, Indicators, Measured, indicators
 
 _X = Axis(label=gettext_noop("Time"), unit="", scale="time")

@@ -11,7 +11,7 @@ from benchweb.catalog import Kind, Metric, Parameter, nested_words
 from benchweb.catalog.parts import TOOL
 from benchweb.catalog.reasons import Reason, joined
 from benchweb.catalog.translation import reason_text
-from benchweb.charts.spec import ChartPoint
+from benchweb.documents.charts import ChartPoint
 from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import OPEN_STATES
 from benchweb.statistics import summary

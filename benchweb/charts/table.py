@@ -7,7 +7,7 @@ from typing import NamedTuple
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from benchweb.charts.spec import Axis, ChartSeries, ChartTable
+from benchweb.documents.charts import Axis, ChartSeries, ChartTable
 
 
 def chart_table(

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from benchweb.charts.comparison.charts import DrawnRun, comparison_charts
 from benchweb.charts.run.charts import trial_charts
-from benchweb.charts.spec import ChartSpec
+from benchweb.documents.charts import ChartSpec
 from benchweb.reports.document import Document, Section
 from benchweb.reports.models import Report
 from benchweb.reports.reported import ReportedRun, reported_runs

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from benchweb.charts.spec import ChartSpec
+from benchweb.documents.charts import ChartSpec
 
 
 @dataclass(frozen=True)

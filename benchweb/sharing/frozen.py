@@ -18,7 +18,7 @@ from benchweb.charts.run.confidence import displayed_combinations
 from benchweb.charts.run.export import Content, csv_of, json_of
 from benchweb.charts.run.reproduce import TrialCommand, run_commands
 from benchweb.charts.run.verdict import Headline, Verdict, limit_words, metric_headlines, verdict
-from benchweb.charts.spec import charts_text
+from benchweb.documents.charts import charts_text
 from benchweb.hosts.facts.mtu import mtu_words
 from benchweb.results.confidence import run_confidence
 from benchweb.results.selectors import TrialRow

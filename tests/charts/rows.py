@@ -4,9 +4,9 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from benchweb.charts.moments import rfc3339
 from benchweb.charts.run.charts import trial_charts
-from benchweb.charts.spec import ChartPoint, ChartSeries, ChartSpec
+from benchweb.documents.charts import ChartPoint, ChartSeries, ChartSpec
+from benchweb.documents.moments import rfc3339
 from benchweb.results.selectors import TrialRow
 
 _indexes = count(1)

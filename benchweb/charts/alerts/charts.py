@@ -16,9 +16,9 @@ from benchweb.charts.history.charts import history
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.history.series import setting_parts
 from benchweb.charts.lines import COLORS, marker_of
-from benchweb.charts.moments import rfc3339
-from benchweb.charts.spec import Axis, ChartBand, ChartRing, ChartSeries, ChartSpec, Measured
 from benchweb.charts.table import chart_table
+from benchweb.documents.charts import Axis, ChartBand, ChartRing, ChartSeries, ChartSpec, Measured
+from benchweb.documents.moments import rfc3339
 from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.regressions.selectors import parts_named_first
 

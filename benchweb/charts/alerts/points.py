@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from benchweb.charts.spec import Measured
 from benchweb.common.rows import fetch
+from benchweb.documents.charts import Measured
 
 # On each side of the first bad run: what was judged, and what came of it.
 RUNS_BEFORE = 40

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from django.db.models import Q
 
-from benchweb.charts.moments import rfc3339
-from benchweb.charts.spec import ChartLevel, ChartMark, Measured
+from benchweb.documents.charts import ChartLevel, ChartMark, Measured
+from benchweb.documents.moments import rfc3339
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
 from benchweb.regressions.words import alert_title
 

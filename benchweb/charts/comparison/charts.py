@@ -10,8 +10,8 @@ from benchweb.catalog import Chart, catalog
 from benchweb.charts import axes
 from benchweb.charts.lines import COLORS, MARKERS, Sweep, point, sweeps
 from benchweb.charts.percentiles import percentile_names
-from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec, Dash
 from benchweb.charts.table import chart_table
+from benchweb.documents.charts import Axis, ChartPoint, ChartSeries, ChartSpec, Dash
 from benchweb.results.selectors import TrialRow
 
 # Without colours runs are told apart by their dashes, as combinations of parameters are by their markers.

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from benchweb.charts.comparison.charts import DrawnRun, comparison_charts
 from benchweb.charts.comparison.rows import RunsComparison, compare_runs, metrics_shown
 from benchweb.charts.comparison.sides import Side, SideError, named_sides, read_side, side_labels
-from benchweb.charts.spec import ChartSpec
+from benchweb.documents.charts import ChartSpec
 from benchweb.results.run_sets.samples import samples
 from benchweb.results.run_sets.sets import Sample
 

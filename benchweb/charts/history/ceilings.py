@@ -6,8 +6,8 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from benchweb.charts.moments import rfc3339
-from benchweb.charts.spec import ReferenceLine
+from benchweb.documents.charts import ReferenceLine
+from benchweb.documents.moments import rfc3339
 
 # From when until when a value held; None is the end of what is looked at.
 Held = tuple[datetime | None, datetime | None]

@@ -14,7 +14,7 @@ from benchweb.charts.history.marks import Marks, annotations_on, facts_of
 from benchweb.charts.history.points import history_points
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.history.series import Selection, chosen_lines, selection_of
-from benchweb.charts.spec import ChartSpec
+from benchweb.documents.charts import ChartSpec
 
 
 @dataclass(frozen=True)

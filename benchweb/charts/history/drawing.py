@@ -20,9 +20,9 @@ from benchweb.charts.history.marks import Marks, marks_of
 from benchweb.charts.history.points import HistoryPoints, Step
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.history.series import Selection, common_words, line_names, line_parts
-from benchweb.charts.moments import rfc3339, rfc3339_all
 from benchweb.charts.percentiles import percentile_names
-from benchweb.charts.spec import (
+from benchweb.charts.table import chart_table
+from benchweb.documents.charts import (
     Axis,
     ChartBand,
     ChartPoint,
@@ -32,7 +32,7 @@ from benchweb.charts.spec import (
     Measured,
     ReferenceLine,
 )
-from benchweb.charts.table import chart_table
+from benchweb.documents.moments import rfc3339, rfc3339_all
 
 # Since when something holds of which nobody knows.
 _EVER = datetime.min.replace(tzinfo=UTC)

@@ -8,7 +8,7 @@ from benchweb.charts.export import PAIR_IDS, Line, cell, pair_ids
 from benchweb.charts.history.lines import HistoryLine
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.history.series import Selection
-from benchweb.charts.moments import rfc3339
+from benchweb.documents.moments import rfc3339
 from benchweb.results.selectors import point_parts
 
 _COLUMNS = ("series", "pair", "environment", "kind", "parameters", "metric", "unit", "at", "value", "run", "trial")

@@ -15,8 +15,8 @@ from benchweb.catalog.reasons import reason_of
 from benchweb.catalog.translation import reason_text
 from benchweb.charts.history.lines import HistoryLine, LinePair, keys_of_versions
 from benchweb.charts.history.points import Step
-from benchweb.charts.spec import Measured
 from benchweb.common.rows import fetch, literals
+from benchweb.documents.charts import Measured
 from benchweb.runs.models import FAULTY_STATES
 from benchweb.state_words import state_word
 

@@ -11,9 +11,9 @@ from benchweb.catalog import Kind, Parameter, catalog
 from benchweb.charts.history.choices import parameter_value
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.lines import COLORS, marker_of
-from benchweb.charts.spec import Dash
 from benchweb.common.cache import remember
 from benchweb.common.rows import fetch
+from benchweb.documents.charts import Dash
 from benchweb.hosts.models import endpoint_label, pair_label
 from benchweb.hosts.pairs import with_pairs
 from benchweb.plans.expansion import expanded

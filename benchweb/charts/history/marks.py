@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from benchweb.annotations.selectors import AnnotationRow, annotations_between
 from benchweb.charts.history.lines import HistoryLine, LineEnd
-from benchweb.charts.moments import rfc3339, rfc3339_all
-from benchweb.charts.spec import ChartMark
 from benchweb.common.cache import remember
 from benchweb.common.rows import fetch
+from benchweb.documents.charts import ChartMark
+from benchweb.documents.moments import rfc3339, rfc3339_all
 from benchweb.hosts.facts.changes import Documents, SeenFacts, fact_changes, fact_turns
 from benchweb.hosts.facts.differences import Document
 from benchweb.hosts.facts.interfaces import traffic_of

@@ -7,8 +7,8 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from benchweb.charts.spec import Measured
 from benchweb.common.rows import fetch
+from benchweb.documents.charts import Measured
 
 # The longest that each of them is.
 STEPS = {

@@ -8,8 +8,8 @@ from typing import Literal, TypeVar, get_args
 
 from django.utils.dateparse import parse_datetime
 
-from benchweb.charts.moments import rfc3339
 from benchweb.common.rows import row_id
+from benchweb.documents.moments import rfc3339
 
 View = Literal["time", "heat", "sizes"]
 Split = Literal["", "pair", "host", "environment"]

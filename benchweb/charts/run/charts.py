@@ -11,8 +11,8 @@ from benchweb.charts import axes
 from benchweb.charts.export import pair_ids
 from benchweb.charts.lines import Palette, Sweep, is_sent, point, sweeps, variant
 from benchweb.charts.percentiles import percentile_names
-from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec, ReferenceLine
 from benchweb.charts.table import chart_table
+from benchweb.documents.charts import Axis, ChartPoint, ChartSeries, ChartSpec, ReferenceLine
 from benchweb.hosts.models import Pair
 from benchweb.results.selectors import TrialRow, trial_rows
 from benchweb.runs.models import OPEN_STATES, Run

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from benchweb.catalog import catalog
 from benchweb.catalog.reasons import reason_items
 from benchweb.charts.export import PAIR_IDS, Line, cell, pair_ids
-from benchweb.charts.moments import rfc3339
 from benchweb.charts.run.confidence import confidence_document
+from benchweb.documents.moments import rfc3339
 from benchweb.hosts.models import Endpoint
 from benchweb.results.confidence import RunConfidence, run_confidence
 from benchweb.results.models import Result

@@ -18,8 +18,8 @@ from benchweb.charts.lines import Palette
 from benchweb.charts.sizes.lines import MOST_OVERLAID, SizeLine, SizeLines, size_lines
 from benchweb.charts.sizes.points import SizePoint, SizePoints, Times, night_points, size_points
 from benchweb.charts.sizes.words import hollow_words, line_words, point_words, untold_words
-from benchweb.charts.spec import Axis, ChartPoint, ChartSeries, ChartSpec
 from benchweb.charts.table import chart_table
+from benchweb.documents.charts import Axis, ChartPoint, ChartSeries, ChartSpec
 
 _DATES = 6
 # What lines are told apart by, or put together over, on purpose.

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from benchweb.catalog import catalog
-from benchweb.charts.moments import rfc3339
 from benchweb.charts.tools.measurements import measurements
+from benchweb.documents.moments import rfc3339
 from benchweb.results.selectors import trial_rows
 from benchweb.runs.models import Run
 from benchweb.toolprints.iperf3_document import run_documents

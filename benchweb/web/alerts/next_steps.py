@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from benchweb.charts.comparison.sides import sides_query
-from benchweb.charts.moments import rfc3339
+from benchweb.documents.moments import rfc3339
 from benchweb.regressions.models import Alert, AlertSeries
 
 _COMPARED_BEFORE = timedelta(days=30)

@@ -13,7 +13,7 @@ from benchweb.catalog.translation import reason_text
 from benchweb.charts.comparison.charts import DrawnRun, comparison_charts
 from benchweb.charts.comparison.rows import Entry, Measure, RunsComparison, compare_runs, left_the_catalog, narrowed
 from benchweb.charts.export import pair_ids
-from benchweb.charts.spec import ChartSpec
+from benchweb.documents.charts import ChartSpec
 from benchweb.results.selectors import TrialRow, facts_of_runs, trial_rows_of_runs
 from benchweb.runs.models import OPEN_STATES, Run
 from benchweb.runs.selectors import runs_named

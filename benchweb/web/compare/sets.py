@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 from benchweb.catalog import catalog
 from benchweb.charts.comparison.rows import RunsComparison, narrowed
 from benchweb.charts.comparison.sets import ReadSides, compare_sets, sets_charts
-from benchweb.charts.spec import ChartSpec
+from benchweb.documents.charts import ChartSpec
 from benchweb.results.run_sets.sets import Sample
 from benchweb.web.compare.headline import Headline, headline
 from benchweb.web.compare.page import DisplayedRow, displayed_entry

@@ -18,8 +18,8 @@ from benchweb.accounts.roles.needs import needs
 from benchweb.charts.comparison.export import comparison_csv, comparison_document, sets_csv, sets_document
 from benchweb.charts.comparison.rows import RunsComparison, compare_runs, narrowed
 from benchweb.charts.comparison.sets import ReadSides, compare_sets, read_sides, sets_charts, sides_document
-from benchweb.charts.moments import rfc3339
 from benchweb.common.rows import row_id
+from benchweb.documents.moments import rfc3339
 from benchweb.plans.expansion import PlanError
 from benchweb.plans.services import version_repeated
 from benchweb.results.selectors import trial_rows_of_runs

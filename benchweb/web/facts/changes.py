@@ -9,8 +9,8 @@ from django.http import QueryDict
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import pgettext
 
-from benchweb.charts.moments import rfc3339
 from benchweb.common.rows import row_id
+from benchweb.documents.moments import rfc3339
 from benchweb.hosts.facts.differences import FACTS, FactDifference
 from benchweb.hosts.facts.fleet import ChangePlace, ChangesPage, ChangesWanted, EndpointChange, changes_page
 from benchweb.hosts.models import Host

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.urls import reverse
 
 from benchweb.charts.comparison.sides import sides_query
-from benchweb.charts.moments import rfc3339
+from benchweb.documents.moments import rfc3339
 from benchweb.hosts.facts.differences import FactDifference
 from benchweb.hosts.facts.values import FACTS
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
-from benchweb.charts.moments import rfc3339
+from benchweb.documents.moments import rfc3339
 from benchweb.hosts.facts.changes import SeenFacts, fact_changes
 from benchweb.hosts.facts.interfaces import used_by
 from benchweb.hosts.models import Endpoint, Facts

@@ -20,9 +20,9 @@ from benchweb.charts.history.lines import HistoryLine
 from benchweb.charts.history.marks import Change
 from benchweb.charts.history.query import PERIODS, HistoryQuery, history_query
 from benchweb.charts.history.series import chosen_lines, selection_of, with_series
-from benchweb.charts.moments import rfc3339
 from benchweb.charts.sizes.charts import size_charts, swept_parameter
-from benchweb.charts.spec import ChartSpec
+from benchweb.documents.charts import ChartSpec
+from benchweb.documents.moments import rfc3339
 from benchweb.web.shared.zones import reader_zone
 
 

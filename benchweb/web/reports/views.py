@@ -15,9 +15,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
-from benchweb.charts.spec import charts_text
 from benchweb.common.downloads import download
 from benchweb.common.names import searched
+from benchweb.documents.charts import charts_text
 from benchweb.reports.content import report_document
 from benchweb.reports.markdown import report_markdown
 from benchweb.reports.models import Report

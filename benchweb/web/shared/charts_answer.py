@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django.http import HttpResponse
 
-from benchweb.charts.spec import ChartSpec, charts_text
+from benchweb.documents.charts import ChartSpec, charts_text
 
 
 def charts_answer(charts: Sequence[ChartSpec]) -> HttpResponse:

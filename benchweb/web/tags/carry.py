@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
-from benchweb.charts.spec import ChartSpec, charts_text
+from benchweb.documents.charts import ChartSpec, charts_text
 
 register = template.Library()
 # As Django's json_script does: inside a string of JSON these say the same.

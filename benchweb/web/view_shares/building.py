@@ -16,8 +16,8 @@ from django.utils.translation import ngettext
 from benchweb.catalog import catalog
 from benchweb.catalog.translation import reason_text
 from benchweb.charts.alerts.charts import alert_charts
-from benchweb.charts.spec import ChartSpec, charts_text
 from benchweb.common.formatting import quantity, repetitions
+from benchweb.documents.charts import ChartSpec, charts_text
 from benchweb.hosts.models import Pair
 from benchweb.regressions.models import Alert
 from benchweb.regressions.selectors import alerts

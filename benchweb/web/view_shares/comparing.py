@@ -6,8 +6,8 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from benchweb.charts.comparison.sets import read_sides
-from benchweb.charts.spec import ChartSpec
 from benchweb.common.formatting import quantity, repetitions
+from benchweb.documents.charts import ChartSpec
 from benchweb.sharing.frozen_views import FrozenTable
 from benchweb.web.compare.headline import Headline
 from benchweb.web.compare.page import DisplayedEntry, DisplayedRow, comparison, requested_runs

@@ -1,4 +1,4 @@
-// The chart specification as benchweb/charts/spec.py writes it.
+// The chart specification as benchweb/documents/charts.py writes it.
 
 export type Scale = "linear" | "log2" | "log" | "symlog" | "category" | "time";
 

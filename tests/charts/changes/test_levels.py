@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from benchweb.charts.changes.levels import Changes, changes_of_series, interval_of, levels_of
-from benchweb.charts.spec import Measured
+from benchweb.documents.charts import Measured
 from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.results.models import RunFigure
 from tests.factories import make_pair

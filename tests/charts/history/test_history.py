@@ -18,7 +18,7 @@ from benchweb.charts.history.points import history_points
 from benchweb.charts.history.query import history_query
 from benchweb.charts.history.series import with_series
 from benchweb.charts.lines import COLORS, marker_of
-from benchweb.charts.spec import ChartBand, ChartSeries
+from benchweb.documents.charts import ChartBand, ChartSeries
 from benchweb.hosts.models import Facts, Pair
 from benchweb.hosts.services import archive
 from benchweb.results import run_summaries as recents

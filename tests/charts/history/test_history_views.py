@@ -11,7 +11,7 @@ from benchweb.charts.history.heat.maps import heat_maps
 from benchweb.charts.history.query import HistoryQuery, history_query
 from benchweb.charts.history.series import chosen_lines, selection_of
 from benchweb.charts.sizes.charts import Sizes, size_charts
-from benchweb.charts.spec import ChartSpec
+from benchweb.documents.charts import ChartSpec
 from benchweb.hosts.models import Pair
 from benchweb.hosts.services import pair_create
 from benchweb.runs.models import State

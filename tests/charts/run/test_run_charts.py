@@ -11,7 +11,7 @@ from pytest_django import Settings
 from benchweb.catalog import catalog
 from benchweb.charts.run.charts import run_charts
 from benchweb.charts.run.verdict import run_verdict
-from benchweb.charts.spec import charts_text
+from benchweb.documents.charts import charts_text
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs.models import Run, State
 from benchweb.runs.selectors import runs_named

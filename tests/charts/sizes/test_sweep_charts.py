@@ -1,6 +1,6 @@
 """Charts over a swept parameter, with exact values from hand-made results."""
 
-from benchweb.charts.spec import Axis, ChartPoint
+from benchweb.documents.charts import Axis, ChartPoint
 from tests.charts.rows import charts, places, stream, trial
 
 

@@ -16,8 +16,8 @@ from benchweb.charts.history.heat.runs import LONGER_THAN_USUAL, bins_of, chosen
 from benchweb.charts.history.lines import HistoryLine
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.history.series import Selection, common_words, line_names, line_parts
-from benchweb.charts.moments import rfc3339
-from benchweb.charts.spec import Axis, ChartHeat, ChartPoint, ChartSeries, ChartSpec, ChartTable
+from benchweb.documents.charts import Axis, ChartHeat, ChartPoint, ChartSeries, ChartSpec, ChartTable
+from benchweb.documents.moments import rfc3339
 from benchweb.statistics.hdr import BINS_PER_OCTAVE, Bins
 
 # Each costs a third of a millisecond to decode; a page draws so many columns in all.

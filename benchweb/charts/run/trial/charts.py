@@ -8,8 +8,8 @@ from django.utils.translation import gettext_noop
 
 from benchweb.catalog import Metric, catalog
 from benchweb.charts.lines import Palette
-from benchweb.charts.spec import Axis, ChartBand, ChartPoint, ChartSeries, ChartSpec
 from benchweb.charts.table import chart_table
+from benchweb.documents.charts import Axis, ChartBand, ChartPoint, ChartSeries, ChartSpec
 from benchweb.results.course import MOST_DISPLAYED, extremes_of, is_count, thinned
 from benchweb.results.models import Result
 

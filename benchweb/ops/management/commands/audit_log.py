@@ -11,7 +11,7 @@ from django.forms.models import model_to_dict
 
 from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.audit.selectors import audit_parts
-from benchweb.charts.moments import rfc3339
+from benchweb.documents.moments import rfc3339
 
 _POLL_SECONDS = 1.0
 # A transaction that began earlier may end later: its entries have lower ids than others that are seen already.

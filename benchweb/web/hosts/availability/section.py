@@ -8,8 +8,8 @@ from django.utils import timezone
 from django.utils.translation import get_language
 
 from benchweb.charts.host_charts import host_charts
-from benchweb.charts.spec import ChartSpec
 from benchweb.common.formatting import duration
+from benchweb.documents.charts import ChartSpec
 from benchweb.hosts.checks.availability import (
     ANSWERED,
     STATES,
