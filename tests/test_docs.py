@@ -16,11 +16,15 @@ PAGES = [
     ROOT / "README.md",
     ROOT / "CHANGELOG.md",
     ROOT / "CONTRIBUTING.md",
+    ROOT / "SECURITY.md",
     *sorted(DOCS.rglob("*.md")),
     ROOT / "bench" / "README.md",
 ]
 MOST_PICTURE_BYTES = 120_000
 ARCHITECTURE_WORDS, DECISION_WORDS, UNRELEASED_ENTRIES = 1_200, 300, 25
+# They say in which file of the tree something is.
+GUIDES = [DOCS / "architecture.md", DOCS / "how-to" / "add-a-kind.md"]
+_PATH = re.compile(r"`((?:benchweb|workers|engine|frontend|tests)/[\w/.-]+)`")
 _LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
 
 
@@ -65,6 +69,12 @@ def test_what_is_new_is_told_in_few_words() -> None:
 
 def test_every_link_leads_to_a_file_and_a_heading() -> None:
     assert [link for page in PAGES for link in broken_links(page)] == []
+
+
+def test_every_file_that_a_guide_names_is_there() -> None:
+    named = {path for guide in GUIDES for path in _PATH.findall(guide.read_text(encoding="utf-8"))}
+    assert len(named) > 40
+    assert sorted(path for path in named if not (ROOT / path).exists() and "NAME" not in path) == []
 
 
 def test_the_index_leads_to_every_page() -> None:
