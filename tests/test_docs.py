@@ -18,7 +18,7 @@ PAGES = [
     ROOT / "CONTRIBUTING.md",
     ROOT / "SECURITY.md",
     *sorted(DOCS.rglob("*.md")),
-    ROOT / "bench" / "README.md",
+    *sorted((ROOT / "bench").rglob("*.md")),
 ]
 MOST_PICTURE_BYTES = 120_000
 ARCHITECTURE_WORDS, DECISION_WORDS, UNRELEASED_ENTRIES = 1_200, 300, 25
