@@ -19,6 +19,7 @@ PAGES = [
     ROOT / "SECURITY.md",
     *sorted(DOCS.rglob("*.md")),
     *sorted((ROOT / "bench").rglob("*.md")),
+    ROOT / "frontend" / "sketches" / "README.md",
 ]
 MOST_PICTURE_BYTES = 120_000
 ARCHITECTURE_WORDS, DECISION_WORDS, UNRELEASED_ENTRIES = 1_200, 300, 25
@@ -84,7 +85,7 @@ def test_the_index_leads_to_every_page() -> None:
 
 def test_every_page_is_in_one_of_four_parts() -> None:
     assert {page.name for page in DOCS.glob("*.md")} == FLAT
-    assert {folder.name for folder in DOCS.iterdir() if folder.is_dir()} == PARTS | {"decisions", "images", "ui"}
+    assert {folder.name for folder in DOCS.iterdir() if folder.is_dir()} == PARTS | {"decisions", "images"}
     assert all(any((DOCS / part).glob("*.md")) for part in PARTS)
 
 
@@ -103,7 +104,7 @@ def test_the_license_is_stated_alike_for_each_language() -> None:
 
 
 def test_each_sketch_stands_beside_a_small_picture_of_the_built_page() -> None:
-    folder = DOCS / "ui"
+    folder = ROOT / "frontend" / "sketches"
     sketches = {path.stem for path in folder.glob("*.svg")}
     pictures = {path.stem: path.stat().st_size for path in folder.glob("*.webp")}
     rows = re.findall(

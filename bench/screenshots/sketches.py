@@ -1,6 +1,6 @@
-"""Take a picture of each page that docs/ui sketches, of a dashboard of its own with the made-up nights of the alerts.
+"""Take a picture of each page that frontend/sketches sketches, of a dashboard of its own with the made-up nights of the alerts.
 
-    .venv/bin/python -m bench.screenshots.sketches [--out docs/ui] [--only NAME]…
+    .venv/bin/python -m bench.screenshots.sketches [--out frontend/sketches] [--only NAME]…
 
 A picture bears the name of its sketch, NAME.svg, and shows as much of the page as the sketch does. It fails where a
 sketch has no picture, or a picture more than 120 kB.
@@ -54,10 +54,10 @@ class Picture:
 def main() -> None:
     """Make the nights and take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=PROJECT / "docs/ui")
+    parser.add_argument("--out", type=Path, default=PROJECT / "frontend/sketches")
     parser.add_argument("--only", action="append", default=[], help="a sketch's name; may be repeated")
     arguments = parser.parse_args()
-    sketches = {path.stem for path in (PROJECT / "docs/ui").glob("*.svg")}
+    sketches = {path.stem for path in (PROJECT / "frontend/sketches").glob("*.svg")}
     if sketches != PICTURES.keys():
         raise SystemExit(f"without a sketch or a picture: {sorted(sketches ^ PICTURES.keys())}")
     with Rig() as rig, sync_playwright() as playwright:
