@@ -1,4 +1,4 @@
-"""Take a picture of each page that frontend/sketches sketches, of a dashboard of its own with the made-up nights of the alerts.
+"""Take a picture of each page in frontend/sketches, of a dashboard of its own with the made-up nights of the alerts.
 
     .venv/bin/python -m bench.screenshots.sketches [--out frontend/sketches] [--only NAME]…
 
