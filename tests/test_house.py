@@ -38,7 +38,6 @@ _STILL_TWICE: set[str] = {
     "Entry",
     "Event",
     "Figure",
-    "Finding",
     "Group",
     "Headline",
     "History",

@@ -12,7 +12,7 @@ from playwright.sync_api import Error, Page, expect
 
 from tests.processes import Engine
 
-PASSWORD = "lovelace-1815"
+PASSWORD = "lovelace-1815"  # pragma: allowlist secret
 # From the launch to the chart: claim, trials of half a second, ingest.
 RUN_MILLISECONDS = 240_000
 # A page with more stops than this before what it is about is no page for a keyboard.
