@@ -37,7 +37,7 @@ class ImportRefused(ValueError):
 
 
 @dataclass(frozen=True)
-class Preview:
+class ImportPreview:
     """What a text holds: what would become trials, what would not, and lines that weren't understood."""
 
     content: bytes
@@ -51,14 +51,14 @@ class Preview:
         return hashlib.sha256(self.content).hexdigest()
 
 
-def preview(content: bytes) -> Preview:
+def preview(content: bytes) -> ImportPreview:
     """Read a file without importing it; raise ToolFormatError for what can't be read at all."""
     document = read_bytes(content)
-    return Preview(content, document, *trials_of(document))
+    return ImportPreview(content, document, *trials_of(document))
 
 
 def import_results(
-    read: Preview,
+    read: ImportPreview,
     *,
     pair: Pair,
     at: datetime | None = None,
@@ -98,7 +98,7 @@ def import_results(
 
 @transaction.atomic
 def _written(
-    read: Preview, pair: Pair, began_at: datetime, file_name: str, user: User | None, *, is_judged: bool
+    read: ImportPreview, pair: Pair, began_at: datetime, file_name: str, user: User | None, *, is_judged: bool
 ) -> Import:
     by = Definer(user, pair.environment)
     trials = [_defined(trial, by) for trial in read.trials]
@@ -133,7 +133,7 @@ def _refuse_again(pair: Pair, digest: str) -> None:
         raise ImportRefused(_("This text is imported already, as run {run}.").format(run=existing.run_id), existing)
 
 
-def _version(read: Preview, file_name: str) -> PlanVersion:
+def _version(read: ImportPreview, file_name: str) -> PlanVersion:
     """Return the plan of this import alone, which is in no list."""
     name = stored_name(file_name)[:_LONGEST_NAME] or ", ".join(sorted(summary(read.trials)))
     steps = steps_of(read.trials)

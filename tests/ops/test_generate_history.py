@@ -41,7 +41,7 @@ UNTIL = datetime(2026, 3, 1, 12, tzinfo=UTC)
 POINTS_OF_A_RUN, TRIALS_OF_A_RUN = 3 * 116, 36
 
 
-def nights(pairs: int = 4, days: int = 3, seed: int = 1) -> synthetic.Written:
+def nights(pairs: int = 4, days: int = 3, seed: int = 1) -> synthetic.WrittenHistory:
     return synthetic.generate_nights(pairs=pairs, days=days, seed=seed, until=UNTIL)
 
 

@@ -22,7 +22,7 @@ router = Router(tags=["runs"])
 MOST_RUNS = MOST_SIDES
 
 
-class CompareQuery(BaseModel):
+class CompareParameters(BaseModel):
     runs: Annotated[str, Field(max_length=200, pattern=r"^\d{1,18}(,\d{1,18})+$", examples=["12,14"])] | None = None
     side: Annotated[
         list[Annotated[str, Field(max_length=LONGEST_SIDE)]],
@@ -95,12 +95,12 @@ class ComparisonItem(Item):
 
 
 @router.get("/compare", response=ComparisonItem, exclude_unset=True, auth=READ)
-def compare(request: HttpRequest, query: Query[CompareQuery]) -> ComparisonItem:
+def compare(request: HttpRequest, query: Query[CompareParameters]) -> ComparisonItem:
     """Compare runs, or sets of runs, with the first of them; docs/reference/compare.md says how.
 
     The measures that are worse come first. A side is a query string of its own, encoded as one value.
     """
-    refuse_unknown(request, CompareQuery)
+    refuse_unknown(request, CompareParameters)
     if query.side:
         return _sets(query)
     if query.runs is None:
@@ -116,7 +116,7 @@ def compare(request: HttpRequest, query: Query[CompareQuery]) -> ComparisonItem:
     return ComparisonItem(**comparison_document([found[run_id] for run_id in ids], compared))
 
 
-def _sets(query: CompareQuery) -> ComparisonItem:
+def _sets(query: CompareParameters) -> ComparisonItem:
     if query.runs is not None:
         raise invalid("side", "Name runs or sides, not both: a run is a side as run=12.")
     if len(query.side) < 2:

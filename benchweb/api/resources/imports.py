@@ -15,7 +15,7 @@ from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Body, Created, Identifier, Item, MomentText, run_url
 from benchweb.hosts.models import Pair
 from benchweb.imports.models import Import
-from benchweb.imports.services import ImportRefused, Preview, import_results, preview
+from benchweb.imports.services import ImportPreview, ImportRefused, import_results, preview
 from benchweb.toolformats.readings import Reading, ToolFormatError
 
 router = Router(tags=["imports"])
@@ -138,7 +138,7 @@ def _item(request: HttpRequest, row: Import) -> ImportItem:
     )
 
 
-def _preview(read: Preview) -> PreviewItem:
+def _preview(read: ImportPreview) -> PreviewItem:
     reasons = {id(unusable.reading): unusable.reason for unusable in read.unusable}
     return PreviewItem(
         importable=len(read.trials),

@@ -1,6 +1,6 @@
 """History that nobody measured, for benchmarks and demonstrations: made, marked as such, and removed."""
 
-from benchweb.ops.synthetic.generation import Written, generate_nights, generate_points
+from benchweb.ops.synthetic.generation import WrittenHistory, generate_nights, generate_points
 from benchweb.ops.synthetic.removal import remove
 
-__all__ = ["Written", "generate_nights", "generate_points", "remove"]
+__all__ = ["WrittenHistory", "generate_nights", "generate_points", "remove"]

@@ -15,7 +15,7 @@ from benchweb.catalog import catalog
 from benchweb.ops.synthetic.fates import NightFate
 from benchweb.ops.synthetic.inventory import Inventory, make_inventory
 from benchweb.ops.synthetic.loading import Loader, indexes_set_aside, is_cheaper_set_aside
-from benchweb.ops.synthetic.rows import FIELDS, Lines, RunToWrite, RunWriter, Test
+from benchweb.ops.synthetic.rows import FIELDS, NightLines, RunToWrite, RunWriter, Test
 from benchweb.ops.synthetic.script import REPETITIONS, STEPS, Script, script_of_nights, script_of_points
 from benchweb.ops.synthetic.shapes import METRICS, shape
 from benchweb.ops.synthetic.stories import MTUS
@@ -35,7 +35,7 @@ _NIGHTS_WITH_INTERVALS = 7
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenHistory:
     """What was written, and how long it took: copying, indexes made again, vacuum analyze, recent medians."""
 
     points: int
@@ -61,19 +61,19 @@ class _Work:
     source: Random
 
 
-def generate_nights(*, pairs: int, days: int, seed: int, until: datetime) -> Written:
+def generate_nights(*, pairs: int, days: int, seed: int, until: datetime) -> WrittenHistory:
     """Write so many nights up to `until` of so many pairs; the same seed and time give the same history."""
     source = Random(seed)  # noqa: S311  (not a secret: it is to be repeated)
     return _written(script_of_nights(pairs, days, until, source), until, source)
 
 
-def generate_points(*, points: int, seed: int, until: datetime) -> Written:
+def generate_points(*, points: int, seed: int, until: datetime) -> WrittenHistory:
     """Write at least so many points, at most a night more: of as many pairs as a year of nights asks for."""
     source = Random(seed)  # noqa: S311
     return _written(script_of_points(points, until, source), until, source)
 
 
-def _written(script: Script, until: datetime, source: Random) -> Written:
+def _written(script: Script, until: datetime, source: Random) -> WrittenHistory:
     begun = time.perf_counter()
     with transaction.atomic():
         inventory = make_inventory(script, steps=STEPS, repetitions=REPETITIONS, until=until)
@@ -100,7 +100,7 @@ def _written(script: Script, until: datetime, source: Random) -> Written:
     summed_up = time.perf_counter()
     series = sum(len(METRICS[trial.kind]) for trial in script.trials if trial.repetition == 1) * len(script.planned)
     seconds = (copied - begun, indexed - copied, vacuumed - indexed, summed_up - vacuumed)
-    return Written(points, series, runs, trials, *seconds)
+    return WrittenHistory(points, series, runs, trials, *seconds)
 
 
 def _vacuum(tables: str) -> None:
@@ -137,7 +137,7 @@ def _write_history(work: _Work) -> int:
     for night, slot in zip(work.script.fates, _write_slots(work), strict=True):
         if slot.campaign_id is None:
             continue
-        lines = Lines()
+        lines = NightLines()
         for number in sorted(night.runs, key=lambda number: (work.script.starts[number], number)):
             RunWriter(lines, _run(work, night, number, slot.campaign_id), work.source).write()
         count += len(lines.points)

@@ -14,7 +14,7 @@ from benchweb.hosts.naming import free_names
 from benchweb.ops.synthetic.scene import NAME, End, Planned, host_name
 from benchweb.ops.synthetic.script import Script
 from benchweb.ops.synthetic.shapes import LINK_BPS
-from benchweb.ops.synthetic.stories import Change, HostStory
+from benchweb.ops.synthetic.stories import HostStory, StagedChange
 from benchweb.plans.models import Plan, PlanVersion
 from benchweb.schedules.models import Schedule
 
@@ -112,7 +112,7 @@ def _make_facts(
     return [(change.night, row.pk) for change, row in zip(story.changes, rows, strict=True)]
 
 
-def _facts_document(endpoint: Endpoint, change: Change) -> dict[str, Any]:
+def _facts_document(endpoint: Endpoint, change: StagedChange) -> dict[str, Any]:
     offloads = dict.fromkeys(("gro", "gso", "rx_checksum", "scatter_gather", "tso", "tx_checksum"), True)
     return {
         "hostname": endpoint.host.name,

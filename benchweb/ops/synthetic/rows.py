@@ -11,8 +11,8 @@ from django.db.models import Model
 
 from benchweb.ops.synthetic.fates import Fate
 from benchweb.ops.synthetic.histograms import encoded_histogram
-from benchweb.ops.synthetic.shapes import METRICS, Measured, Shape, latency_counts
-from benchweb.ops.synthetic.stories import Night
+from benchweb.ops.synthetic.shapes import METRICS, Shape, SyntheticValues, latency_counts
+from benchweb.ops.synthetic.stories import PairNight
 from benchweb.plans.expansion import PlannedTrial
 from benchweb.results.models import Point, Result
 from benchweb.runs.models import Run, State, Trial
@@ -39,7 +39,7 @@ _NULL = r"\N"
 
 
 @dataclass(slots=True)
-class Lines:
+class NightLines:
     """What one night's runs are as lines, by table."""
 
     runs: list[str] = field(default_factory=list)
@@ -75,7 +75,7 @@ class RunToWrite:
     plan_version: int
     at: datetime
     created_at: datetime
-    night: Night
+    night: PairNight
     fate: Fate
     tests: Sequence[Test]
     trial_ids: Sequence[int]
@@ -89,7 +89,7 @@ class RunToWrite:
 class RunWriter:
     """Adds one run, with all that belongs to it, to a night's lines."""
 
-    lines: Lines
+    lines: NightLines
     run: RunToWrite
     source: Random
 
@@ -142,14 +142,14 @@ class RunWriter:
     def _offset(self, number: int) -> timedelta:
         return timedelta(seconds=self.run.offsets[number])
 
-    def _document(self, test: Test, measured: Measured, metrics: str) -> str:
+    def _document(self, test: Test, measured: SyntheticValues, metrics: str) -> str:
         intervals = _intervals(test, measured.values[0], self.source) if self.run.has_intervals else "[]"
         return (
             f'{{"schema": 1, "kind": "{test.kind}", "params": {test.params}, "metrics": {metrics}, '
             f'"intervals": {intervals}, "flags": [], "synthetic": true}}'
         )
 
-    def _histogram(self, measured: Measured) -> str:
+    def _histogram(self, measured: SyntheticValues) -> str:
         if not (self.run.has_histograms and measured.transactions):
             return _NULL
         return r"\\x" + encoded_histogram(latency_counts(measured)).hex()

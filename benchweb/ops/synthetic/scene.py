@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import permutations, product
 
-from benchweb.ops.synthetic.shapes import LINK_BPS, Path
+from benchweb.ops.synthetic.shapes import LINK_BPS, SyntheticPath
 
 NAME = "Synthetic"
 MODES = ("host", "terway", "terway-eni")
@@ -30,11 +30,11 @@ class Planned:
     sink: End
 
     @property
-    def path(self) -> Path:
+    def path(self) -> SyntheticPath:
         rtt, loss, link_bps = (480e-6, 8e-4, 12e9) if "cross" in self.environment else (52e-6, 1e-4, LINK_BPS)
         speed = _MODE_SPEED[self.source.mode] * _MODE_SPEED[self.sink.mode]
         added = _MODE_RTT_SECONDS[self.source.mode] + _MODE_RTT_SECONDS[self.sink.mode]
-        return Path(rtt + added, link_bps, 1.5e6 * speed, loss)
+        return SyntheticPath(rtt + added, link_bps, 1.5e6 * speed, loss)
 
 
 def planned_pairs(count: int) -> list[Planned]:

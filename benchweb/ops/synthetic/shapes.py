@@ -41,7 +41,7 @@ _TAIL_DEVIATION = sum(share * (step - 1) ** 2 for step, share in LATENCY_STEPS) 
 
 
 @dataclass(frozen=True)
-class Path:
+class SyntheticPath:
     """What is between two endpoints when nothing is wrong."""
 
     rtt_seconds: float
@@ -53,7 +53,7 @@ class Path:
 
 
 @dataclass(slots=True)
-class Measured:
+class SyntheticValues:
     """A trial's values in the order of its kind's METRICS; `p50_seconds` and `tail` make a histogram of latencies."""
 
     values: tuple[float, ...]
@@ -62,15 +62,15 @@ class Measured:
     transactions: int = 0
 
 
-Shape = Callable[[float, float, Random], Measured]
+Shape = Callable[[float, float, Random], SyntheticValues]
 
 
-def shape(kind: str, path: Path, params: Mapping[str, Any]) -> Shape:
+def shape(kind: str, path: SyntheticPath, params: Mapping[str, Any]) -> Shape:
     """Return the shape of a kind with these parameters on a path."""
     return _SHAPES[kind](path, params)
 
 
-def latency_counts(measured: Measured) -> list[tuple[float, int]]:
+def latency_counts(measured: SyntheticValues) -> list[tuple[float, int]]:
     """Return a trial's latencies as (seconds, how many), rising."""
     p50, tail, n = measured.p50_seconds, measured.tail, measured.transactions
     return [
@@ -81,7 +81,7 @@ def latency_counts(measured: Measured) -> list[tuple[float, int]]:
     ]
 
 
-def _tcp_stream(path: Path, params: Mapping[str, Any]) -> Shape:
+def _tcp_stream(path: SyntheticPath, params: Mapping[str, Any]) -> Shape:
     size = params["message_size_bytes"]
     # The engine's ceiling is that of the hosts' own link; between zones a path carries less.
     segment_bytes, frame_bytes = path.mtu_bytes - _HEADERS_BYTES, path.mtu_bytes + _ETHERNET_BYTES
@@ -90,7 +90,7 @@ def _tcp_stream(path: Path, params: Mapping[str, Any]) -> Shape:
     # Small messages are bound by system calls, large ones by the link: the slower of both, with a soft knee.
     level_bps = 1 / (1 / (path.calls_per_second * size * 8) + 1 / (carried_bps * 0.97))
 
-    def measure(speed: float, delay: float, source: Random) -> Measured:
+    def measure(speed: float, delay: float, source: Random) -> SyntheticValues:
         throughput = min(level_bps * speed, carried_bps)
         load = throughput / carried_bps
         retransmits = int(source.expovariate(1.0) * (2 + 60 * load * path.loss_ratio * 1_000) * delay)
@@ -98,7 +98,7 @@ def _tcp_stream(path: Path, params: Mapping[str, Any]) -> Shape:
         source_cpu = min(1.0, (0.6 + 0.9 * load) / _CORES / speed)
         sink_cpu = min(1.0, (0.7 + 1.4 * load) / _CORES / speed)
         cost = (source_cpu + sink_cpu) * _CORES / (throughput / 8e9)
-        return Measured(
+        return SyntheticValues(
             (
                 *(throughput, throughput * 1.0004, throughput / 8 / segment_bytes, retransmits, rtt),
                 *(source_cpu, sink_cpu, cost, ceiling_bps),
@@ -108,11 +108,11 @@ def _tcp_stream(path: Path, params: Mapping[str, Any]) -> Shape:
     return measure
 
 
-def _udp_stream(path: Path, params: Mapping[str, Any]) -> Shape:
+def _udp_stream(path: SyntheticPath, params: Mapping[str, Any]) -> Shape:
     size = params["message_size_bytes"]
     level_pps = min(path.calls_per_second * 0.28, path.link_bps * 0.97 / 8 / (size + 66))
 
-    def measure(speed: float, delay: float, source: Random) -> Measured:
+    def measure(speed: float, delay: float, source: Random) -> SyntheticValues:
         sent_pps = level_pps * speed
         # Loss has a long tail upwards, and comes with delay.
         loss = min(0.5, path.loss_ratio * source.lognormvariate(0, 0.8) * delay**3)
@@ -121,7 +121,7 @@ def _udp_stream(path: Path, params: Mapping[str, Any]) -> Shape:
         received = sent - lost
         jitter = path.rtt_seconds * 0.05 * delay * source.lognormvariate(0, 0.2)
         received_pps, sent_pps = received / _TRIAL_SECONDS, sent / _TRIAL_SECONDS
-        return Measured(
+        return SyntheticValues(
             (
                 *(received_pps * size * 8, sent_pps * size * 8, received_pps, sent_pps, sent),
                 *(received, lost, lost / sent, jitter, 1.1 / _CORES, 1.6 / _CORES / speed),
@@ -131,25 +131,27 @@ def _udp_stream(path: Path, params: Mapping[str, Any]) -> Shape:
     return measure
 
 
-def _transactions(round_trips: float, added_seconds: float) -> Callable[[Path, float, float, Random], Measured]:
+def _transactions(
+    round_trips: float, added_seconds: float
+) -> Callable[[SyntheticPath, float, float, Random], SyntheticValues]:
     """Return what a transaction of so many round trips takes, without the rate before it."""
 
-    def measure(path: Path, speed: float, delay: float, source: Random) -> Measured:
+    def measure(path: SyntheticPath, speed: float, delay: float, source: Random) -> SyntheticValues:
         p50 = (path.rtt_seconds * round_trips * delay + added_seconds) / speed
         tail = source.lognormvariate(0, 0.25) * delay
         latencies = (
             *(p50 * 0.86, p50 * (_BODY_MEAN + _TAIL_MEAN * tail), p50, p50 * (1 + 0.12 * tail), p50 * (1 + 0.8 * tail)),
             *(p50 * (1 + 3 * tail), p50 * (1 + 19 * tail), p50 * _TAIL_DEVIATION * tail),
         )
-        return Measured(latencies, p50, tail, int(_TRIAL_SECONDS / latencies[1]))
+        return SyntheticValues(latencies, p50, tail, int(_TRIAL_SECONDS / latencies[1]))
 
     return measure
 
 
-def _tcp_rr(path: Path, params: Mapping[str, Any]) -> Shape:
+def _tcp_rr(path: SyntheticPath, params: Mapping[str, Any]) -> Shape:
     transaction = _transactions(1.0, 6e-6)
 
-    def measure(speed: float, delay: float, source: Random) -> Measured:
+    def measure(speed: float, delay: float, source: Random) -> SyntheticValues:
         measured = transaction(path, speed, delay, source)
         measured.values = (1 / measured.values[1], *measured.values, 0.7 / _CORES / speed, 0.8 / _CORES / speed)
         return measured
@@ -157,10 +159,10 @@ def _tcp_rr(path: Path, params: Mapping[str, Any]) -> Shape:
     return measure
 
 
-def _tcp_crr(path: Path, params: Mapping[str, Any]) -> Shape:
+def _tcp_crr(path: SyntheticPath, params: Mapping[str, Any]) -> Shape:
     transaction = _transactions(2.0, 45e-6)
 
-    def measure(speed: float, delay: float, source: Random) -> Measured:
+    def measure(speed: float, delay: float, source: Random) -> SyntheticValues:
         measured = transaction(path, speed, delay, source)
         measured.values = (1 / measured.values[1], 1 / measured.values[1], *measured.values)
         return measured
@@ -168,10 +170,10 @@ def _tcp_crr(path: Path, params: Mapping[str, Any]) -> Shape:
     return measure
 
 
-def _udp_rr(path: Path, params: Mapping[str, Any]) -> Shape:
+def _udp_rr(path: SyntheticPath, params: Mapping[str, Any]) -> Shape:
     transaction = _transactions(0.95, 5e-6)
 
-    def measure(speed: float, delay: float, source: Random) -> Measured:
+    def measure(speed: float, delay: float, source: Random) -> SyntheticValues:
         measured = transaction(path, speed, delay, source)
         lost = int(measured.transactions * path.loss_ratio * 0.01 * delay * source.expovariate(1.0))
         measured.values = (1 / measured.values[1], lost, *measured.values)
@@ -180,11 +182,11 @@ def _udp_rr(path: Path, params: Mapping[str, Any]) -> Shape:
     return measure
 
 
-def _ping(path: Path, params: Mapping[str, Any]) -> Shape:
+def _ping(path: SyntheticPath, params: Mapping[str, Any]) -> Shape:
     transaction = _transactions(1.1, 12e-6)
     probes = params["count"]
 
-    def measure(speed: float, delay: float, source: Random) -> Measured:
+    def measure(speed: float, delay: float, source: Random) -> SyntheticValues:
         measured = transaction(path, speed, delay, source)
         low, mean, p50, p90, p99 = measured.values[:5]
         lost = sum(source.random() < path.loss_ratio * delay for _ in range(3))
@@ -195,7 +197,7 @@ def _ping(path: Path, params: Mapping[str, Any]) -> Shape:
     return measure
 
 
-_SHAPES: dict[str, Callable[[Path, Mapping[str, Any]], Shape]] = {
+_SHAPES: dict[str, Callable[[SyntheticPath, Mapping[str, Any]], Shape]] = {
     "tcp_stream": _tcp_stream,
     "udp_stream": _udp_stream,
     "tcp_rr": _tcp_rr,

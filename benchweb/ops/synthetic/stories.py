@@ -16,7 +16,7 @@ _MTU_NIGHTS_AGO = 45
 
 
 @dataclass(frozen=True)
-class Change:
+class StagedChange:
     """From a night on a host has this kernel and MTU, has booted so often, and is faster or slower by a factor."""
 
     night: int
@@ -30,10 +30,10 @@ class Change:
 class HostStory:
     """A host's changes, the first at night 0, and the nights in which its engine did not answer."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[StagedChange, ...]
     outages: tuple[range, ...]
 
-    def at(self, night: int) -> Change:
+    def at(self, night: int) -> StagedChange:
         return next(change for change in reversed(self.changes) if change.night <= night)
 
     def is_away(self, night: int) -> bool:
@@ -41,7 +41,7 @@ class HostStory:
 
 
 @dataclass(frozen=True)
-class Night:
+class PairNight:
     """How a pair does in a night: factors of speed and delay near 1, and the deviation of repetitions."""
 
     speed: float
@@ -54,12 +54,12 @@ class PairStory:
     """How a pair does each night; before night `begin` it was not in the schedule."""
 
     begin: int
-    nights: tuple[Night, ...]
+    nights: tuple[PairNight, ...]
 
 
 def host_story(nights: int, source: Random) -> HostStory:
     """Make up a host's story: an upgrade now and then, and outages of one to four nights."""
-    changes = [Change(0, source.choice(_KERNELS[:2]), MTUS[0], 1, 1.0)]
+    changes = [StagedChange(0, source.choice(_KERNELS[:2]), MTUS[0], 1, 1.0)]
     for night in sorted(source.sample(range(1, nights), min(nights - 1, _count(nights, _NIGHTS_PER_UPGRADE, source)))):
         changes.append(_changed(changes[-1], night, source, may_be_mtu=night <= nights - _MTU_NIGHTS_AGO))
     outages = tuple(
@@ -78,7 +78,7 @@ def pair_story(nights: int, ends: Sequence[HostStory], source: Random) -> PairSt
     noisy = _stretch(nights, source)
     recent = nights - source.randint(1, _RECENT_NIGHTS) if source.random() < _RECENT_CHANGE_SHARE else nights
     step = 1 + source.choice((-1, -1, 1)) * source.uniform(0.06, 0.16)
-    wander, story = 0.0, list[Night]()
+    wander, story = 0.0, list[PairNight]()
     for night in range(nights):
         wander = 0.85 * wander + source.gauss(0, deviation)
         busy = 3.5 if night in noisy else 1.0
@@ -88,19 +88,19 @@ def pair_story(nights: int, ends: Sequence[HostStory], source: Random) -> PairSt
         # Weekends are quieter; what slows the path also delays it, less than in proportion.
         weekly = 1 - 0.01 * (night % 7 >= 5)
         delay = max(0.5, (1 + source.gauss(0, deviation) * busy) * weekly / speed**0.7)
-        story.append(Night(max(0.05, speed), delay, deviation * busy))
+        story.append(PairNight(max(0.05, speed), delay, deviation * busy))
     return PairStory(begin, tuple(story))
 
 
-def _changed(last: Change, night: int, source: Random, *, may_be_mtu: bool) -> Change:
+def _changed(last: StagedChange, night: int, source: Random, *, may_be_mtu: bool) -> StagedChange:
     """Upgrade the kernel, change the MTU, or neither, and boot: facts that come again would be one row."""
     what = source.random()
     if what < 0.6:
         newer = _KERNELS[min(len(_KERNELS) - 1, _KERNELS.index(last.kernel) + 1)]
-        return Change(night, newer, last.mtu, last.boot + 1, last.speed * source.uniform(0.94, 1.05))
+        return StagedChange(night, newer, last.mtu, last.boot + 1, last.speed * source.uniform(0.94, 1.05))
     if what < 0.8 and may_be_mtu:
-        return Change(night, last.kernel, MTUS[last.mtu == MTUS[0]], last.boot + 1, last.speed)
-    return Change(night, last.kernel, last.mtu, last.boot + 1, last.speed)
+        return StagedChange(night, last.kernel, MTUS[last.mtu == MTUS[0]], last.boot + 1, last.speed)
+    return StagedChange(night, last.kernel, last.mtu, last.boot + 1, last.speed)
 
 
 def _count(nights: int, nights_per_event: int, source: Random) -> int:

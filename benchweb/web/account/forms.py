@@ -160,7 +160,7 @@ class PasswordForm(PasswordChangeForm):
             field.widget.attrs.setdefault("class", "form-control")
 
 
-class MailAddressForm(PageForm):
+class OwnMailAddressForm(PageForm):
     """Where links to a new password are mailed to; empty for nowhere."""
 
     email = forms.EmailField(

@@ -17,7 +17,7 @@ from benchweb.accounts import throttle
 from benchweb.accounts.addresses import client_address
 from benchweb.accounts.hashing import HashingBusyError
 from benchweb.accounts.login.credentials import credentials_end, credentials_of
-from benchweb.web.account.forms import MailAddressForm, PasswordForm
+from benchweb.web.account.forms import OwnMailAddressForm, PasswordForm
 from benchweb.web.login.session_views import busy, too_many
 
 
@@ -83,7 +83,7 @@ class MailAddressChange(_TakesPassword):
     """Another address for links to a new password: whoever can change it can take the account."""
 
     template_name = "account/mail_address.html"
-    form_class = MailAddressForm
+    form_class = OwnMailAddressForm
 
     def get_form_kwargs(self) -> dict[str, Any]:
         """Return the form's arguments with its user."""

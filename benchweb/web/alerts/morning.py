@@ -23,7 +23,7 @@ _MOST_CHOICES = 200
 
 
 @dataclass(frozen=True)
-class AlertLine:
+class MorningAlert:
     """An alert with its title."""
 
     alert: Alert
@@ -59,7 +59,7 @@ class MorningPage:
     scope: NightScope
     night: date
     summary: Night
-    sections: list[tuple[str, str, list[AlertLine]]]
+    sections: list[tuple[str, str, list[MorningAlert]]]
     # How many alerts somebody should look at.
     left: int
     before: date
@@ -153,7 +153,7 @@ def scope_choices(user: User) -> dict[str, list[tuple[str, str]]]:
     return {name: [(str(row.pk), str(row)) for row in rows] for name, rows in named.items()}
 
 
-def _sections(summary: Night) -> list[tuple[str, str, list[AlertLine]]]:
+def _sections(summary: Night) -> list[tuple[str, str, list[MorningAlert]]]:
     left = _left(summary)
     sections = [
         (_("What changed"), _("Nothing changed."), [alert for alert in left if alert.kind != Alert.Kind.ABSENCE]),
@@ -171,5 +171,5 @@ def _left(summary: Night) -> list[Alert]:
     return [alert for alert in summary.begun if alert.state not in done and not alert.is_snoozed]
 
 
-def _lines(alerts: list[Alert]) -> list[AlertLine]:
-    return [AlertLine(alert, alert_title(alert), unconfirmed_reason(alert)) for alert in alerts]
+def _lines(alerts: list[Alert]) -> list[MorningAlert]:
+    return [MorningAlert(alert, alert_title(alert), unconfirmed_reason(alert)) for alert in alerts]

@@ -62,7 +62,7 @@ _OBJECTS = {
 
 
 @dataclass(frozen=True)
-class Change:
+class ColumnChange:
     """A column with its value before and after, as text; empty for none."""
 
     column: str
@@ -77,7 +77,7 @@ class AuditRow:
     entry: AuditEntry
     what: str
     url: str
-    changes: list[Change]
+    changes: list[ColumnChange]
 
 
 def audit_rows(entries: Sequence[AuditEntry]) -> list[AuditRow]:
@@ -91,7 +91,7 @@ def _row(entry: AuditEntry, found_name: str) -> AuditRow:
     name = found_name or entry.object_name or (str(entry.object_id) if entry.object_id else "")
     is_gone = entry.action == AuditEntry.Action.DELETED
     url = reverse(page_name, args=[entry.object_id]) if page_name and entry.object_id and not is_gone else ""
-    changes = [Change(column, _text(before), _text(after)) for column, (before, after) in entry.changes.items()]
+    changes = [ColumnChange(column, _text(before), _text(after)) for column, (before, after) in entry.changes.items()]
     return AuditRow(entry, f"{_(label)} {name}".strip() if label else name, url, changes)
 
 

@@ -20,7 +20,7 @@ _TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Entry:
+class HelpEntry:
     """A document in the list of all: its title, its name without `.md`, and what it is about."""
 
     title: str
@@ -29,29 +29,29 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Document:
+class HelpDocument:
     """A document as HTML of our own files; `title` is its first heading."""
 
     title: str
     html: SafeString
 
 
-def contents() -> list[tuple[str, list[Entry]]]:
+def contents() -> list[tuple[str, list[HelpEntry]]]:
     """Return the parts of the documentation with their documents, as docs/README.md lists them."""
-    parts: list[tuple[str, list[Entry]]] = []
+    parts: list[tuple[str, list[HelpEntry]]] = []
     for line in (FOLDER / "README.md").read_text(encoding="utf-8").splitlines():
         if line.startswith("## "):
             parts.append((line[3:], []))
         elif line.startswith("### "):
             break
         elif (found := _ENTRY.match(line)) and parts and _is_shown(found[2]):
-            entry = Entry(found[1], found[2].removesuffix(".md"), found[3] or "")
+            entry = HelpEntry(found[1], found[2].removesuffix(".md"), found[3] or "")
             if entry.name not in [listed.name for listed in parts[-1][1]]:
                 parts[-1][1].append(entry)
     return parts
 
 
-def document(name: str) -> Document | None:
+def document(name: str) -> HelpDocument | None:
     """Return a document by its name, such as `how-to/install`; None where there is none of this name."""
     path = f"{name}.md"
     # Names are compared with those of files that are there: none leads out of the folder.
@@ -73,7 +73,7 @@ def _is_shown(path: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _document(name: str) -> Document:
+def _document(name: str) -> HelpDocument:
     """Return a document; kept, for its file stays as it is while the server runs."""
     source = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
     title = source.split("\n", maxsplit=1)[0].removeprefix("# ")
@@ -84,7 +84,7 @@ def _document(name: str) -> Document:
     html = _TABLE.sub(lambda found: f'<div class="table-scroll" tabindex="0">{found[0]}</div>', html)
     # Our own files: nothing in them comes from users.
     html = html.replace("<pre>", '<pre tabindex="0">').replace("<img ", '<img loading="lazy" ')
-    return Document(title, SafeString(html))
+    return HelpDocument(title, SafeString(html))
 
 
 def _anchor(heading: str, separator: str) -> str:

@@ -19,7 +19,7 @@ _SCOPES: dict[str, type[Environment] | type[Host] | type[Pair]] = {
 }
 
 
-class LocalTimeField(forms.Field):
+class ReaderTimeField(forms.Field):
     """A time as `<input type=datetime-local>` sends it, in the reader's zone; one with an offset keeps it."""
 
     def __init__(self, label: Any, *, zone: tzinfo, required: bool = False) -> None:
@@ -57,8 +57,8 @@ class AnnotationForm(PageForm):
     def __init__(self, *args: Any, zone: tzinfo, scopes: list[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         choices = [("", _("everything")), *scopes]
-        self.fields["at"] = LocalTimeField(_("From"), zone=zone, required=True)
-        self.fields["until"] = LocalTimeField(_("Until"), zone=zone)
+        self.fields["at"] = ReaderTimeField(_("From"), zone=zone, required=True)
+        self.fields["until"] = ReaderTimeField(_("Until"), zone=zone)
         about = forms.Select(choices=choices, attrs={"class": "form-select"})
         self.fields["about"] = forms.CharField(label=_("About"), required=False, widget=about)
 

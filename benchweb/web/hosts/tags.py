@@ -8,7 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from benchweb.catalog.translation import reason_text
-from benchweb.web.hosts.availability.cells import Cell
+from benchweb.web.hosts.availability.cells import IndicatorCell
 from benchweb.web.hosts.availability.strip import StripCell, StripPart
 
 register = template.Library()
@@ -26,14 +26,14 @@ def strip_cells(cells: Sequence[StripCell]) -> SafeString:
 
 
 @register.filter
-def missing_alike(cells: Sequence[tuple[str, Cell]]) -> str:
+def missing_alike(cells: Sequence[tuple[str, IndicatorCell]]) -> str:
     """Return why a whole row has no figure, where the reason is one for all; else nothing."""
     reasons = {cell.reason if cell.figure is None else "" for _head, cell in cells}
     return reasons.pop() if len(reasons) == 1 else ""
 
 
 @register.simple_tag
-def indicator(cell: Cell) -> SafeString:
+def indicator(cell: IndicatorCell) -> SafeString:
     """Show an indicator's figure and what it rests on, or why it is missing."""
     if cell.figure is None:
         return format_html('<span class="missing" title="{}">—</span>', reason_text(cell.reason))

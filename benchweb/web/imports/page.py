@@ -8,7 +8,7 @@ from benchweb.catalog import catalog
 from benchweb.catalog.reasons import Reason
 from benchweb.catalog.tool_reasons import tool_reason
 from benchweb.catalog.translation import reason_text
-from benchweb.imports.services import Preview, preview
+from benchweb.imports.services import ImportPreview, preview
 from benchweb.toolformats.plain_text import Patience
 from benchweb.toolformats.readings import Figure, Reading, ToolFormatError, Unread
 
@@ -22,7 +22,7 @@ class FileFound:
     """One file or the pasted text: what was read, or why it can't be read."""
 
     name: str
-    read: Preview | None
+    read: ImportPreview | None
     error: str = ""
 
     @property

@@ -23,7 +23,7 @@ from benchweb.runs.models import Campaign
 from benchweb.runs.services import LaunchError
 from benchweb.web.access.once import once
 from benchweb.web.launch.forms import LaunchForm, launch_form
-from benchweb.web.plans.preview import Preview, preview_of
+from benchweb.web.plans.preview import PlanPreview, preview_of
 
 # Pairs shown at once; the filter narrows a longer list, and chosen ones are always shown.
 DISPLAYED_PAIRS = 200
@@ -36,7 +36,7 @@ class LaunchPage:
     form: LaunchForm
     plans: list[Plan]
     plan: Plan | None
-    preview: Preview | None
+    preview: PlanPreview | None
     pairs: list[Pair]
     chosen: list[Pair]
     # How many pairs match, also where they are too many to be shown.

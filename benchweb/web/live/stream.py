@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 
 from benchweb.runs.models import OPEN_STATES, Run
-from benchweb.web.live.watching import Message, Position, watching
+from benchweb.web.live.watching import LiveMessage, Position, watching
 
 _RETRY_MILLISECONDS = 2000
 # How long a stream may outlive the session that opened it.
@@ -105,7 +105,7 @@ async def _texts(run_id: int, after: Position) -> AsyncIterator[str]:
     async with watching(run_id, run_state) as (room, queue):
         # The state is read after the subscription: an end in between is not lost.
         state = await run_state(run_id)
-        yield Message({"type": "run", "state": state, "watchers": len(room.waiting)}).text
+        yield LiveMessage({"type": "run", "state": state, "watchers": len(room.waiting)}).text
         for message in room.after(after):
             after = message.position or after
             yield message.text
@@ -125,7 +125,7 @@ async def _texts(run_id: int, after: Position) -> AsyncIterator[str]:
                 yield heard.text
             if heard.body.get("type") in ("run", "state"):
                 state = heard.body.get("state", state)
-        yield Message({"type": "end", "state": state}).text
+        yield LiveMessage({"type": "end", "state": state}).text
 
 
 def read_states(run_ids: list[int]) -> dict[int, str]:

@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Message:
+class LiveMessage:
     """What goes out to watchers; `position` orders a run's intervals (trial, event) and is None for all else."""
 
     body: dict[str, Any]
@@ -50,18 +50,18 @@ def parsed_position(text: str) -> Position:
 
 
 @dataclass
-class Room:
+class RunWatchers:
     """The watchers of one run: what each is yet to be sent, and the intervals that latecomers are told."""
 
     run_id: int
     state_of: Callable[[int], Awaitable[str]]
-    waiting: set["asyncio.Queue[Message | str | None]"] = field(default_factory=set)
-    intervals: deque[Message] = field(default_factory=lambda: deque(maxlen=INTERVALS_RETAINED))
+    waiting: set["asyncio.Queue[LiveMessage | str | None]"] = field(default_factory=set)
+    intervals: deque[LiveMessage] = field(default_factory=lambda: deque(maxlen=INTERVALS_RETAINED))
     is_subscribed: asyncio.Event = field(default_factory=asyncio.Event)
     is_broken: bool = False
     task: "asyncio.Task[None] | None" = None
 
-    def after(self, position: Position) -> list[Message]:
+    def after(self, position: Position) -> list[LiveMessage]:
         """Return the intervals that follow a place."""
         return [message for message in self.intervals if message.position and message.position > position]
 
@@ -90,21 +90,21 @@ class Room:
             if heard is None:
                 self._tell(ALIVE)
                 # A message may be lost; the state in the database is not.
-                self._tell(Message({"type": "state", "state": await self.state_of(self.run_id)}))
+                self._tell(LiveMessage({"type": "state", "state": await self.state_of(self.run_id)}))
             elif heard["type"] == "message" and (message := self._add(json.loads(heard["data"]))):
                 self._tell(message)
 
-    def _add(self, body: dict[str, Any]) -> Message | None:
+    def _add(self, body: dict[str, Any]) -> LiveMessage | None:
         """Return the message to pass on; None for an interval that was there before."""
         if body.get("type") != "interval":
-            return Message(body | {"watchers": len(self.waiting)})
+            return LiveMessage(body | {"watchers": len(self.waiting)})
         position = (int(body.get("index", 0)), int(body.get("event", 0)))
         if self.intervals and self.intervals[-1].position and position <= self.intervals[-1].position:
             return None
-        self.intervals.append(Message(body, position))
+        self.intervals.append(LiveMessage(body, position))
         return self.intervals[-1]
 
-    def _tell(self, message: Message | str | None) -> None:
+    def _tell(self, message: LiveMessage | str | None) -> None:
         for queue in list(self.waiting):
             if queue.qsize() < _MOST_WAITING:
                 queue.put_nowait(message)
@@ -112,19 +112,19 @@ class Room:
                 queue.put_nowait(None)
 
 
-_rooms: dict[int, Room] = {}
+_rooms: dict[int, RunWatchers] = {}
 
 
 @contextlib.asynccontextmanager
 async def watching(
     run_id: int, state_of: Callable[[int], Awaitable[str]]
-) -> AsyncIterator[tuple[Room, "asyncio.Queue[Message | str | None]"]]:
+) -> AsyncIterator[tuple[RunWatchers, "asyncio.Queue[LiveMessage | str | None]"]]:
     """Join the watchers of a run; gives the room, and what the watcher is to be sent: None when it must leave."""
     room = _rooms.get(run_id)
     if room is None or room.is_broken:
-        room = _rooms[run_id] = Room(run_id, state_of)
+        room = _rooms[run_id] = RunWatchers(run_id, state_of)
         room.task = asyncio.create_task(room.listen())
-    queue: asyncio.Queue[Message | str | None] = asyncio.Queue()
+    queue: asyncio.Queue[LiveMessage | str | None] = asyncio.Queue()
     room.waiting.add(queue)
     try:
         await room.is_subscribed.wait()
@@ -137,7 +137,7 @@ async def watching(
             _close(room)
 
 
-def _close(room: Room) -> None:
+def _close(room: RunWatchers) -> None:
     if _rooms.get(room.run_id) is room:
         del _rooms[room.run_id]
     if room.task is not None:

@@ -43,7 +43,7 @@ _ONE_TIME = timedelta(minutes=30)
 
 
 @dataclass(frozen=True)
-class Choice:
+class MatrixChoice:
     """An option of a select; `group` is the heading that it stands under."""
 
     value: str
@@ -53,7 +53,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class DisplayedRow:
+class MatrixRow:
     """A row of cells; `base_href` makes it the baseline."""
 
     item: AxisItem
@@ -63,7 +63,7 @@ class DisplayedRow:
 
 
 @dataclass(frozen=True)
-class Span:
+class AxisSpan:
     """Which part of an axis is shown: `first` to `last` of `total`, with links to what is before and behind."""
 
     first: int
@@ -79,9 +79,9 @@ class ShownTable:
 
     environment: MatrixEnvironment
     columns: list[AxisItem]
-    rows: list[DisplayedRow]
-    row_span: Span
-    column_span: Span
+    rows: list[MatrixRow]
+    row_span: AxisSpan
+    column_span: AxisSpan
     base_href: str
     is_base: bool
     picture_url: str
@@ -98,9 +98,9 @@ class MatrixView:
 
     query: MatrixQuery
     tables: list[ShownTable]
-    tests: list[Choice]
-    metrics: list[Choice]
-    notations: list[Choice]
+    tests: list[MatrixChoice]
+    metrics: list[MatrixChoice]
+    notations: list[MatrixChoice]
     test: SeriesTest | None
     settings: dict[str, Any]
     metric: Metric
@@ -229,22 +229,22 @@ def _settings(test: SeriesTest, tests: Sequence[SeriesTest]) -> dict[str, Any]:
     return {name: test.identity.get(name, known[name].default) for name in names}
 
 
-def _test_choice(test: SeriesTest, filled: FilledMatrix) -> Choice:
+def _test_choice(test: SeriesTest, filled: FilledMatrix) -> MatrixChoice:
     words = params_text(test.kind, _settings(test, filled.tests))
-    return Choice(test_key(test), words, test is filled.test, kind_label(test.kind))
+    return MatrixChoice(test_key(test), words, test is filled.test, kind_label(test.kind))
 
 
-def _metric_choices(filled: FilledMatrix) -> list[Choice]:
+def _metric_choices(filled: FilledMatrix) -> list[MatrixChoice]:
     known = catalog().metrics
     keys = filled.metrics if filled.metric.key in filled.metrics else [filled.metric.key, *filled.metrics]
-    return [Choice(key, known[key].label, key == filled.metric.key) for key in keys]
+    return [MatrixChoice(key, known[key].label, key == filled.metric.key) for key in keys]
 
 
-def _notations(metric: Metric, chosen: Equivalent | None) -> list[Choice]:
-    own = Choice("", _("as measured"), chosen is None)
+def _notations(metric: Metric, chosen: Equivalent | None) -> list[MatrixChoice]:
+    own = MatrixChoice("", _("as measured"), chosen is None)
     return [
         own,
-        *(Choice(equivalent.key, equivalent.label, equivalent == chosen) for equivalent in equivalents(metric)),
+        *(MatrixChoice(equivalent.key, equivalent.label, equivalent == chosen) for equivalent in equivalents(metric)),
     ]
 
 
@@ -270,9 +270,9 @@ def _table(maker: CellMaker, table: MatrixTable, environment: MatrixEnvironment)
     )
 
 
-def _row(maker: CellMaker, table: MatrixTable, item: AxisItem, cells: Sequence[Cell]) -> DisplayedRow:
+def _row(maker: CellMaker, table: MatrixTable, item: AxisItem, cells: Sequence[Cell]) -> MatrixRow:
     base = maker.query.baseline
-    return DisplayedRow(
+    return MatrixRow(
         item=item,
         cells=[maker.displayed(table, cell) for cell in cells],
         base_href=maker.query.url(base_environment=None, base_row=item.key, base_column=None),
@@ -280,8 +280,8 @@ def _row(maker: CellMaker, table: MatrixTable, item: AxisItem, cells: Sequence[C
     )
 
 
-def _span(query: MatrixQuery, name: str, first: int, total: int) -> Span:
-    return Span(
+def _span(query: MatrixQuery, name: str, first: int, total: int) -> AxisSpan:
+    return AxisSpan(
         first=first + 1,
         last=min(total, first + WINDOW),
         total=total,

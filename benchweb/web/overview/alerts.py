@@ -17,7 +17,7 @@ _MOST_ONGOING = 3
 
 
 @dataclass(frozen=True)
-class AlertRow:
+class OverviewAlert:
     """An alert; `values` are the recent medians of the series that it is named by, none without one."""
 
     alert: Alert
@@ -32,8 +32,8 @@ class LiveAlerts:
     """The worst new alerts and the worst ongoing ones, and how many others there are."""
 
     now: AlertsNow
-    new: list[AlertRow]
-    ongoing: list[AlertRow]
+    new: list[OverviewAlert]
+    ongoing: list[OverviewAlert]
 
     @property
     def new_hidden(self) -> int:
@@ -51,9 +51,9 @@ def live_alerts(since: datetime) -> LiveAlerts:
     return LiveAlerts(now, new, ongoing)
 
 
-def _row(alert: Alert, line: AlertLine | None) -> AlertRow:
+def _row(alert: Alert, line: AlertLine | None) -> OverviewAlert:
     metric = catalog().metrics.get(line.metric) if line else None
-    return AlertRow(
+    return OverviewAlert(
         alert=alert,
         title=alert_title(alert),
         values=with_gaps(line.ats, line.medians, timezone.now()) if line else (),

@@ -9,7 +9,7 @@ from benchweb.regressions.overview import AlertsNow
 
 
 @dataclass(frozen=True)
-class Headline:
+class NightHeadline:
     """What was new, goes on and recovered in the last day, how many runs are incomplete, how many hosts healthy."""
 
     new: int
@@ -38,9 +38,9 @@ class Headline:
         return _("All quiet") if self.tone == "calm" and self.runs else _("No new regressions")
 
 
-def headline(alerts: AlertsNow, hosts: HostCounts, *, runs: int, faulty: int) -> Headline:
+def headline(alerts: AlertsNow, hosts: HostCounts, *, runs: int, faulty: int) -> NightHeadline:
     """Sum up the last day; `runs` ended in it, `faulty` of them without a whole result."""
-    return Headline(
+    return NightHeadline(
         new=alerts.new_count,
         ongoing=alerts.ongoing_count,
         recovered=alerts.recovered_count,

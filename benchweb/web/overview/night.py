@@ -29,7 +29,7 @@ _SILENT_SHOWN = 8
 
 
 @dataclass(frozen=True)
-class Figure:
+class NightMedian:
     """One figure of an environment: the median over the pairs that measure it so, night by night."""
 
     environment_id: int
@@ -71,12 +71,12 @@ class Figure:
         return history_url({"environment": self.environment_id}, self.kind, self.metric.key, self.params)
 
 
-class Verdict(NamedTuple):
+class EnvironmentVerdict(NamedTuple):
     """How an environment is: the worst that is known of it, which comes first in a list; `figure` where it decides."""
 
     rank: int
     code: str
-    figure: Figure | None = None
+    figure: NightMedian | None = None
 
 
 @dataclass(frozen=True)
@@ -87,20 +87,20 @@ class EnvironmentRow:
     name: str
     outcome: Outcome | None
     alerts: EnvironmentAlerts | None
-    figures: list[tuple[Metric, Figure | None]]
+    figures: list[tuple[Metric, NightMedian | None]]
 
     @property
     def url(self) -> str:
         return _environment_url(self.id)
 
     @cached_property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> EnvironmentVerdict:
         """Tell how it is, in a code that the page has words for."""
         return _verdict(self.alerts, self.outcome, [figure for _metric, figure in self.figures if figure])
 
 
 @dataclass(frozen=True)
-class Night:
+class LastNight:
     """What the overview tells of the last night."""
 
     since: datetime
@@ -116,7 +116,7 @@ class Night:
     faulty_runs: int
 
 
-def last_night(since: datetime, alerts: Mapping[int, EnvironmentAlerts]) -> Night:
+def last_night(since: datetime, alerts: Mapping[int, EnvironmentAlerts]) -> LastNight:
     """Return the last night beside those before it; two queries: figures, and how its runs ended."""
     now = timezone.now()
     nights = environment_figures(_first_night(now))
@@ -125,7 +125,7 @@ def last_night(since: datetime, alerts: Mapping[int, EnvironmentAlerts]) -> Nigh
     silent = [each for each in ended.values() if each.is_silent and each.environment_id not in names]
     names |= {key: outcome.environment for key, outcome in ended.items() if not outcome.is_silent}
     rows = _rows(names, ended, alerts, figures_of(nights, now))
-    return Night(
+    return LastNight(
         since=since,
         environments=rows[:_ENVIRONMENTS_SHOWN],
         environments_hidden=max(0, len(rows) - _ENVIRONMENTS_SHOWN),
@@ -138,16 +138,16 @@ def last_night(since: datetime, alerts: Mapping[int, EnvironmentAlerts]) -> Nigh
     )
 
 
-def environment_night(environment_id: int) -> list[tuple[Metric, Figure | None]]:
+def environment_night(environment_id: int) -> list[tuple[Metric, NightMedian | None]]:
     """Return one environment's figures for its own page."""
     now = timezone.now()
     rows = environment_figures(_first_night(now), environment_id)
     return _in_order(figures_of(rows, now).get(environment_id, {}))
 
 
-def figures_of(rows: Sequence[FigureNights], now: datetime) -> dict[int, dict[str, Figure]]:
+def figures_of(rows: Sequence[FigureNights], now: datetime) -> dict[int, dict[str, NightMedian]]:
     """Prepare figures by environment and metric; what has left the catalog is left out."""
-    figures: dict[int, dict[str, Figure]] = {}
+    figures: dict[int, dict[str, NightMedian]] = {}
     tonight = night_of(now)
     # The night under way is no gap before it has given something: any figure of the environment.
     begun = {row.environment_id for row in rows if row.nights and row.nights[-1] == tonight}
@@ -159,13 +159,13 @@ def figures_of(rows: Sequence[FigureNights], now: datetime) -> dict[int, dict[st
     return figures
 
 
-def _figure(row: FigureNights, kind: Kind, *, now: datetime, last: date) -> Figure:
+def _figure(row: FigureNights, kind: Kind, *, now: datetime, last: date) -> NightMedian:
     metric = kind.metrics[row.metric]
     today = now.astimezone(UTC).date()
     is_fresh = row.nights[-1] >= night_of(now) - timedelta(days=1)
     values = nightly(row.nights, row.medians, last=last, count=NIGHTS_DISPLAYED)
     known = next((index for index, value in enumerate(values) if value is not None), len(values))
-    return Figure(
+    return NightMedian(
         environment_id=row.environment_id,
         metric=metric,
         kind=kind,
@@ -185,7 +185,7 @@ def _rows(
     names: Mapping[int, str],
     ended: Mapping[int, Outcome],
     alerts: Mapping[int, EnvironmentAlerts],
-    figures: Mapping[int, Mapping[str, Figure]],
+    figures: Mapping[int, Mapping[str, NightMedian]],
 ) -> list[EnvironmentRow]:
     rows = [
         EnvironmentRow(
@@ -200,20 +200,22 @@ def _rows(
     return sorted(rows, key=lambda row: (row.verdict.rank, row.name, row.id))
 
 
-def _verdict(alerts: EnvironmentAlerts | None, outcome: Outcome | None, figures: Sequence[Figure]) -> Verdict:
+def _verdict(
+    alerts: EnvironmentAlerts | None, outcome: Outcome | None, figures: Sequence[NightMedian]
+) -> EnvironmentVerdict:
     """Return the worst that is known; what is better comes last in a list."""
     if alerts is not None:
-        return Verdict(0 if alerts.new else 1, "alerts")
+        return EnvironmentVerdict(0 if alerts.new else 1, "alerts")
     if outcome is None or not outcome.runs:
-        return Verdict(2, "no runs")
+        return EnvironmentVerdict(2, "no runs")
     judged = [(figure.judged, figure) for figure in figures]
     for rank, code in ((3, "worse"), (5, "better"), (4, "same"), (4, "learning")):
         if figure := next((figure for judgement, figure in judged if judgement == code), None):
-            return Verdict(rank, code, figure)
-    return Verdict(4, "not measured")
+            return EnvironmentVerdict(rank, code, figure)
+    return EnvironmentVerdict(4, "not measured")
 
 
-def _in_order(figures: Mapping[str, Figure]) -> list[tuple[Metric, Figure | None]]:
+def _in_order(figures: Mapping[str, NightMedian]) -> list[tuple[Metric, NightMedian | None]]:
     return [(catalog().metrics[key], figures.get(key)) for key in FIGURES]
 
 

@@ -12,7 +12,7 @@ from benchweb.plans.expansion import PlanError, validated_steps
 from benchweb.plans.models import PlanVersion
 from benchweb.plans.services import MAXIMUM_PAUSE_SECONDS
 from benchweb.web.plans.draft import PlanDraft, StepDraft, field_of, values_of
-from benchweb.web.plans.preview import Preview, previewed
+from benchweb.web.plans.preview import PlanPreview, previewed
 from benchweb.web.plans.sweep_text import spelled
 
 _CONFIDENCE = {
@@ -31,7 +31,7 @@ _BASICS = {
 
 
 @dataclass(frozen=True)
-class Choice:
+class TickBox:
     """One box of a group: its value as sent, and whether it is ticked."""
 
     value: str
@@ -52,7 +52,7 @@ class ParameterField:
     placeholder: str
     text: str
     error: str
-    choices: list[Choice]
+    choices: list[TickBox]
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class StepView:
 
 
 @dataclass(frozen=True)
-class Problem:
+class FieldProblem:
     """An error with its field's label and anchor; both are empty when it is the whole plan's."""
 
     anchor: str
@@ -105,7 +105,7 @@ class Editor:
     draft: PlanDraft
     steps: list[StepView]
     errors: dict[str, str]
-    preview: Preview | None
+    preview: PlanPreview | None
 
     @property
     def error_slots(self) -> dict[str, str]:
@@ -115,7 +115,7 @@ class Editor:
         return {name: self.errors.get(name, "") for name in names if name != "name"}
 
     @property
-    def problems(self) -> list[Problem]:
+    def problems(self) -> list[FieldProblem]:
         """Return the errors in the order of the form, each with the field to go to."""
         labels = {name: _(label) for name, label in _BASICS.items()}
         for step in self.steps:
@@ -125,9 +125,11 @@ class Editor:
                     number=step.number, field=field.label.lower()
                 )
         known = [
-            Problem(f"id_{name}", label, self.errors[name]) for name, label in labels.items() if name in self.errors
+            FieldProblem(f"id_{name}", label, self.errors[name])
+            for name, label in labels.items()
+            if name in self.errors
         ]
-        return known + [Problem("", "", text) for name, text in self.errors.items() if name not in labels]
+        return known + [FieldProblem("", "", text) for name, text in self.errors.items() if name not in labels]
 
     @property
     def confidence_fields(self) -> list[ConfidenceField]:
@@ -155,7 +157,7 @@ def editor(draft: PlanDraft, errors: dict[str, str] | None = None) -> Editor:
     return Editor(draft=draft, steps=steps, errors=messages, preview=preview)
 
 
-def _checked_preview(draft: PlanDraft) -> tuple[Preview | None, dict[str, str]]:
+def _checked_preview(draft: PlanDraft) -> tuple[PlanPreview | None, dict[str, str]]:
     values, errors = values_of(draft)
     if not 0 <= values.pause_seconds <= MAXIMUM_PAUSE_SECONDS:
         errors.setdefault(
@@ -217,13 +219,13 @@ def _bounds(parameter: Parameter) -> str:
     return _("{low} to {high} {unit}").format(low=low, high=high, unit=parameter.unit).rstrip()
 
 
-def _choices(parameter: Parameter, text: str) -> list[Choice]:
+def _choices(parameter: Parameter, text: str) -> list[TickBox]:
     """Return a box for each value of a parameter with few; with none ticked it keeps its default."""
     values = [False, True] if parameter.schema["type"] == "boolean" else parameter.schema.get("enum", [])
     ticked = {part.strip() for part in text.split(",")}
     labels = {False: _("off"), True: _("on")}
     return [
-        Choice(
+        TickBox(
             value=spelled(parameter, value),
             label=_labelled(parameter, value, labels),
             ticked=spelled(parameter, value) in ticked,

@@ -24,7 +24,7 @@ class PreviewedTrial:
 
 
 @dataclass(frozen=True)
-class Preview:
+class PlanPreview:
     """What a plan comes to: its first trials in order, the count of all, seconds of traffic and of holding hosts."""
 
     trials: list[PreviewedTrial]
@@ -42,19 +42,21 @@ class Preview:
         return self.count - len(self.trials)
 
 
-def preview_of(version: PlanVersion) -> Preview:
+def preview_of(version: PlanVersion) -> PlanPreview:
     """Say what a saved version comes to."""
     most = version.maximum_repetitions
     return previewed(version.steps, version.repetitions, most, version.order, version.pause_seconds)
 
 
-def previewed(steps: list[dict[str, Any]], repetitions: int, most: int, order: str, pause_seconds: float) -> Preview:
+def previewed(
+    steps: list[dict[str, Any]], repetitions: int, most: int, order: str, pause_seconds: float
+) -> PlanPreview:
     """Say what validated steps come to with these repetitions, at most so many of each trial."""
     trials = expanded(steps, repetitions, order)
     # Between trials, as the API has it: they are no test time.
     maximum_count = len(trials) // repetitions * most
     pauses_seconds = pause_seconds * max(0, maximum_count - 1)
-    return Preview(
+    return PlanPreview(
         trials=[_previewed(steps, trial) for trial in trials[:PREVIEWED_TRIALS]],
         count=len(trials),
         maximum_count=maximum_count,

@@ -19,7 +19,7 @@ from benchweb.schedules.timing.rules import cron_typed, never_fires
 from benchweb.web.schedules.forms import ScheduleForm
 from benchweb.web.schedules.words import cron_hint, when_words
 from benchweb.web.timeline.gantt import gantt
-from benchweb.web.timeline.lanes import Lanes
+from benchweb.web.timeline.lanes import TimelineLanes
 
 _UNNAMED = "preview"
 SLOTS_DISPLAYED = 10
@@ -44,7 +44,7 @@ class SchedulePreview:
     timezone: str = ""
     slots: list[datetime] = field(default_factory=list)
     feasibility: Feasibility | None = None
-    picture: Lanes | None = None
+    picture: TimelineLanes | None = None
     faults: list[Fault] = field(default_factory=list)
     # The runs a slot that the form must confirm, when there are more than are taken without a question.
     confirm: int | None = None

@@ -45,7 +45,7 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Group:
+class FoundGroup:
     """What was found of one type; `more_url` lists all of it where there is such a list."""
 
     key: str
@@ -82,7 +82,7 @@ def parsed(text: str) -> Query:
     return Query(tuple(words), tuple(facts))
 
 
-def found(query: Query, most: int, zone: tzinfo = UTC) -> list[Group]:
+def found(query: Query, most: int, zone: tzinfo = UTC) -> list[FoundGroup]:
     """Return what matches, at most so many of each type; types without a match are left out."""
     if not query.words and not query.facts:
         return []
@@ -118,8 +118,8 @@ _TITLES = {
 }
 
 
-def _group(key: str, hits: list[Hit], query: Query) -> Group:
-    return Group(key, _(_TITLES[key]), hits, f"{reverse(f'web:{key}')}?{urlencode({'q': query.text})}")
+def _group(key: str, hits: list[Hit], query: Query) -> FoundGroup:
+    return FoundGroup(key, _(_TITLES[key]), hits, f"{reverse(f'web:{key}')}?{urlencode({'q': query.text})}")
 
 
 def _hit(url_name: str, row: NamedRow, note: str = "", state: str = "") -> Hit:
@@ -151,7 +151,7 @@ def _of_run(run: RunLine) -> Hit:
     return Hit(reverse("web:run", args=[run.pk]), label, f"{run.plan_version} · {run.pair}", run.state)
 
 
-def facts_found(query: Query, most: int, zone: tzinfo = UTC) -> list[Group]:
+def facts_found(query: Query, most: int, zone: tzinfo = UTC) -> list[FoundGroup]:
     """Return the facts alone, where somebody wants to see all that match; one query."""
     if not query.words and not query.facts:
         return []
@@ -159,7 +159,7 @@ def facts_found(query: Query, most: int, zone: tzinfo = UTC) -> list[Group]:
     return [group] if group.hits else []
 
 
-def _facts(query: Query, most: int, zone: tzinfo, *, read_most: int) -> Group:
+def _facts(query: Query, most: int, zone: tzinfo, *, read_most: int) -> FoundGroup:
     patterns = [*(_named(name, value) for name, value in query.facts), *map(_whole_number, query.words)]
     hits: dict[tuple[int, str], Hit] = {}
     rows = facts_with([*(value for _name, value in query.facts), *query.words], patterns, most=read_most)
@@ -169,7 +169,7 @@ def _facts(query: Query, most: int, zone: tzinfo, *, read_most: int) -> Group:
         note = _("last seen {date}").format(date=day) if row.is_former else ""
         url = f"{reverse('web:host', args=[row.host])}#endpoint-{row.endpoint}"
         hits.setdefault((row.host, line), Hit(url, row.host_name, " · ".join(filter(None, (line, note)))))
-    return Group("facts", _(_TITLES["facts"]), list(hits.values())[:most], is_cut=len(rows) == read_most)
+    return FoundGroup("facts", _(_TITLES["facts"]), list(hits.values())[:most], is_cut=len(rows) == read_most)
 
 
 def _named(name: str, value: str) -> str:

@@ -11,7 +11,7 @@ from benchweb.web.access.context import can_of
 
 
 @dataclass(frozen=True)
-class Section:
+class NavigationEntry:
     """An entry of the navigation; `key` is the letter after `g` that goes there, `name` that of its URL."""
 
     label: str
@@ -22,13 +22,13 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Group:
+class NavigationGroup:
     """A group of sections; `icon` is the path of its drawing in a square of 20."""
 
     key: str
     label: str
     icon: str
-    sections: list[Section]
+    sections: list[NavigationEntry]
 
     @property
     def current(self) -> bool:
@@ -105,21 +105,23 @@ _BESIDE = {
 }
 
 
-def navigation(request: HttpRequest) -> dict[str, Callable[[], list[Group]]]:
+def navigation(request: HttpRequest) -> dict[str, Callable[[], list[NavigationGroup]]]:
     """Return the groups, made only for a page that draws its frame; no view has a name like theirs."""
     return {"navigation_groups": lambda: [group for each in _GROUPS if (group := _group(request, *each)).sections]}
 
 
-def _group(request: HttpRequest, key: str, label: str, icon: str, sections: list[tuple[str, str, str]]) -> Group:
+def _group(
+    request: HttpRequest, key: str, label: str, icon: str, sections: list[tuple[str, str, str]]
+) -> NavigationGroup:
     reader = can_of(request.user)
     readable = [each for each in sections if _url(each[1]) and reader.open(each[1].removeprefix("web:"))]
-    return Group(key, gettext(label), icon, [_section(request, *each) for each in readable])
+    return NavigationGroup(key, gettext(label), icon, [_section(request, *each) for each in readable])
 
 
-def _section(request: HttpRequest, label: str, name: str, key: str) -> Section:
+def _section(request: HttpRequest, label: str, name: str, key: str) -> NavigationEntry:
     url = _url(name)
     is_current = any(_is_current(request.path, each) for each in (url, *_BESIDE.get(name, ())))
-    return Section(gettext(label), url, key, is_current, name.removeprefix("web:"))
+    return NavigationEntry(gettext(label), url, key, is_current, name.removeprefix("web:"))
 
 
 def _is_current(path: str, url: str) -> bool:

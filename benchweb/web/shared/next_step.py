@@ -11,7 +11,7 @@ from benchweb.hosts.models import Endpoint, Host, Pair
 from benchweb.plans.models import Plan
 
 
-class Step(StrEnum):
+class NextStep(StrEnum):
     """A thing to do, in the order in which they need each other."""
 
     HOST = "host"
@@ -22,23 +22,23 @@ class Step(StrEnum):
 
 
 _WORDS = {
-    Step.HOST: gettext_noop("A host"),
-    Step.SECOND_HOST: gettext_noop("Another host"),
-    Step.PAIR: gettext_noop("A pair of them, in an environment"),
-    Step.PLAN: gettext_noop("A plan"),
-    Step.LAUNCH: gettext_noop("Launch"),
+    NextStep.HOST: gettext_noop("A host"),
+    NextStep.SECOND_HOST: gettext_noop("Another host"),
+    NextStep.PAIR: gettext_noop("A pair of them, in an environment"),
+    NextStep.PLAN: gettext_noop("A plan"),
+    NextStep.LAUNCH: gettext_noop("Launch"),
 }
 
 
-def stages(following: Step, done: Container[Step]) -> list[tuple[str, bool, bool]]:
+def stages(following: NextStep, done: Container[NextStep]) -> list[tuple[str, bool, bool]]:
     """Return all steps in words, whether each is done, and whether it is the next one."""
     return [(_(words), step in done, step == following) for step, words in _WORDS.items()]
 
 
-def step_to_pair() -> tuple[Step, int | None]:
+def step_to_pair() -> tuple[NextStep, int | None]:
     """Find what a pair needs first, and the host of the only endpoint, which another one may join; one query."""
     hosts = list(Endpoint.objects.filter(archived_at=None).values_list("host_id", flat=True)[:2])
-    return (Step.HOST, Step.SECOND_HOST, Step.PAIR)[len(hosts)], hosts[0] if len(hosts) == 1 else None
+    return (NextStep.HOST, NextStep.SECOND_HOST, NextStep.PAIR)[len(hosts)], hosts[0] if len(hosts) == 1 else None
 
 
 def lone_host() -> int | None:
@@ -46,7 +46,7 @@ def lone_host() -> int | None:
     return Endpoint.objects.filter(archived_at=None).values_list("host_id", flat=True).first()
 
 
-def next_step() -> tuple[Step, set[Step]]:
+def next_step() -> tuple[NextStep, set[NextStep]]:
     """Find what to do next, and what is done; one query."""
     counts = (
         Host.objects.filter(archived_at=None)
@@ -59,12 +59,12 @@ def next_step() -> tuple[Step, set[Step]]:
         .first()
     )
     if counts is None:
-        return Step.HOST, set()
+        return NextStep.HOST, set()
     is_done = {
-        Step.HOST: True,
-        Step.SECOND_HOST: counts["paired"] or counts["pairable"],
-        Step.PAIR: counts["paired"],
-        Step.PLAN: counts["planned"],
-        Step.LAUNCH: False,
+        NextStep.HOST: True,
+        NextStep.SECOND_HOST: counts["paired"] or counts["pairable"],
+        NextStep.PAIR: counts["paired"],
+        NextStep.PLAN: counts["planned"],
+        NextStep.LAUNCH: False,
     }
-    return next(step for step in Step if not is_done[step]), {step for step in Step if is_done[step]}
+    return next(step for step in NextStep if not is_done[step]), {step for step in NextStep if is_done[step]}

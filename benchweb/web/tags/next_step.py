@@ -19,13 +19,13 @@ def next_step(context: Mapping[str, Any], *, is_paired: object = None, schedule:
     a schedule is made, where nothing is missing for it.
     """
     if is_paired:
-        return {"step": steps.Step.LAUNCH.value, "can": context["can"]}
+        return {"step": steps.NextStep.LAUNCH.value, "can": context["can"]}
     step, done = steps.next_step()
     # What comes after a pair needs no host any more.
-    is_before = step in (steps.Step.HOST, steps.Step.SECOND_HOST)
-    host = steps.lone_host() if step == steps.Step.SECOND_HOST else None
-    context["request"].__dict__[_CACHE_KEY] = (step if is_before else steps.Step.PAIR), host
-    is_for_schedule = step == steps.Step.LAUNCH and schedule
+    is_before = step in (steps.NextStep.HOST, steps.NextStep.SECOND_HOST)
+    host = steps.lone_host() if step == steps.NextStep.SECOND_HOST else None
+    context["request"].__dict__[_CACHE_KEY] = (step if is_before else steps.NextStep.PAIR), host
+    is_for_schedule = step == steps.NextStep.LAUNCH and schedule
     return {
         "step": step.value,
         "can": context["can"],
@@ -40,7 +40,7 @@ def pair_link(
     context: Mapping[str, Any], *, is_paired: object = None, query: str = "", css: str = ""
 ) -> dict[str, object]:
     """Link to where a pair is added, or a host while there is nothing to be paired; one query unless `is_paired`."""
-    is_pairable = bool(is_paired) or _step_to_pair(context)[0] == steps.Step.PAIR
+    is_pairable = bool(is_paired) or _step_to_pair(context)[0] == steps.NextStep.PAIR
     return {"can": context["can"], "is_pairable": is_pairable, "query": query, "css": css}
 
 
@@ -51,9 +51,9 @@ def pair_step(context: Mapping[str, Any], *, query: str = "") -> dict[str, objec
     return {"can": context["can"], "step": step.value, "query": query, "host": host}
 
 
-def _step_to_pair(context: Mapping[str, Any]) -> tuple[steps.Step, int | None]:
+def _step_to_pair(context: Mapping[str, Any]) -> tuple[steps.NextStep, int | None]:
     """Ask once for a page, which may say it at several places."""
-    cache: dict[str, tuple[steps.Step, int | None]] = context["request"].__dict__
+    cache: dict[str, tuple[steps.NextStep, int | None]] = context["request"].__dict__
     if _CACHE_KEY not in cache:
         cache[_CACHE_KEY] = steps.step_to_pair()
     return cache[_CACHE_KEY]

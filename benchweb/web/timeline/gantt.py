@@ -8,13 +8,13 @@ from django.utils.translation import gettext as _
 from benchweb.common.formatting import duration
 from benchweb.schedules.forecasts.feasibility import Feasibility
 from benchweb.web.shared.zones import zone_named
-from benchweb.web.timeline.lanes import Bar, Lane, Lanes, lanes_of
+from benchweb.web.timeline.lanes import Bar, Lane, TimelineLanes, lanes_of
 
 # Of a mesh of 200 hosts the first ones tell the story.
 MOST_LANES = 24
 
 
-def gantt(outlook: Feasibility, zone_name: str) -> Lanes | None:
+def gantt(outlook: Feasibility, zone_name: str) -> TimelineLanes | None:
     """Draw the campaign's resources in the schedule's zone, from its slot to its end; None when it has no bars."""
     if not outlook.bars or outlook.starts_at is None:
         return None

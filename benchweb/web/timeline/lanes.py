@@ -70,7 +70,7 @@ class Tick:
 
 
 @dataclass(frozen=True)
-class Lanes:
+class TimelineLanes:
     """Everything that the template draws; `now` is empty when it isn't on the axis."""
 
     title: str
@@ -89,7 +89,7 @@ def lanes_of(
     zone: tzinfo,
     now: datetime | None = None,
     most: int = 60,
-) -> Lanes:
+) -> TimelineLanes:
     """Place bars on the axis from `begin` to `end`; what is outside is cut off, lanes beyond `shown` are counted."""
     whole_seconds = max(1.0, (end - begin).total_seconds())
 
@@ -117,7 +117,9 @@ def lanes_of(
         for number, (left, label, _is_day) in enumerate(tick_positions)
     ]
     is_on_axis = now is not None and begin <= now <= end
-    return Lanes(title, rows, ticks, _number(percent(now)) if now and is_on_axis else "", max(0, len(lanes) - most))
+    return TimelineLanes(
+        title, rows, ticks, _number(percent(now)) if now and is_on_axis else "", max(0, len(lanes) - most)
+    )
 
 
 def _drawn(bars: Sequence[Bar], percent: Callable[[datetime], float], now: datetime | None) -> Iterator[DrawnBar]:

@@ -42,7 +42,7 @@ class Coming:
 
 
 @dataclass(frozen=True)
-class Entry:
+class CalendarEntry:
     """One schedule on one day of the calendar: its slots, or how many when they are many."""
 
     schedule: Schedule
@@ -58,7 +58,7 @@ class Entry:
 class Day:
     day: date
     is_today: bool
-    entries: list[Entry]
+    entries: list[CalendarEntry]
 
 
 def active_schedules() -> list[Schedule]:
@@ -150,13 +150,13 @@ def week_days(first: date, today: date, slots: Sequence[Slot], planned: Sequence
 
 def _entries(
     entries_of: dict[tuple[date, int], list[Slot | Coming]], day: date, zone: tzinfo, mixed: Collection[int]
-) -> list[Entry]:
+) -> list[CalendarEntry]:
     times = [times for (on, _), times in entries_of.items() if on == day]
     entries = [entry for slots_of_day in times for entry in _of_schedule(slots_of_day, zone, mixed)]
     return sorted(entries, key=lambda entry: (entry.text, entry.schedule.name))
 
 
-def _of_schedule(times: Sequence[Slot | Coming], zone: tzinfo, mixed: Collection[int]) -> Iterator[Entry]:
+def _of_schedule(times: Sequence[Slot | Coming], zone: tzinfo, mixed: Collection[int]) -> Iterator[CalendarEntry]:
     if len(times) <= _SINGLY:
         yield from (_entry(entry, f"{entry.at.astimezone(zone):%H:%M}", mixed) for entry in times)
         return
@@ -173,10 +173,12 @@ def _of_schedule(times: Sequence[Slot | Coming], zone: tzinfo, mixed: Collection
 _SINGLY = 4
 
 
-def _entry(entry: Slot | Coming, text: str, mixed: Collection[int]) -> Entry:
+def _entry(entry: Slot | Coming, text: str, mixed: Collection[int]) -> CalendarEntry:
     if isinstance(entry, Coming):
-        return Entry(entry.schedule, "planned", text, _("scheduled"), reverse("web:schedule", args=[entry.schedule.pk]))
-    return Entry(entry.schedule, entry.state, text, entry.why, _slot_url(entry), entry.campaign_id in mixed)
+        return CalendarEntry(
+            entry.schedule, "planned", text, _("scheduled"), reverse("web:schedule", args=[entry.schedule.pk])
+        )
+    return CalendarEntry(entry.schedule, entry.state, text, entry.why, _slot_url(entry), entry.campaign_id in mixed)
 
 
 def _slot_url(slot: Slot) -> str:

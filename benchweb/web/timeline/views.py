@@ -16,7 +16,7 @@ from benchweb.runs.models import Campaign
 from benchweb.runs.summaries import campaign_summaries
 from benchweb.web.shared.zones import reader_zone
 from benchweb.web.timeline import page as rows
-from benchweb.web.timeline.lanes import Lane, Lanes, lanes_of
+from benchweb.web.timeline.lanes import Lane, TimelineLanes, lanes_of
 
 SPANS_HOURS = (6, 24, 48, 168)
 _HOUR = timedelta(hours=1)
@@ -26,7 +26,7 @@ _MARGIN = 0.03
 
 
 @dataclass(frozen=True)
-class Span:
+class TimelineSpan:
     """What is shown: from a time, for so many hours, in the reader's zone."""
 
     begin: datetime
@@ -66,7 +66,7 @@ def timeline_page(request: HttpRequest) -> HttpResponse:
     slots = [] if campaign else rows.slots_between(span.begin, span.end)
     text = request.GET.get("q", "").strip()
 
-    def drawn(title: str, lanes: list[Lane]) -> Lanes:
+    def drawn(title: str, lanes: list[Lane]) -> TimelineLanes:
         return lanes_of(title, lanes, begin=span.begin, end=span.end, zone=span.zone, now=now)
 
     is_past = now >= span.end
@@ -120,7 +120,7 @@ def _campaign(request: HttpRequest) -> Campaign | None:
     return get_object_or_404(Campaign, pk=requested) if requested is not None else None
 
 
-def _span(request: HttpRequest, campaign: Campaign | None) -> Span:
+def _span(request: HttpRequest, campaign: Campaign | None) -> TimelineSpan:
     zone = reader_zone(request)
     now = timezone.now()
     requested = _moment(request.GET.get("from", ""), zone)
@@ -130,15 +130,15 @@ def _span(request: HttpRequest, campaign: Campaign | None) -> Span:
     length = timedelta(hours=hours if hours in SPANS_HOURS else 48)
     # Last night and the coming one: as much before now as after it, to the next full hour, for what is due then.
     begin = requested or (now - length / 2 + _HOUR).replace(minute=0, second=0, microsecond=0)
-    return Span(begin, begin + length, zone)
+    return TimelineSpan(begin, begin + length, zone)
 
 
-def _span_of_campaign(campaign: Campaign, zone: tzinfo, now: datetime) -> Span:
+def _span_of_campaign(campaign: Campaign, zone: tzinfo, now: datetime) -> TimelineSpan:
     summary = campaign_summaries([campaign.pk])[campaign.pk]
     begin = summary.started_at or campaign.created_at
     end = max(summary.finished_at or now, begin + timedelta(seconds=1))
     margin = (end - begin) * _MARGIN
-    return Span(begin - margin, end + margin, zone)
+    return TimelineSpan(begin - margin, end + margin, zone)
 
 
 def _moment(text: str, zone: tzinfo) -> datetime | None:

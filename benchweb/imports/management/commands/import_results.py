@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from benchweb.hosts.models import Pair
-from benchweb.imports.services import ImportRefused, Preview, import_results, preview
+from benchweb.imports.services import ImportPreview, ImportRefused, import_results, preview
 from benchweb.imports.trials import summary
 from benchweb.toolformats.readings import ToolFormatError
 
@@ -42,7 +42,7 @@ class Command(BaseCommand):
         if refused:
             raise CommandError(f"{refused} of {len(files)} files were not imported.")
 
-    def _tell(self, path: Path, read: Preview) -> None:
+    def _tell(self, path: Path, read: ImportPreview) -> None:
         counts = ", ".join(f"{count} of {tool}" for tool, count in summary(read.trials).items())
         self.stdout.write(f"{path}: {counts or 'no'} results.")
         for unusable in read.unusable:

@@ -41,7 +41,7 @@ class Command(BaseCommand):
             f"Wrote {written.points:,} points in {written.series:,} series from {written.runs:,} runs, all synthetic."
         )
 
-    def _write(self, options: dict[str, Any]) -> synthetic.Written:
+    def _write(self, options: dict[str, Any]) -> synthetic.WrittenHistory:
         pairs, days, points = options["pairs"], options["days"], options["points"]
         if (points is None) == (pairs is None and days is None) or (pairs is None) != (days is None):
             raise CommandError("Say how much by --pairs N --days D, or by --points N.")

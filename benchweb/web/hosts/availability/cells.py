@@ -30,7 +30,7 @@ _NO_INTERFACE = gettext_noop("no interface of the host has the address of the te
 
 
 @dataclass(frozen=True)
-class Cell:
+class IndicatorCell:
     """An indicator in one period: a figure, what it rests on, and why it is missing."""
 
     figure: Quantity | None
@@ -40,7 +40,7 @@ class Cell:
     is_little_known: bool = False
 
 
-def column_of(watched: Watched, begin: datetime, load: Hour | None, texts: Texts) -> list[Cell]:
+def column_of(watched: Watched, begin: datetime, load: Hour | None, texts: Texts) -> list[IndicatorCell]:
     """Return an endpoint's indicators since a time, in the order of the labels."""
     figures = indicators([load] if load else [], watched.endpoint.link_bps)
     availability = watched.since(begin)
@@ -70,11 +70,13 @@ def _silence(watched: Watched, availability: Availability, probes: int, texts: T
     return sentence, pgettext("before a figure", ": ") + reason_text(last.reason) if last and last.reason else ""
 
 
-def availability_cell(availability: Availability, texts: Texts, *, probes: int, begin: datetime, reason: str) -> Cell:
+def availability_cell(
+    availability: Availability, texts: Texts, *, probes: int, begin: datetime, reason: str
+) -> IndicatorCell:
     """Return the share of the known time in which it answered, and how much is known."""
     ratio, known = availability.ratio, availability.known_ratio
     if ratio is None or known is None:
-        return Cell(None, reason=reason)
+        return IndicatorCell(None, reason=reason)
     count = f"n={probes:,} · " if probes else ""
     # A per cent of a month is seven hours: less is told as a time.
     is_little_known = known < _LITTLE_KNOWN
@@ -82,7 +84,7 @@ def availability_cell(availability: Availability, texts: Texts, *, probes: int, 
     is_whole = availability.stretches[0].since <= begin
     known_text = texts.known if is_whole else texts.known_since
     basis = (texts.little_known if is_little_known else known_text).format(count=count, figure=figure)
-    return Cell(availability_figure(ratio), basis, is_little_known=is_little_known)
+    return IndicatorCell(availability_figure(ratio), basis, is_little_known=is_little_known)
 
 
 def availability_figure(ratio: float) -> Quantity:
@@ -97,14 +99,14 @@ def availability_figure(ratio: float) -> Quantity:
     return Quantity(f"{cut:.{decimals}f}".rstrip("0").rstrip("."), "%", f"{ratio:.9g}")
 
 
-def _measured(measured: Measured | None, unit: str, reason: str, texts: Texts) -> Cell:
+def _measured(measured: Measured | None, unit: str, reason: str, texts: Texts) -> IndicatorCell:
     if measured is None:
-        return Cell(None, reason=reason)
+        return IndicatorCell(None, reason=reason)
     extremes = [f"{texts.least} {quantity(measured.least, unit)}"] if measured.least is not None else []
     extremes += [f"{texts.most} {quantity(measured.most, unit)}"] if measured.most is not None else []
-    return Cell(quantity(measured.mean, unit), " · ".join([texts.mean, *extremes, f"n={measured.n:,}"]))
+    return IndicatorCell(quantity(measured.mean, unit), " · ".join([texts.mean, *extremes, f"n={measured.n:,}"]))
 
 
-def _noted(cell: Cell, note: str) -> Cell:
+def _noted(cell: IndicatorCell, note: str) -> IndicatorCell:
     """Say more of what a figure rests on, where there is one."""
     return replace(cell, basis=f"{cell.basis} · {note}") if note and cell.figure is not None else cell

@@ -10,7 +10,7 @@ _HOUR = timedelta(hours=1)
 
 
 @dataclass(frozen=True)
-class Period:
+class LookBack:
     """A look back; a point of its charts is a `step` long, a cell of its strip a part of one."""
 
     key: str
@@ -45,12 +45,12 @@ def _starts(begin: datetime, now: datetime, length: timedelta) -> list[datetime]
 
 
 PERIODS = (
-    Period("24h", gettext_noop("24 hours"), timedelta(hours=24), _HOUR, cells_per_step=4),
-    Period("7d", gettext_noop("7 days"), timedelta(days=7), 2 * _HOUR),
-    Period("30d", gettext_noop("30 days"), timedelta(days=30), 6 * _HOUR),
+    LookBack("24h", gettext_noop("24 hours"), timedelta(hours=24), _HOUR, cells_per_step=4),
+    LookBack("7d", gettext_noop("7 days"), timedelta(days=7), 2 * _HOUR),
+    LookBack("30d", gettext_noop("30 days"), timedelta(days=30), 6 * _HOUR),
 )
 
 
-def period_of(over: str) -> Period:
+def period_of(over: str) -> LookBack:
     """Return the period that an address asks for; an unknown one is the first."""
     return next((period for period in PERIODS if period.key == over), PERIODS[0])

@@ -21,8 +21,8 @@ from benchweb.hosts.checks.availability import (
 )
 from benchweb.hosts.checks.indicators import Hour, probe_loads
 from benchweb.hosts.models import Endpoint
-from benchweb.web.hosts.availability.cells import LABELS, Cell, availability_cell, column_of
-from benchweb.web.hosts.availability.periods import PERIODS, Period
+from benchweb.web.hosts.availability.cells import LABELS, IndicatorCell, availability_cell, column_of
+from benchweb.web.hosts.availability.periods import PERIODS, LookBack
 from benchweb.web.hosts.availability.strip import StripCell, strip_cells
 from benchweb.web.hosts.availability.watched import UNKNOWN_REASON, Watched
 from benchweb.web.hosts.availability.words import NOT_ADDED, WORDS, texts_in
@@ -31,7 +31,7 @@ _BREAKS_DISPLAYED = 10
 
 
 @dataclass(frozen=True)
-class Break:
+class Interruption:
     """A time in which it did not answer, or nothing is known; `lasts` while it has no end."""
 
     stretch: Stretch
@@ -41,33 +41,33 @@ class Break:
 
 
 @dataclass(frozen=True)
-class EndpointAvailability:
+class EndpointPart:
     """An endpoint as the section shows it."""
 
     name: str
     # Each cell with the words that head its column.
-    rows: list[tuple[str, list[tuple[str, Cell]]]]
+    rows: list[tuple[str, list[tuple[str, IndicatorCell]]]]
     cells: list[StripCell]
     sums: list[tuple[str, str, str]]
     in_words: str
-    breaks: list[Break]
+    breaks: list[Interruption]
     breaks_hidden: int
 
 
 @dataclass(frozen=True)
-class Section:
+class AvailabilitySection:
     """The whole section of a host's page; `whole` is the host's availability where it has several endpoints."""
 
-    period: Period
-    periods: Sequence[Period]
+    period: LookBack
+    periods: Sequence[LookBack]
     starts: list[datetime]
     until: datetime
-    endpoints: list[EndpointAvailability]
-    whole: list[tuple[Period, Cell]]
+    endpoints: list[EndpointPart]
+    whole: list[tuple[LookBack, IndicatorCell]]
     charts: list[ChartSpec]
 
 
-def availability_section(*, endpoints: Sequence[Endpoint], period: Period) -> Section:
+def availability_section(*, endpoints: Sequence[Endpoint], period: LookBack) -> AvailabilitySection:
     """Prepare the section for the endpoints of one host; two queries."""
     now = timezone.now()
     ids = [endpoint.pk for endpoint in endpoints]
@@ -88,7 +88,7 @@ def availability_section(*, endpoints: Sequence[Endpoint], period: Period) -> Se
     ]
     names = {endpoint.pk: endpoint.name or endpoint.network_mode for endpoint in endpoints}
     whole = _whole(list(availability.values()), min(added.values()), begins, now) if len(ids) > 1 else []
-    return Section(
+    return AvailabilitySection(
         period=period,
         periods=PERIODS,
         starts=starts,
@@ -112,8 +112,8 @@ def _added_at(endpoint: Endpoint, availability: Availability) -> datetime:
 
 
 def _endpoint_availability(
-    watched: Watched, added_up: Mapping[datetime, Hour], *, begins: dict[str, datetime], period: Period
-) -> EndpointAvailability:
+    watched: Watched, added_up: Mapping[datetime, Hour], *, begins: dict[str, datetime], period: LookBack
+) -> EndpointPart:
     texts, endpoint = texts_in(get_language()), watched.endpoint
     columns = [column_of(watched, begins[period.key], added_up.get(begins[period.key]), texts) for period in PERIODS]
     current = watched.since(begins[period.key])
@@ -123,7 +123,7 @@ def _endpoint_availability(
     seconds = {state: current.seconds(state) for state in STATES}
     seconds[NOT_ADDED] = max(0.0, (watched.added_at - begins[period.key]).total_seconds())
     sums = [(state, WORDS[state], duration(seconds[state])) for state in WORDS if seconds[state]]
-    return EndpointAvailability(
+    return EndpointPart(
         name=endpoint.name or endpoint.network_mode,
         rows=[
             (label, [(head, column[index]) for head, column in zip(texts.heads, columns, strict=True)])
@@ -137,14 +137,14 @@ def _endpoint_availability(
     )
 
 
-def _break(stretch: Stretch, watched: Watched) -> Break:
+def _break(stretch: Stretch, watched: Watched) -> Interruption:
     reason = watched.unknown_reason(stretch) if stretch.state == UNKNOWN else stretch.reason
-    return Break(stretch, WORDS[stretch.state], reason, lasts=stretch.until >= watched.now)
+    return Interruption(stretch, WORDS[stretch.state], reason, lasts=stretch.until >= watched.now)
 
 
 def _whole(
     availabilities: list[Availability], added_at: datetime, begins: dict[str, datetime], now: datetime
-) -> list[tuple[Period, Cell]]:
+) -> list[tuple[LookBack, IndicatorCell]]:
     best, texts = best_of(availabilities), texts_in(get_language())
     cells = []
     for period in PERIODS:
