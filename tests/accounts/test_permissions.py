@@ -1,10 +1,8 @@
 """Which roles allow what, and where."""
 
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import IntegrityError, transaction
 from django.db.models.signals import post_init
@@ -139,11 +137,6 @@ def test_the_database_refuses_a_grant_that_makes_no_sense(vera: User, fields: di
     values = {name: rows.get(name, value) for name, value in fields.items()}
     with pytest.raises(IntegrityError, match=constraint), transaction.atomic():
         Grant.objects.create(**values)
-
-
-def test_users_of_before_roles_become_admins(vera: User) -> None:
-    import_module("benchweb.accounts.migrations.0009_admins_of_before").grant_admin(apps, None)
-    assert access_of(vera) == Access(Role.ADMIN)
 
 
 @pytest.mark.parametrize("default", ["viewer", "operator"])

@@ -1,11 +1,7 @@
-"""Which environments a host is in: by its pairs, by hand, and after an update."""
-
-from importlib import import_module
+"""Which environments a host is in: by its pairs, and by hand."""
 
 import pytest
-from django.apps import apps
 from django.contrib.auth.models import User
-from django.db import connection
 from django.test import Client
 
 from benchweb.accounts.models import Grant, Role
@@ -22,7 +18,6 @@ from tests.api.conftest import ApiClient
 from tests.factories import make_endpoint, make_environment, make_pair, make_plan, make_schedule
 
 pytestmark = pytest.mark.django_db
-migration = import_module("benchweb.hosts.migrations.0025_environments")
 
 
 def environments_of(*pairs: Pair) -> list[list[int]]:
@@ -160,20 +155,6 @@ def test_a_refusal_names_the_host_and_says_where_a_role_is_missing() -> None:
     client.force_login(olga)
     page = client.post("/pairs/new", body).content.decode()
     assert f"This needs the role Editor in an environment of the host {host}. Nothing was changed." in page
-
-
-def test_after_an_update_hosts_are_in_the_environments_of_their_pairs_in_use() -> None:
-    lab, field = make_pair(environment="lab"), make_pair(environment="field")
-    both = pair_create(source=lab.source, sink=field.sink, environment=field.environment)
-    archive(row=pair_create(source=field.source, sink=lab.sink, environment=lab.environment))
-    make_endpoint()
-    Host.objects.update(environment_ids=[])
-    with connection.schema_editor() as editor:
-        migration.enter(apps, editor)
-    assert environments_of(both) == [[lab.environment_id, field.environment_id], [field.environment_id]]
-    assert environments_of(field) == [[field.environment_id]] * 2
-    assert outside() == []
-    assert Host.objects.filter(environment_ids=[]).count() == 1
 
 
 def _secret(user: User) -> str:

@@ -1,9 +1,6 @@
 """Hosts that are one machine: a known certificate is refused unless insisted on, exclusive runs share a resource."""
 
-from importlib import import_module
-
 import pytest
-from django.apps import apps
 
 from benchweb.hosts.endpoints.records import CheckOutcome, endpoint_record_check
 from benchweb.hosts.endpoints.services import endpoint_pin_first, endpoint_update
@@ -95,13 +92,3 @@ def test_runs_launched_before_the_hosts_were_known_to_be_one_machine_never_run_a
 def test_a_host_by_itself_is_its_own_machine() -> None:
     host = host_create(name="db1")
     assert (host.machine, host.machine_key) == (None, host.pk)
-
-
-def test_hosts_that_shared_a_certificate_before_stay_as_they_are() -> None:
-    first, second, third = make_endpoint(fingerprint=PIN), make_endpoint(fingerprint=PIN), make_endpoint()
-    Endpoint.objects.update(same_machine=False)
-    Host.objects.update(machine=None)
-    import_module("benchweb.hosts.migrations.0014_known_doubles").allow_doubles(apps, None)
-    assert list(Endpoint.objects.filter(same_machine=True).order_by("pk")) == [first, second]
-    assert list(Host.objects.exclude(machine=None)) == [second.host]
-    assert not Endpoint.objects.get(pk=third.pk).same_machine

@@ -1,11 +1,9 @@
 """Names of hosts and environments: one spelling, one row in use, found however they are typed."""
 
 import unicodedata
-from importlib import import_module
 
 import pytest
-from django.apps import apps
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Environment, Host
@@ -90,21 +88,3 @@ def test_plans_schedules_endpoints_and_labels_are_stored_in_one_form(db: None) -
     assert (pair.source.name, host.labels, host.uplink) == ("Zürich-é", ["Zürich-é"], "Zürich-é")
     plan = make_plan(name=DECOMPOSED)
     assert (plan.name, make_schedule(name=DECOMPOSED, plan=plan).name) == ("Zürich-é", "Zürich-é")
-
-
-def test_the_migration_gives_existing_doubles_a_number_and_one_form(db: None) -> None:
-    hosts = Host.objects.bulk_create([Host(name=f"h{number}") for number in range(6)])
-    names = ["db1", "DB1", "db1 (2)", DECOMPOSED, "Zürich-é", "db1"]
-    archive(row=hosts[5])
-    constraint = next(each for each in Host._meta.constraints if each.name == "host_name_once_in_use")
-    connection.check_constraints()
-    with connection.schema_editor() as editor:
-        editor.remove_constraint(Host, constraint)
-    for host, name in zip(hosts, names, strict=True):
-        Host.objects.filter(pk=host.pk).update(name=name, name_key="")
-    import_module("benchweb.hosts.migrations.0011_stored_names").store_names(apps, None)
-    stored = list(Host.objects.order_by("pk").values_list("name", flat=True))
-    assert stored == ["db1", "DB1 (3)", "db1 (2)", "Zürich-é", "Zürich-é (2)", "db1"]
-    connection.check_constraints()
-    with connection.schema_editor() as editor:
-        editor.add_constraint(Host, constraint)

@@ -5,9 +5,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import StringIO
 
 import psycopg
 import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 
 from tests.processes import begun, said_by, stopped
 
@@ -125,3 +130,28 @@ def test_a_session_says_which_process_it_is(database: Database) -> None:
         words = [sys.executable, "-c", program]
         done = subprocess.run(words, env=database, capture_output=True, text=True, check=True, timeout=300)
         assert done.stdout == f"('{name}',)\n"
+
+
+@pytest.fixture
+def old_database(db: None) -> MigrationRecorder:
+    """Return what is written of migrations in a database of before the first release, at its last state."""
+    recorder = MigrationRecorder(connection)
+    for key, migration in MigrationLoader(connection).replacements.items():
+        recorder.record_unapplied(*key)
+        for name in migration.replaces:
+            recorder.record_applied(*name)
+    return recorder
+
+
+def test_a_database_of_before_the_first_release_is_taken_over_as_it_is(old_database: MigrationRecorder) -> None:
+    out = StringIO()
+    call_command("migrate", stdout=out, no_color=True)
+    assert "No migrations to apply." in out.getvalue()
+    assert ("runs", "0001_tables") in old_database.applied_migrations()
+
+
+def test_a_database_in_between_is_refused_with_what_to_do(old_database: MigrationRecorder) -> None:
+    old_database.record_unapplied("runs", "0017_together")
+    with pytest.raises(CommandError, match="Migrate it by a checkout of commit ffde48d5 first"):
+        call_command("migrate")
+    assert ("runs", "0001_tables") not in old_database.applied_migrations()

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands import migrate
 from django.db import DatabaseError, OperationalError, connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 from psycopg import errors
 
 from benchweb.common.rows import fetch, fetch_value
@@ -20,6 +22,10 @@ PAUSE_SECONDS = 2
 GIVE_UP_SECONDS = 300
 _LOOK_SECONDS = 0.5
 _QUERY_CHARACTERS = 100
+_IN_BETWEEN = (
+    "This database is of a state before the first release that can't be upgraded from here; nothing was changed. "
+    "Migrate it by a checkout of commit ffde48d5 first, as docs/how-to/maintain.md says."
+)
 _HOLDERS_SQL = """
     select pid, application_name as name, coalesce(usename, '') as role, coalesce(host(client_addr), '') as address,
         coalesce(xact_start, backend_start) as since, coalesce(state, '') as state, query
@@ -57,6 +63,7 @@ class Command(migrate.Command):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Migrate."""
+        _require_last_state()
         give_up_at = time.monotonic() + options["lock_wait"]
         with connection.cursor() as cursor:
             cursor.execute(f"set lock_timeout = '{LOCK_SECONDS}s'")
@@ -100,6 +107,14 @@ class Command(migrate.Command):
         if migration is not None:
             self._migration = f"Migration {migration}"
         super().migration_progress_callback(action, migration, fake)
+
+
+def _require_last_state() -> None:
+    """Refuse a database that has some of the migrations that another replaces, which Django would leave out."""
+    done = set(MigrationRecorder(connection).applied_migrations())
+    for migration in MigrationLoader(None).replacements.values():
+        if not done.isdisjoint(migration.replaces) and not done.issuperset(migration.replaces):
+            raise CommandError(_IN_BETWEEN)
 
 
 class _Lookout:
