@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use proto::Role;
 
-use crate::line::supply::Outbox;
+use crate::supply::Outbox;
 use crate::load::Load;
 use crate::settings::Settings;
 

@@ -9,7 +9,7 @@ use proto::{
 
 use crate::failure::Failure;
 use crate::host_window::{Meter, Occurred, Surroundings};
-use crate::line::supply::Outbox;
+use crate::supply::Outbox;
 use crate::outcome::course::Course;
 use crate::outcome::window;
 

@@ -15,7 +15,7 @@ use crate::facts;
 use crate::failure::Failure;
 use crate::host_kind::{Broken, HostReport, ReadHost, Seen, Stage, Stop};
 use crate::host_window::{self, Ends, Scene, Surroundings};
-use crate::line::supply::{Outbox, Supply};
+use crate::supply::{Outbox, Supply};
 use crate::outcome::window;
 
 /// How often the thread that hears the agent looks whether its session is over.

@@ -9,10 +9,10 @@ use proto::{EndReport, Metrics, Params, RunResult, SessionSpec};
 use crate::end::End;
 use crate::failure::Failure;
 use crate::flow::counter::Count;
-use crate::flow::task::Task;
+use crate::task::Task;
 use crate::host_window::OwnTraffic;
 use crate::limits::arrival;
-use crate::outcome::measurements::Measured;
+use crate::measurements::Measured;
 use crate::settings::Settings;
 use crate::transport::Transport;
 

@@ -25,11 +25,14 @@ mod kinds;
 mod limits;
 mod line;
 mod load;
+mod measurements;
 mod outcome;
 mod path;
 mod roles;
 mod session;
 mod settings;
+mod supply;
+mod task;
 mod transport;
 
 use std::sync::{Arc, mpsc::Receiver};
@@ -38,8 +41,8 @@ pub use facts::facts;
 pub use host_window::{History, Sample, host_load};
 pub use kinds::arrays_bytes;
 pub use line::patience::patience;
-pub use line::supply::{Outbox, Supply};
 pub use path::check::check_path;
+pub use supply::{Outbox, Supply};
 
 /// Runs one session to its end and reports every event, the final one included, through `outbox`; a test of disks
 /// may use `disk_places` alone.

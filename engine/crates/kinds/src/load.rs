@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use proto::{EventBody, FailureCode, Lane, Params, Role, SessionSpec};
 
-use crate::line::supply::{Outbox, Supply};
+use crate::supply::{Outbox, Supply};
 
 /// What runs a session to its end; a sink waits for its source by the given time longer than usual.
 pub type Runner =

@@ -4,6 +4,8 @@ mod disk_io;
 mod http_load;
 mod memory_bandwidth;
 mod ping;
+#[cfg(test)]
+mod result_tests;
 mod tcp_crr;
 mod tcp_rr;
 mod tcp_stream;

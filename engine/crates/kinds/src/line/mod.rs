@@ -4,7 +4,6 @@ pub mod link;
 pub mod patience;
 pub mod signal;
 pub mod steps;
-pub mod supply;
 pub mod traffic;
 
 use std::collections::VecDeque;
@@ -18,7 +17,7 @@ use crate::failure::Failure;
 use crate::line::link::Link;
 use crate::line::patience::patience;
 use crate::line::signal::Signal;
-use crate::line::supply::Supply;
+use crate::supply::Supply;
 use crate::line::traffic::Traffic;
 
 /// Both ends say that they live each second.

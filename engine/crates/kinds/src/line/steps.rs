@@ -9,7 +9,7 @@ use proto::{FailureCode, LinkMessage};
 use crate::failure::Failure;
 use crate::line::Line;
 use crate::line::signal::Signal;
-use crate::line::supply::Supply;
+use crate::supply::Supply;
 
 /// How long a near peer may take for one step of the set-up.
 pub const STEP_LIMIT: Duration = Duration::from_secs(10);

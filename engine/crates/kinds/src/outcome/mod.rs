@@ -1,10 +1,8 @@
-//! What was measured, and how it becomes a half of the result, and the result.
+//! What was measured, as it becomes a half of the result.
 
 pub mod buffers;
-pub mod compose;
 pub mod course;
 pub mod distribution;
-pub mod measurements;
 pub mod requests;
 pub mod streams;
 pub mod tcp_window;

@@ -9,10 +9,10 @@ use stats::Latency;
 
 use crate::end::End;
 use crate::flow::counter::Count;
-use crate::flow::task::Cue;
+use crate::task::Cue;
 use crate::host_window::OwnTraffic;
 use crate::outcome::distribution;
-use crate::outcome::measurements::{Finished, Measured, Outcome, Transacted};
+use crate::measurements::{Finished, Measured, Outcome, Transacted};
 use crate::outcome::streams::{self, joint_seconds};
 use crate::outcome::window;
 use crate::settings::size;

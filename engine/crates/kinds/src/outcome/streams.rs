@@ -7,7 +7,7 @@ use proto::{EndReport, Flow, Granted, Params, Role, SentCount, TcpFigures};
 
 use crate::end::End;
 use crate::flow::pacer::Share;
-use crate::outcome::measurements::{Measured, Outcome, Received, Sent};
+use crate::measurements::{Measured, Outcome, Received, Sent};
 use crate::outcome::tcp_window;
 use crate::settings::{Settings, number, size};
 

@@ -20,7 +20,7 @@ use crate::flow::gate::{Gate, Phase, Pulse};
 use crate::host_window::{InterfaceWatch, Meter, Occurred};
 use crate::line::Line;
 use crate::outcome::course::Course;
-use crate::outcome::measurements::Measured;
+use crate::measurements::Measured;
 
 mod closing;
 mod draining;

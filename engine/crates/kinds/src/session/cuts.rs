@@ -13,7 +13,7 @@ use stats::Crossing;
 use super::threads::Threads;
 use crate::end::End;
 use crate::flow::receipts::{Receipts, Received};
-use crate::outcome::measurements::FlowCut;
+use crate::measurements::FlowCut;
 
 /// Receipts are kept from this long before the warm-up's end: the two ends' clocks start apart by a network delay.
 const LEAD: Duration = Duration::from_millis(200);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::outcome::measurements::DrainCut;
+use crate::measurements::DrainCut;
 use crate::settings::Settings;
 
 /// All that is on its way is waited for this long, as long as it may come by then: no test hangs.

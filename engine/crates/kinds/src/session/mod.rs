@@ -1,5 +1,6 @@
 //! One session from its specification to its final event.
 
+pub mod compose;
 mod conduct;
 mod cuts;
 mod datagram_samples;
@@ -26,7 +27,7 @@ use crate::host_window::Surroundings;
 use crate::kind::{Kind, Read};
 use crate::line::Line;
 use crate::line::signal::Signal;
-use crate::line::supply::{Outbox, Supply};
+use crate::supply::{Outbox, Supply};
 use crate::load::Load;
 use crate::settings::Settings;
 use crate::transport::{Plan, Transport};

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::line::Line;
 use crate::line::signal::Signal;
 use crate::line::steps::{STEP_LIMIT, expect, refused_by_kernel};
-use crate::line::supply::Supply;
+use crate::supply::Supply;
 
 /// Connections that come and go: the sink tells them by their registered source ports.
 pub struct Connections;

@@ -19,7 +19,7 @@ use crate::end::Lent;
 use crate::failure::Failure;
 use crate::line::Line;
 use crate::line::steps::refused_by_kernel;
-use crate::line::supply::Outbox;
+use crate::supply::Outbox;
 use crate::settings::Settings;
 
 pub use connections::Connections;

@@ -6,7 +6,7 @@ use stats::Latency;
 use super::tally::Loaded;
 use crate::end::End;
 use crate::flow::counter::Count;
-use crate::outcome::measurements::{Measured, own_figures};
+use crate::measurements::{Measured, own_figures};
 use crate::outcome::requests::add_latency;
 use crate::outcome::streams::joint_seconds;
 use crate::outcome::window;

@@ -4,8 +4,8 @@ use std::os::fd::BorrowedFd;
 
 use crate::end::End;
 use crate::flow::gate::Phase;
-use crate::flow::task::Cue;
-use crate::outcome::measurements::{Finished, Outcome};
+use crate::task::Cue;
+use crate::measurements::{Finished, Outcome};
 use crate::outcome::streams::payload;
 
 use super::Share;

@@ -7,7 +7,7 @@ use stats::Latency;
 use super::HttpLoad;
 use super::response::Response;
 use crate::end::End;
-use crate::flow::task::Cue;
+use crate::task::Cue;
 use crate::outcome::requests::is_left_out;
 
 /// What one thread measured in the window.

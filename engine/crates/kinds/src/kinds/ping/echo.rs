@@ -5,8 +5,8 @@ use std::os::fd::BorrowedFd;
 use super::{Plan, wire};
 use crate::end::End;
 use crate::flow::gate::Phase;
-use crate::flow::task::Cue;
-use crate::outcome::measurements::{Finished, Outcome};
+use crate::task::Cue;
+use crate::measurements::{Finished, Outcome};
 use crate::outcome::requests::send_whole;
 
 const BUFFER_BYTES: usize = 64 * 1024;

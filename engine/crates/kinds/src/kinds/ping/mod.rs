@@ -19,10 +19,10 @@ use proto::{EndReport, Metrics, Params, Role, RunResult, SessionSpec};
 use crate::end::End;
 use crate::flow::counter::Count;
 use crate::flow::part::Part;
-use crate::flow::task::Task;
+use crate::task::Task;
 use crate::kind::Kind;
 use crate::limits::arrival;
-use crate::outcome::measurements::Measured;
+use crate::measurements::Measured;
 use crate::settings::Settings;
 use crate::transport::{Nothing, Tcp, Transport, Udp};
 

@@ -5,7 +5,7 @@ use stats::RoundTrips;
 
 use super::tally::{Probed, Tally};
 use crate::end::End;
-use crate::outcome::measurements::{Measured, own_figures};
+use crate::measurements::{Measured, own_figures};
 use crate::outcome::streams::{self, HELD_UP};
 use crate::outcome::window;
 

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use super::{Plan, Probe, permission};
 use crate::end::End;
-use crate::flow::task::Cue;
+use crate::task::Cue;
 use crate::outcome::requests::send_whole;
 use crate::outcome::streams;
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::{CloseMode, TcpCrr, show};
 use crate::end::{End, Lent};
 use crate::flow::gate::Phase;
-use crate::flow::task::Cue;
-use crate::outcome::measurements::{Finished, Outcome};
+use crate::task::Cue;
+use crate::measurements::{Finished, Outcome};
 use crate::outcome::requests::{receive_whole, send_whole};
 use crate::outcome::streams::payload;
 

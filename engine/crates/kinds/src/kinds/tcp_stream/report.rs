@@ -8,7 +8,7 @@ use proto::{EndReport, TcpFigures};
 
 use super::{TcpStream, pacing};
 use crate::end::End;
-use crate::outcome::measurements::{DrainCut, FlowCut, Measured, Received, Sent};
+use crate::measurements::{DrainCut, FlowCut, Measured, Received, Sent};
 use crate::outcome::streams::{self, joint_seconds, receivers, senders};
 use crate::outcome::tcp_window;
 use crate::roles::other;

@@ -8,10 +8,10 @@ use net::Errno;
 use super::{Header, MARKERS, UdpStream, nanoseconds_since};
 use crate::end::End;
 use crate::flow::gate::{Phase, Pulse};
-use crate::flow::loops::{Sending, send_until_over};
+use crate::task::loops::{Sending, send_until_over};
 use crate::flow::pacer::Pacer;
-use crate::flow::task::Cue;
-use crate::outcome::measurements::{Finished, Outcome, Sent};
+use crate::task::Cue;
+use crate::measurements::{Finished, Outcome, Sent};
 use crate::outcome::streams;
 
 /// Sends until the test is over. A send that the kernel refuses is counted and consumes no sequence number.

@@ -6,9 +6,9 @@ use proto::{Catalog, EndReport, Params, Role, SentCount};
 use super::{Receiver, SendMode, UdpStream};
 use crate::end::End;
 use crate::flow::gate::{Phase, Pulse};
-use crate::flow::task::Cue;
+use crate::task::Cue;
 use crate::kind::Kind;
-use crate::outcome::measurements::{Measured, Outcome};
+use crate::measurements::{Measured, Outcome};
 use crate::outcome::streams::Stream;
 use crate::settings::Settings;
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::Conduct;
 use crate::flow::part::Part;
-use crate::outcome::measurements::DrainCut;
+use crate::measurements::DrainCut;
 use crate::session::drain::{self, Drain, Step};
 
 impl Conduct<'_> {

@@ -10,8 +10,8 @@ use crate::flow::gate::Phase;
 use crate::flow::part::Part;
 use crate::flow::thread_times::ThreadTimes;
 use crate::line::signal::Signal;
-use crate::line::supply::Supply;
-use crate::outcome::measurements::Finished;
+use crate::supply::Supply;
+use crate::measurements::Finished;
 use crate::session::quiet::Quiet;
 use crate::session::threads::Threads;
 

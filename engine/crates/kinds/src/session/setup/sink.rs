@@ -16,7 +16,7 @@ use crate::line::Line;
 use crate::line::link::Link;
 use crate::line::signal::Signal;
 use crate::line::steps::{expect, refused_by_kernel};
-use crate::line::supply::Supply;
+use crate::supply::Supply;
 use crate::session::Brief;
 
 /// How long a prepared sink waits for its source.

@@ -180,7 +180,7 @@ mod tests {
     use std::net::TcpListener;
 
     use super::*;
-    use crate::line::supply::Supply;
+    use crate::supply::Supply;
 
     #[test]
     fn a_source_that_is_cancelled_while_it_connects_has_the_link_to_say_so() {

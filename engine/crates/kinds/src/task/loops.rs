@@ -5,7 +5,7 @@ use std::time::Instant;
 use net::Errno;
 
 use crate::flow::gate::{Phase, Pulse};
-use crate::flow::task::Cue;
+use crate::task::Cue;
 
 /// What a flow sends, and how.
 pub trait Sending {

@@ -1,5 +1,7 @@
 //! A flow thread's work, and what it has from its session.
 
+pub mod loops;
+
 use std::os::fd::OwnedFd;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -11,7 +13,7 @@ use crate::flow::gate::{Gate, Phase, Pulse};
 use crate::flow::part::Part;
 use crate::flow::receipts::Receipts;
 use crate::line::signal::Signal;
-use crate::outcome::measurements::Finished;
+use crate::measurements::Finished;
 
 /// A thread's work.
 pub type Body = Box<dyn FnOnce(&End, &Cue) -> Finished + Send>;
