@@ -1,6 +1,7 @@
 //! The catalog of test kinds that this engine was built with.
 
 mod bounds;
+mod filling;
 mod parameters;
 mod test_value;
 

@@ -2,14 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::bounds::wrong_type;
 use super::parameters::{ParameterError, Params};
-use super::{Catalog, Parameter, ValueType};
 
 /// How no test is written, besides null.
-const NONE: &str = "none";
+pub const NONE: &str = "none";
 /// How long a test runs that another one starts and ends is said by the other: by this parameter.
-const DURATION: &str = "duration_seconds";
+pub const DURATION: &str = "duration_seconds";
 
 impl Params {
     /// The kind and parameters of a test that is this parameter's value; none where there is none.
@@ -21,40 +19,8 @@ impl Params {
     }
 }
 
-impl Catalog {
-    /// Checks a test's kind and parameters, and fills in those that are left out.
-    pub(crate) fn fill_test(
-        &self,
-        name: &str,
-        parameter: &Parameter,
-        value: &Value,
-    ) -> Result<Value, ParameterError> {
-        if value.is_null() || value == NONE {
-            return Ok(Value::Null);
-        }
-        let (kind, given) = parts(value).ok_or_else(|| wrong_type(name, parameter, value))?;
-        let inside = |error: ParameterError| ParameterError {
-            field: format!("params.{name}.{}", error.field),
-            ..error
-        };
-        let definition = self.kind(&kind).map_err(inside)?;
-        let has =
-            |wanted: &dyn Fn(&str) -> bool| definition.parameters.iter().any(|name| wanted(name));
-        let holds_a_test = |name: &str| self.parameters[name].schema.value_type == ValueType::Test;
-        let is_alone = definition.is_of_one_host();
-        if is_alone || has(&holds_a_test) || !has(&|name| name == DURATION) {
-            let message = format!(
-                "{kind} can't be a {name}: give a kind that runs for a time, such as tcp_stream"
-            );
-            return Err(inside(ParameterError { field: "kind".to_owned(), message }));
-        }
-        let filled = self.fill(&kind, &given).map_err(inside)?;
-        Ok(json!({"kind": kind, "params": filled}))
-    }
-}
-
 /// Kind and given parameters; none when the value is anything else, or has more than these.
-fn parts(value: &Value) -> Option<(String, Params)> {
+pub fn parts(value: &Value) -> Option<(String, Params)> {
     let fields = value.as_object()?;
     if fields.keys().any(|field| field != "kind" && field != "params") {
         return None;
@@ -90,6 +56,7 @@ pub fn wrong(name: &str, value: &Value) -> ParameterError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Catalog;
 
     fn fill(load: Value) -> Result<Params, ParameterError> {
         Catalog::embedded().fill("ping", &Params::from([("load", load)]))
