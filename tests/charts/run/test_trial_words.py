@@ -14,7 +14,7 @@ from benchweb.charts.run.trial.words import EVIDENCE
 
 KINDS = Path(__file__).parents[3] / "engine/crates/kinds/src"
 LIMITS = KINDS / "limits"
-WATCHDOG = KINDS.parents[1] / "agent/src/serve/sessions/watchdog.rs"
+WATCHDOG = KINDS.parents[1] / "agent/src/serve/processes/watchdog.rs"
 # What a kind says of a test of which nothing arrived.
 _SILENCE = re.compile(r"fn silence\(.*?\n    \}\n", re.DOTALL)
 # What engines say of a trial that failed, beside why nothing arrived.

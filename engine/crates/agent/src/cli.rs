@@ -136,7 +136,13 @@ fn parse_listen(text: &str) -> Result<SocketAddr, String> {
 }
 
 fn parse_limit(text: &str) -> Result<f64, String> {
-    crate::serve::positive("the limit", text)
+    positive("the limit", text)
+}
+
+/// A finite number above 0, `1e9` too.
+pub fn positive(name: &str, value: &str) -> Result<f64, String> {
+    let number = value.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| format!("{name}={value} is not a number above 0"))
 }
 
 fn parse_network(text: &str) -> Result<IpNet, String> {

@@ -14,13 +14,14 @@ use crate::serve::admission::memory::MemoryShare;
 use crate::serve::admission::successors::Successors;
 use crate::serve::admission::tokens::{Holder, Tokens};
 use crate::serve::admission::urls::AllowedUrls;
-use crate::serve::control::identity::Identities;
-use crate::serve::control::waiting_room::WaitingRoom;
-use crate::serve::data::data_ports::DataPorts;
-use crate::serve::data::path_checks::PathChecks;
+use crate::serve::admission::identity::Identities;
+use crate::serve::admission::waiting_room::WaitingRoom;
+use crate::serve::ports::data_ports::DataPorts;
+use crate::serve::ports::path_checks::PathChecks;
 use crate::serve::sampler::Sampler;
-use crate::serve::sessions::process::Spawner;
-use crate::serve::sessions::session::{Door, Session, locked};
+use crate::serve::sessions::spawner::Spawner;
+use crate::serve::locked::locked;
+use crate::serve::sessions::session::{Door, Session};
 use crate::serve::sessions::store::{RETAINED_BYTES, RETAINED_SESSIONS, Store};
 
 /// A process that was told to stop has so long to say its last word; controllers are promised half a second.
@@ -51,7 +52,7 @@ pub struct Engine {
     pub challenge_key: [u8; 32],
     pub runtime: Handle,
     /// What the host does between tests.
-    pub sampler: Sampler,
+    pub sampler: Arc<Sampler>,
     /// When it was started.
     pub started: Instant,
     /// Looks at paths, without a test.

@@ -6,12 +6,16 @@ mod control;
 mod data;
 mod engine;
 pub mod fuzzing;
+mod locked;
+mod ports;
+mod private_file;
+mod processes;
+mod refusal;
 mod sampler;
 mod sessions;
 
-pub use admission::limits::positive;
 pub use admission::tokens::read_token;
-pub use control::identity::fingerprint;
+pub use admission::identity::fingerprint;
 
 use std::collections::HashMap;
 use std::fs;
@@ -32,18 +36,18 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::cli::ServeOptions;
 use admission::access::Allowed;
+use admission::identity::Identities;
 use admission::limits::Limits;
 use admission::memory::MemoryShare;
 use admission::successors::Successors;
 use admission::tokens::{Tokens, read_tokens};
 use admission::urls::AllowedUrls;
-use control::identity::Identities;
-use control::waiting_room::WaitingRoom;
-use data::data_ports::DataPorts;
-use data::path_checks::PathChecks;
+use admission::waiting_room::WaitingRoom;
 use engine::{Engine, Sessions};
-use sessions::process::Spawner;
+use ports::data_ports::DataPorts;
+use ports::path_checks::PathChecks;
 use sessions::session::Session;
+use sessions::spawner::Spawner;
 use sessions::store::Store;
 
 /// Sessions told to stop have so long to end before the engine does.
@@ -74,10 +78,11 @@ pub fn main(options: &ServeOptions) -> Result<()> {
             "data_port": engine.data.port,
             "fingerprint": engine.identities.current().fingerprint,
         });
-        sampler::start(&engine)?;
+        let watched = Arc::clone(&engine);
+        sampler::start(Arc::clone(&engine.sampler), move || watched.sessions.running() > 0)?;
         data::tcp_acceptor::start(&engine)?;
         data::udp_acceptor::start(&engine)?;
-        tokio::spawn(sessions::watchdog::watch(Arc::clone(&engine), finished_at));
+        tokio::spawn(processes::watchdog::watch(Arc::clone(&engine), finished_at));
         let service = control::http::serve(Arc::clone(&engine), control);
         tokio::spawn(service);
         tokio::spawn(reload_tokens(Arc::clone(&engine), options.token_file.clone(), hang_ups()?));
@@ -97,7 +102,7 @@ fn claim_state_folder(options: &ServeOptions) -> Result<fs::File> {
         .mode(0o700)
         .create(folder)
         .with_context(|| format!("can't make the state folder {}", folder.display()))?;
-    let lock = sessions::store::private_file(&folder.join("lock"))
+    let lock = private_file::private_file(&folder.join("lock"))
         .with_context(|| format!("can't write to the state folder {}", folder.display()))?;
     let held = flock(&lock, FlockOperation::NonBlockingLockExclusive);
     held.map_err(|_| {
@@ -145,7 +150,7 @@ fn open_engine(
     net::fill_random(&mut challenge_key)
         .map_err(|error| anyhow::anyhow!("no random numbers: {error}"))?;
     let descriptors = descriptor_limit();
-    let addresses = data::data_ports::addresses(options.data_listen, options.listen.ip());
+    let addresses = ports::data_ports::addresses(options.data_listen, options.listen.ip());
     let engine = Engine {
         tokens,
         successors,
@@ -163,7 +168,7 @@ fn open_engine(
         half_open: WaitingRoom::new(HALF_OPEN.min(descriptors / 4)),
         challenge_key,
         runtime: tokio::runtime::Handle::current(),
-        sampler: sampler::Sampler::default(),
+        sampler: Arc::default(),
         started: Instant::now(),
         path_checks: PathChecks::default(),
         neighbours: std::sync::Mutex::default(),

@@ -9,8 +9,7 @@ use kinds::{History, Sample};
 use proto::HostBackground;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::serve::engine::Engine;
-use crate::serve::sessions::session::locked;
+use crate::serve::locked::locked;
 
 const PERIOD: Duration = Duration::from_secs(1);
 /// On a host of hundreds of CPUs and interfaces one look takes milliseconds: it is taken less often then, so that it
@@ -51,19 +50,21 @@ impl Sampler {
     }
 }
 
-/// Starts the thread that looks, for as long as the engine runs.
-pub fn start(engine: &Arc<Engine>) -> std::io::Result<()> {
-    let engine = Arc::clone(engine);
+/// Starts the thread that looks, for as long as the engine runs; `has_sessions` tells whether sessions run now.
+pub fn start(
+    sampler: Arc<Sampler>,
+    has_sessions: impl Fn() -> bool + Send + 'static,
+) -> std::io::Result<()> {
     let thread = thread::Builder::new().name("sampler".into());
-    thread.spawn(move || watch(&engine)).map(|_| ())
+    thread.spawn(move || watch(&sampler, has_sessions)).map(|_| ())
 }
 
-fn watch(engine: &Engine) {
+fn watch(sampler: &Sampler, has_sessions: impl Fn() -> bool) {
     let mut was_ours = false;
     loop {
         let begun = cpu_time();
-        let is_ours = engine.sessions.running() > 0;
-        engine.sampler.look(was_ours, is_ours);
+        let is_ours = has_sessions();
+        sampler.look(was_ours, is_ours);
         was_ours = is_ours;
         thread::sleep(period(cpu_time().saturating_sub(begun)));
     }

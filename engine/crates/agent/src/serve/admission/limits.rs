@@ -6,8 +6,9 @@ use hyper::StatusCode;
 use proto::Catalog;
 use serde::Serialize;
 
+use crate::cli::positive;
 use crate::serve::admission::demand::Demand;
-use crate::serve::control::answer::Refusal;
+use crate::serve::refusal::Refusal;
 
 /// Upper bounds; what is absent is not bounded.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -196,12 +197,6 @@ fn put<T>(slot: &mut Option<T>, name: &str, value: T) -> Result<(), String> {
 fn whole<T: FromStr + PartialOrd + From<u8>>(name: &str, value: &str) -> Result<T, String> {
     let number = value.parse::<T>().ok().filter(|number| *number >= T::from(1));
     number.ok_or_else(|| format!("{name}={value} is not a whole number above 0"))
-}
-
-/// A finite number above 0, `1e9` too.
-pub fn positive(name: &str, value: &str) -> Result<f64, String> {
-    let number = value.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
-    number.ok_or_else(|| format!("{name}={value} is not a number above 0"))
 }
 
 fn kinds(value: &str) -> Result<Vec<String>, String> {

@@ -5,7 +5,7 @@ use std::fs;
 use hyper::StatusCode;
 
 use crate::serve::admission::demand::Demand;
-use crate::serve::control::answer::Refusal;
+use crate::serve::refusal::Refusal;
 
 /// Of the host's memory, when the operator names nothing: the measured host has other work too.
 const SHARE: f64 = 0.5;

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use proto::TokenKey;
 use serde::{Deserialize, Serialize};
 
-use crate::serve::sessions::store::private_file;
+use crate::serve::private_file::private_file;
 
 const FILE: &str = "successors.json";
 

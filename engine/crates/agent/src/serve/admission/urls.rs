@@ -3,7 +3,7 @@
 use proto::{HttpUrl, Params, Role, SessionSpec, UrlPrefix};
 
 use crate::serve::admission::demand::nested_load;
-use crate::serve::control::answer::Refusal;
+use crate::serve::refusal::Refusal;
 
 /// The prefixes of `--allow-url`; without any, no URL is asked for.
 #[derive(Debug, Clone, Default)]

@@ -20,13 +20,14 @@ use tokio_rustls::rustls::server::Acceptor;
 use tokio_rustls::server::TlsStream;
 
 use crate::serve::admission::tokens::Holder;
-use crate::serve::control::answer::{Body, Refusal};
-use crate::serve::control::identity::Identity;
+use crate::serve::control::answer::Body;
+use crate::serve::refusal::Refusal;
+use crate::serve::admission::identity::Identity;
 use crate::serve::control::routes;
-use crate::serve::control::waiting_room::Seat;
-use crate::serve::data::far::patience;
+use crate::serve::admission::waiting_room::Seat;
+use crate::serve::ports::far::patience;
 use crate::serve::engine::Engine;
-use crate::serve::sessions::session::locked;
+use crate::serve::locked::locked;
 
 /// How long a near peer may take for the handshake.
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(5);

@@ -4,7 +4,6 @@ pub mod answer;
 pub mod creation;
 pub mod event_stream;
 pub mod http;
-pub mod identity;
+pub mod path_checks;
 pub mod renewal;
 pub mod routes;
-pub mod waiting_room;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::serve::admission::tokens::{Holder, TOKENS_AT_MOST, check_token};
-use crate::serve::control::answer::Refusal;
+use crate::serve::refusal::Refusal;
 use crate::serve::engine::Engine;
 
 #[derive(Deserialize)]

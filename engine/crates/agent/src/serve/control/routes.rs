@@ -13,7 +13,8 @@ use serde_json::json;
 use tokio::task::JoinError;
 
 use crate::serve::admission::tokens::{Holder, bearer_key};
-use crate::serve::control::answer::{Body, Refusal, document};
+use crate::serve::control::answer::{Body, document};
+use crate::serve::refusal::Refusal;
 use crate::serve::control::creation::wait_until_prepared;
 use crate::serve::control::event_stream;
 use crate::serve::engine::Engine;

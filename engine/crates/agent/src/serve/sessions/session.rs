@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::net::IpAddr;
 use std::ops::Deref;
 use std::process::Child;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use proto::{
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use crate::channel::ChannelSender;
+use crate::serve::locked::locked;
 use crate::serve::sessions::event_log::EventLog;
 
 /// What waiting controllers are woken by.
@@ -278,9 +279,4 @@ impl Deref for Session {
     fn deref(&self) -> &Name {
         &self.name
     }
-}
-
-/// Locks, also when another thread panicked in between: the data behind these locks is whole after every line.
-pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

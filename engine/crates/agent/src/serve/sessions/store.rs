@@ -1,8 +1,8 @@
 //! Sessions on disk: kept from their creation until their result is acknowledged.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,6 +10,7 @@ use std::time::Duration;
 use proto::{EventBody, FailureCode};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::serve::private_file::private_file;
 use crate::serve::sessions::event_log::EventLog;
 use crate::serve::sessions::session::{Name, Session};
 use crate::serve::sessions::uptime::Moment;
@@ -169,11 +170,6 @@ impl Store {
     }
 }
 
-/// Opens a new file that only its owner may read.
-pub fn private_file(path: &Path) -> io::Result<File> {
-    File::options().write(true).create(true).truncate(true).mode(0o600).open(path)
-}
-
 fn read(path: &Path) -> anyhow::Result<Stored> {
     let content = fs::read(path)?;
     let mut lines = content.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
@@ -219,6 +215,8 @@ mod tests {
     use std::time::SystemTime;
 
     use proto::{Role, SessionState};
+
+    use std::fs::File;
 
     use super::*;
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::task::AbortHandle;
 
-use crate::serve::sessions::session::locked;
+use crate::serve::locked::locked;
 
 /// Holds connections until they have shown who they are. When it is full, the oldest one goes of the address that has
 /// the most: one that floods closes its own.

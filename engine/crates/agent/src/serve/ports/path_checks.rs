@@ -1,31 +1,26 @@
 //! Looks at the path between this engine's data port and another's, without a test.
 
-use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, Mutex};
+use std::net::IpAddr;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use hyper::StatusCode;
 use proto::wire::{Preamble, TAG_LENGTH};
-use proto::{Bind, Cookie, PathArrivals, PathCheck, PathRequest, Peer, Role};
-use serde_json::{Value, json};
-use tokio::sync::Semaphore;
+use proto::{Cookie, PathArrivals};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::serve::admission::access::is_single_host;
-use crate::serve::control::answer::Refusal;
-use crate::serve::engine::Engine;
-use crate::serve::sessions::session::locked;
+use crate::serve::locked::locked;
 
 /// For how long a sink answers after it was last asked: longer than a source looks.
 const OPEN_FOR: Duration = Duration::from_secs(60);
 /// Checks that a sink answers at once; the oldest makes room.
 const MOST_DOORS: usize = 256;
 /// Looks at once: each is a thread, and a few packets.
-const MOST_LOOKS: usize = 8;
+pub const MOST_LOOKS: usize = 8;
 
 /// The path checks of an engine: those that it answers as a sink, and room for those that it makes as a source.
 pub struct PathChecks {
     doors: Mutex<Vec<Door>>,
-    looks: Arc<Semaphore>,
+    looks: Semaphore,
 }
 
 struct Door {
@@ -45,13 +40,13 @@ pub enum By {
 
 impl Default for PathChecks {
     fn default() -> Self {
-        Self { doors: Mutex::default(), looks: Arc::new(Semaphore::new(MOST_LOOKS)) }
+        Self { doors: Mutex::default(), looks: Semaphore::new(MOST_LOOKS) }
     }
 }
 
 impl PathChecks {
     /// Answers whoever knows the cookie from now on, and returns what has come by now.
-    fn open(&self, cookie: &Cookie, peer: Option<IpAddr>) -> PathArrivals {
+    pub fn open(&self, cookie: &Cookie, peer: Option<IpAddr>) -> PathArrivals {
         let mut doors = locked(&self.doors);
         let now = Instant::now();
         doors.retain(|door| door.until > now);
@@ -66,6 +61,11 @@ impl PathChecks {
         let arrivals = PathArrivals::default();
         doors.push(Door { tag, cookie: cookie.clone(), peer, until: now + OPEN_FOR, arrivals });
         arrivals
+    }
+
+    /// A place to look from; none while as many look as may.
+    pub fn place_to_look(&self) -> Option<SemaphorePermit<'_>> {
+        self.looks.try_acquire().ok()
     }
 
     /// Whether this probe is to be answered; it is counted.
@@ -84,64 +84,6 @@ impl PathChecks {
             By::Udp => door.arrivals.udp += 1,
         }
         true
-    }
-}
-
-impl Engine {
-    /// Answers for a path check: a sink opens its door, a source looks.
-    pub async fn check_path(&self, body: &[u8]) -> Result<Value, Refusal> {
-        let request: PathRequest = proto::parse_json(body).map_err(|error| {
-            let message = format!("the body is no path check: {error}");
-            Refusal::new(StatusCode::BAD_REQUEST, "malformed", message)
-        })?;
-        if let Some(peer) = request.peer {
-            self.check_place(peer.address)?;
-        }
-        match (request.role, request.peer) {
-            (Role::Sink, peer) => {
-                let peer = peer.map(|peer| peer.address.to_canonical());
-                let arrived = self.path_checks.open(&request.cookie, peer);
-                Ok(json!({"data_port": self.data.port, "arrived": arrived}))
-            }
-            (Role::Source, Some(peer)) => {
-                let found =
-                    self.look(peer, request.bind.unwrap_or_default(), request.cookie).await?;
-                Ok(json!(found))
-            }
-            (Role::Source, None) => {
-                let message = "a source needs peer: the sink's address and data port";
-                Err(Refusal::invalid("peer", message))
-            }
-        }
-    }
-
-    async fn look(&self, peer: Peer, bind: Bind, cookie: Cookie) -> Result<PathCheck, Refusal> {
-        let Ok(_place) = self.path_checks.looks.try_acquire() else {
-            let message = format!("{MOST_LOOKS} path checks are under way; ask again in a moment");
-            return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "limit", message));
-        };
-        let to = SocketAddr::new(peer.address, peer.data_port);
-        let local = net::LocalEnd { address: bind.address, device: bind.device };
-        let look = move || kinds::check_path(to, &local, &cookie);
-        tokio::task::spawn_blocking(look).await.map_err(|error| {
-            let message = format!("the path check broke off: {error}");
-            Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "internal", message)
-        })
-    }
-
-    /// Refuses an address to which this engine's data never goes.
-    pub fn check_place(&self, address: IpAddr) -> Result<(), Refusal> {
-        if !is_single_host(address) {
-            let message = format!("peer.address {address} is not one host's address");
-            return Err(Refusal::invalid("peer.address", message));
-        }
-        if !self.allowed.admits(address) {
-            let message = format!(
-                "peer.address {address} is in none of the networks that this engine's operator allows (--allow)"
-            );
-            return Err(Refusal::invalid("peer.address", message));
-        }
-        Ok(())
     }
 }
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use proto::{AgentMessage, Neighbours, Role, SessionState};
 
 use crate::serve::engine::Engine;
-use crate::serve::sessions::session::{Live, Session, locked};
+use crate::serve::locked::locked;
+use crate::serve::sessions::session::{Live, Session};
 
 impl Engine {
     /// Tells each session's process what has changed for it; called whenever a session begins to run or ends.

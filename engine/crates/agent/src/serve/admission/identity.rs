@@ -15,7 +15,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs
 use tokio_rustls::rustls::version::TLS13;
 
 use crate::serve::announcement;
-use crate::serve::sessions::store::private_file;
+use crate::serve::private_file::private_file;
 
 const CERTIFICATE_FILE: &str = "certificate.der";
 const KEY_FILE: &str = "key.der";

@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use anyhow::{Context as _, Result};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::serve::sessions::session::locked;
+use crate::serve::locked::locked;
 
 /// Connections that wait to be accepted; the kernel lowers it to net.core.somaxconn.
 const BACKLOG: i32 = 4_096;
