@@ -14,7 +14,7 @@ Identifiers = Annotated[list[Identifier], Field(max_length=MAXIMUM_CHOICES, fail
 Modes = Annotated[list[Annotated[str, Field(min_length=1, max_length=40)]], Field(max_length=40)]
 
 
-class MeshBody(Body):
+class MeshTarget(Body):
     """Every ordered pair of these endpoints, or of every source mode with every sink mode in an environment."""
 
     endpoints: Identifiers | None = None
@@ -29,7 +29,7 @@ class TargetBody(Body):
     pairs: Identifiers | None = None
     environment: Identifier | None = None
     label: Annotated[str, Field(max_length=60)] | None = None
-    mesh: MeshBody | None = None
+    mesh: MeshTarget | None = None
 
 
 def names_target(body: TargetBody) -> bool:
