@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polib
 from django.template import Template
 from django.template.base import Lexer, TokenType
 from django.templatetags.i18n import BlockTranslateNode, TranslateNode
 
 from benchweb.catalog.document import CATALOG_FILE
 from benchweb.catalog.messages import MESSAGES
-from benchweb.ops.po_files import Entry
 from benchweb.ops.setup.home import PROJECT
 
 PACKAGE = PROJECT / "benchweb"
@@ -67,15 +67,18 @@ def texts() -> dict[Text, set[str]]:
     }
 
 
-def merged(entries: list[Entry], used: dict[Text, set[str]]) -> list[Entry]:
-    """Return the entries of what was found: translations are kept, new texts have none yet, gone ones are dropped."""
-    known = {(entry.msgid, entry.context): entry for entry in entries}
-    result = [known["", ""]]
+def merge(translations: polib.POFile, used: dict[Text, set[str]]) -> None:
+    """Bring translations to what was found: those there are stay, new texts have none yet, gone ones are dropped."""
+    known = {(entry.msgid, entry.msgctxt): entry for entry in translations}
+    translations.clear()
     for text in sorted(used):
-        entry = known.get((text.msgid, text.context)) or Entry(text.msgid, context=text.context)
-        entry.plural, entry.references = text.plural, sorted(used[text])
-        result.append(entry)
-    return result
+        context = text.context or None
+        entry = known.get((text.msgid, context)) or polib.POEntry(msgid=text.msgid, msgctxt=context)
+        forms = [*entry.msgstr_plural.values()] or [entry.msgstr]
+        entry.msgid_plural = text.plural
+        entry.msgstr, entry.msgstr_plural = ("", dict(enumerate(forms))) if text.plural else (forms[0], {})
+        entry.occurrences = [(path, "") for path in sorted(used[text])]
+        translations.append(entry)
 
 
 def of_template(source: str) -> Iterator[Text]:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from benchweb.ops import extraction, po_files
+from benchweb.ops import extraction
 from benchweb.ops.extraction import Text
-from benchweb.ops.translations import sources
+from benchweb.ops.translations import read, sources
 from benchweb.web.shared.context import TEXTS
 from tests.factories import make_run, make_schedule
 
@@ -42,17 +42,20 @@ _BLOCK = re.compile(r"\{% (blocktranslate|comment|block look)\b.*?%\}.*?\{% end\
 
 @pytest.mark.parametrize("path", sources(), ids=lambda path: path.parts[-3])
 def test_every_text_is_translated_and_none_is_left_over(path: Path) -> None:
-    entries = [entry for entry in po_files.read(path) if entry.msgid]
+    entries = read(path)
     found = extraction.texts()
-    assert {Text(entry.msgid, entry.plural, entry.context) for entry in entries} == set(found)
-    assert [entry.msgid for entry in entries if not entry.is_translated] == []
+    assert {Text(entry.msgid, entry.msgid_plural, entry.msgctxt or "") for entry in entries} == set(found)
+    assert [entry.msgid for entry in entries if not entry.translated()] == []
 
 
 @pytest.mark.parametrize("path", sources(), ids=lambda path: path.parts[-3])
 def test_a_translation_fills_in_what_the_text_fills_in(path: Path) -> None:
-    for entry in po_files.read(path):
-        wanted = set(_PLACES.findall(entry.plural or entry.msgid))
-        assert set(_PLACES.findall(entry.msgstr)) in (wanted, set(_PLACES.findall(entry.msgid)) | wanted), entry.msgid
+    for entry in read(path):
+        wanted = set(_PLACES.findall(entry.msgid_plural or entry.msgid))
+        assert set(_PLACES.findall(entry.msgstr or entry.msgstr_plural[0])) in (
+            wanted,
+            set(_PLACES.findall(entry.msgid)) | wanted,
+        ), entry.msgid
 
 
 def test_the_page_lists_what_its_scripts_say() -> None:

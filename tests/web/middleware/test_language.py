@@ -7,7 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from benchweb.ops import po_files
+from benchweb.ops import translations
+from benchweb.ops.extraction import Text, merge
 from tests.factories import make_plan
 
 CHINESE = {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.5"}
@@ -52,32 +53,68 @@ def test_what_programs_read_is_english_whoever_asks(db: None, path: str) -> None
     assert "Accept-Language" not in answers[0].get("Vary", "")
 
 
-def test_a_translations_file_is_read_as_it_was_written(tmp_path: Path) -> None:
-    entries = [
-        po_files.Entry("", "Language: zh_Hans\nPlural-Forms: nplurals=1; plural=0;\n"),
-        po_files.Entry('A "quoted" text,\nof two lines', "译文\n第二行", references=["a.py", "b.html"]),
-        po_files.Entry("run", "次运行", plural="runs", context="count"),
-        po_files.Entry("guess", "猜", fuzzy=True),
-        po_files.Entry("a long text " * 40, "长" * 300),
-    ]
-    po_files.write(tmp_path / "django.po", entries)
-    assert po_files.read(tmp_path / "django.po") == entries
+PO = """msgid ""
+msgstr ""
+"Language: zh_Hans\\n"
+"Content-Type: text/plain; charset=UTF-8\\n"
+"Plural-Forms: nplurals=1; plural=0;\\n"
+
+#: a.py
+#: b.html
+msgid ""
+"A \\"quoted\\" text,\\n"
+"of two lines"
+msgstr ""
+"译文\\n"
+"第二行"
+
+msgctxt "month"
+msgid "May"
+msgstr "五月"
+
+msgid "%d run"
+msgid_plural "%d runs"
+msgstr[0] "%d 次运行"
+
+#, fuzzy
+msgid "guess"
+msgstr "猜"
+"""
 
 
-def test_gettext_loads_what_was_compiled_and_no_guess(tmp_path: Path) -> None:
+def test_a_translations_file_is_written_as_it_was_read(tmp_path: Path) -> None:
+    path = tmp_path / "django.po"
+    path.write_text(PO, encoding="utf-8")
+    translations.write(path, translations.read(path))
+    assert path.read_text(encoding="utf-8") == PO
+
+
+def test_gettext_loads_what_was_compiled_and_no_guess(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import gettext
 
-    folder = tmp_path / "zh" / "LC_MESSAGES"
-    folder.mkdir(parents=True)
-    entries = [po_files.Entry("", "Content-Type: text/plain; charset=UTF-8\nPlural-Forms: nplurals=1; plural=0;\n")]
-    entries += [po_files.Entry("Hosts", "主机"), po_files.Entry("guess", "猜", fuzzy=True)]
-    entries += [po_files.Entry("%d run", "%d 次运行", plural="%d runs"), po_files.Entry("May", "五月", context="month")]
-    (folder / "django.mo").write_bytes(po_files.compiled(entries))
+    source = tmp_path / "zh" / translations.SOURCE
+    source.parent.mkdir(parents=True)
+    source.write_text(PO, encoding="utf-8")
+    monkeypatch.setattr(translations, "LOCALE", tmp_path)
+    translations.compile_translations(tmp_path)
     chinese = gettext.translation("django", tmp_path, ["zh"])
-    assert chinese.gettext("Hosts") == "主机"
+    assert chinese.gettext('A "quoted" text,\nof two lines') == "译文\n第二行"
     assert chinese.gettext("guess") == "guess"
     assert [chinese.ngettext("%d run", "%d runs", count) % count for count in (1, 2)] == ["1 次运行", "2 次运行"]
     assert (chinese.pgettext("month", "May"), chinese.gettext("May")) == ("五月", "May")
+
+
+def test_texts_in_use_are_merged_with_their_translations_and_gone_ones_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "django.po"
+    path.write_text(PO, encoding="utf-8")
+    found = translations.read(path)
+    used = {Text("May", context="month"): {"c.py"}, Text("%d run", "%d runs"): {"c.py"}, Text("new"): {"d.py", "c.py"}}
+    merge(found, used)
+    translations.write(path, found)
+    head = PO.partition("\n\n")[0]
+    plural = '#: c.py\nmsgid "%d run"\nmsgid_plural "%d runs"\nmsgstr[0] "%d 次运行"'
+    month, new = '#: c.py\nmsgctxt "month"\nmsgid "May"\nmsgstr "五月"', '#: c.py\n#: d.py\nmsgid "new"\nmsgstr ""'
+    assert path.read_text(encoding="utf-8") == "\n\n".join([head, plural, month, new]) + "\n"
 
 
 def test_parts_of_a_chinese_sentence_are_joined_by_its_own_punctuation_and_values_that_are_words_are_said(

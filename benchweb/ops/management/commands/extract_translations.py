@@ -4,9 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from benchweb.ops import po_files
-from benchweb.ops.extraction import merged, texts
-from benchweb.ops.translations import sources
+from benchweb.ops.extraction import merge, texts
+from benchweb.ops.translations import read, sources, write
 
 
 class Command(BaseCommand):
@@ -18,7 +17,8 @@ class Command(BaseCommand):
         """Merge into every language and say what is still to be translated."""
         used = texts()
         for path in sources():
-            entries = merged(po_files.read(path), used)
-            po_files.write(path, entries)
-            missing = sum(not entry.is_translated for entry in entries)
-            self.stdout.write(f"{path}: {len(entries) - 1} texts, {missing} without a translation")
+            translations = read(path)
+            merge(translations, used)
+            write(path, translations)
+            missing = len(translations.untranslated_entries())
+            self.stdout.write(f"{path}: {len(translations)} texts, {missing} without a translation")
