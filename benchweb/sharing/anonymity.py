@@ -1,44 +1,56 @@
-"""A run's content with pseudonyms for its hosts and addresses, and without the ids of this dashboard."""
+"""A run's content with pseudonyms for what it names, without free texts and without the ids of this dashboard."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
 
+from benchweb.catalog import catalog
 from benchweb.catalog.reasons import reason_fields
 from benchweb.charts.run.export import Content
+from benchweb.hosts.addresses import AddressError, control_address
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.plans.models import PlanVersion
 from benchweb.results.models import Result
 from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import Run
 from benchweb.sharing.frozen import RunContent
-from benchweb.sharing.pseudonyms import Pseudonyms
-from benchweb.sharing.real_names import host_pseudonym, real_names
+from benchweb.sharing.nameless import (
+    address_pseudonym,
+    nameless_document,
+    nameless_kind,
+    nameless_params,
+    nameless_reason,
+    nameless_steps,
+)
+from benchweb.sharing.pseudonyms import tagged
+from benchweb.sharing.real_names import host_pseudonym
 
 
 def anonymised(content: RunContent) -> RunContent:
-    """Return the same content for a stranger; four queries, for the names of all hosts: a text may name any of them."""
-    names = Pseudonyms(real_names(content))
-    trials = [_trial(row, names) for row in content.trials]
+    """Return the same content for a stranger; no query. An event in free text is left out."""
+    run = _run(content.run)
+    pseudonyms = _pseudonyms(content.run, run)
+    run.why = nameless_reason(content.run.why, pseudonyms)
+    trials = [_trial(row, pseudonyms) for row in content.trials]
     source, sink = content.facts
+    events = ((at, nameless_reason(text, pseudonyms)) for at, text in content.events)
     return RunContent(
-        run=_run(content.run, names),
+        run=run,
         trials=trials,
-        facts=(names.deep(source), names.deep(sink)),
-        events=[(at, names.reason(text)) for at, text in content.events],
-        exported=_Exported(content, trials, names).content,
+        facts=(nameless_document(source), nameless_document(sink)),
+        events=[(at, text) for at, text in events if text],
+        exported=_Exported(content, trials).content,
     )
 
 
 class _Exported:
     """A run's rows without names and ids: trials go by their places in it, facts are numbered as they come."""
 
-    def __init__(self, real: RunContent, trials: list[TrialRow], names: Pseudonyms) -> None:
+    def __init__(self, real: RunContent, trials: list[TrialRow]) -> None:
         self._stored = real.exported
         self._trials = {row.index: row.id for row in real.trials}
         self._facts: dict[int, int] = {}
-        self._names = names
         self.content = Content(
             trials=lambda: trials, results=self._results, facts=self._facts_documents, intervals=self._intervals
         )
@@ -50,7 +62,7 @@ class _Exported:
 
     def _result(self, index: int, result: Result) -> Result:
         hidden = copy(result)
-        hidden.document = self._names.deep(result.document)
+        hidden.document = nameless_document(result.document)
         hidden.source_facts_id = self._number(result.source_facts_id)
         hidden.sink_facts_id = self._number(result.sink_facts_id)
         hidden.trial_id = index
@@ -58,7 +70,7 @@ class _Exported:
 
     def _intervals(self, index: int) -> Iterator[list[dict[str, Any]]]:
         for part in self._stored.intervals(self._trials[index]):
-            yield self._names.deep(part)
+            yield [nameless_document(interval) for interval in part]
 
     def _number(self, facts_id: int | None) -> int | None:
         return None if facts_id is None else self._facts.setdefault(facts_id, len(self._facts) + 1)
@@ -66,57 +78,80 @@ class _Exported:
     def _facts_documents(self, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
         ids = {pk: number for pk, number in self._facts.items() if number in set(numbers)}
         documents = self._stored.facts(list(ids))
-        return {ids[pk]: self._names.deep(document) for pk, document in documents.items()}
+        return {ids[pk]: nameless_document(document) for pk, document in documents.items()}
 
 
-def _run(run: Run, names: Pseudonyms) -> Run:
+def _run(run: Run) -> Run:
     hidden = copy(run)
     hidden.pk = None
-    hidden.why = names.reason(run.why)
-    hidden.pair = _pair(run.pair, names)
-    hidden.plan_version = _version(run.plan_version, names)
+    hidden.pair = _pair(run.pair)
+    hidden.plan_version = _version(run.plan_version)
     return hidden
 
 
-def _pair(pair: Pair, names: Pseudonyms) -> Pair:
+def _pair(pair: Pair) -> Pair:
     hidden, environment = copy(pair), copy(pair.environment)
-    environment.pk, environment.name = None, names.text(environment.name)
+    environment.pk, environment.name = None, tagged("environment", environment.name)
     hidden.pk = None
     hidden.environment = environment
-    hidden.source, hidden.sink = _endpoint(pair.source, names), _endpoint(pair.sink, names)
+    hidden.source, hidden.sink = _endpoint(pair.source), _endpoint(pair.sink)
     return hidden
 
 
-def _endpoint(endpoint: Endpoint, names: Pseudonyms) -> Endpoint:
+def _endpoint(endpoint: Endpoint) -> Endpoint:
     hidden, host = copy(endpoint), copy(endpoint.host)
     host.pk, host.name = None, host_pseudonym(endpoint.host_id)
     hidden.pk = None
     hidden.host = host
     hidden.name = ""
-    hidden.network_mode = names.text(endpoint.network_mode)
+    mode = endpoint.network_mode
+    hidden.network_mode = mode if mode == "host" else tagged("mode", mode)
     hidden.fingerprint = ""
-    hidden.control_address = names.text(endpoint.control_address)
+    hidden.control_address = _control_pseudonym(endpoint.control_address)
     # The same as the control address says nothing more; a pseudonym can't be looked up by the command anyway.
     is_same = endpoint.control_address.strip("[]").startswith(endpoint.data_address)
-    hidden.data_address = "" if is_same else names.text(endpoint.data_address)
+    hidden.data_address = "" if is_same else address_pseudonym(endpoint.data_address)
     return hidden
 
 
-def _version(version: PlanVersion, names: Pseudonyms) -> PlanVersion:
+def _control_pseudonym(text: str) -> str:
+    try:
+        host, port = control_address(text)
+    except AddressError:
+        return address_pseudonym(text)
+    return f"{address_pseudonym(host)}:{port}"
+
+
+def _version(version: PlanVersion) -> PlanVersion:
     hidden, plan = copy(version), copy(version.plan)
-    plan.pk, plan.name = None, names.text(plan.name)
+    plan.pk, plan.name = None, tagged("plan", plan.name)
     hidden.pk = None
     hidden.plan = plan
-    hidden.steps = names.deep(version.steps)
+    hidden.steps = nameless_steps(version.steps)
     return hidden
 
 
-def _trial(row: TrialRow, names: Pseudonyms) -> TrialRow:
+def _pseudonyms(run: Run, hidden: Run) -> dict[str, str]:
+    """Map the names that reasons of a run may have as parameters to the pseudonyms of what they name."""
+    names = {run.plan_version.plan.name: hidden.plan_version.plan.name}
+    names[run.pair.environment.name] = hidden.pair.environment.name
+    for end, its in ((run.pair.source, hidden.pair.source), (run.pair.sink, hidden.pair.sink)):
+        names |= {str(end): str(its), end.host.name: its.host.name, end.control_address: its.control_address}
+        names |= {end.data_address: address_pseudonym(end.data_address)} if end.data_address else {}
+        names |= {end.host.uplink: tagged("uplink", end.host.uplink)} if end.host.uplink else {}
+    return names
+
+
+def _trial(row: TrialRow, pseudonyms: Mapping[str, str]) -> TrialRow:
+    metrics, flags = catalog().metrics, catalog().flags
     # Trials go by their place in the run: their ids would tell how much else was measured here.
     return replace(
         row,
         id=row.index,
-        params=names.deep(row.params),
-        **reason_fields("reason", names.reason(row.why)),
-        limits=names.deep(row.limits),
+        kind=nameless_kind(row.kind),
+        params=nameless_params(row.kind, row.params),
+        metrics={key: value for key, value in row.metrics.items() if key in metrics},
+        flags=[flag for flag in row.flags if flag in flags],
+        limits=[{"by": "unknown", **nameless_document(limit), "summary": ""} for limit in row.limits],
+        **reason_fields("reason", nameless_reason(row.why, pseudonyms)),
     )

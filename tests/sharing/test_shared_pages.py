@@ -12,8 +12,8 @@ from django.test import Client
 from django.utils import timezone, translation
 from pytest_django import DjangoAssertNumQueries
 
-from benchweb.hosts.models import Endpoint, Facts, Host
-from benchweb.hosts.services import host_update
+from benchweb.catalog.reasons import Reason, reason_fields
+from benchweb.hosts.models import Facts
 from benchweb.plans.models import Plan
 from benchweb.results.models import Result
 from benchweb.runs.events import event_add
@@ -196,32 +196,18 @@ def test_an_anonymised_share_tells_no_name_and_no_address_anywhere(run: Run) -> 
         assert secrets_in(json.dumps(text)) == [], part
 
 
-def test_an_anonymised_share_hides_what_its_hosts_were_called_before(run: Run) -> None:
-    """Stored reasons keep the names of their time, whatever renamed the hosts since."""
-    source = run.pair.source
-    host_update(host=source.host, name="Rhyolite", description="", labels=[], uplink="")
-    Host.objects.filter(name="Basalt").update(name="Gabbro", uplink="other-rack")
-    Host.objects.filter(name="Feldspar").update(name="Mica")
-    moved = {"name": "eth-rhyolite", "data_address": "10.77.9.2", "control_address": "rhyolite.lab.example:7410"}
-    Endpoint.objects.filter(pk=source.pk).update(**moved)
-    event_add(run_id=run.pk, text="The address quartz.lab.example of Rhyolite (eth-quartz) is away, so is quartz.")
+def test_an_anonymised_share_leaves_free_texts_out_and_keeps_what_reasons_count(run: Run) -> None:
+    host = run.pair.source.host
+    event_add(run_id=run.pk, text="quartz and what it was called before")
+    event_add(run_id=run.pk, text=Reason("host_unreachable", host=host.name, since="12:00 UTC"))
+    event_add(run_id=run.pk, text=Reason("host_unreachable", host="its former name", since="12:00 UTC"))
+    Run.objects.filter(pk=run.pk).update(**reason_fields("reason", Reason("trials_failed", failed=1, total=3)))
     _, path = shared(run, anonymise=True)
-    for part, text in texts_of(path, Client()).items():
-        told = [name for name in ("rhyolite", "gabbro", "mica", "other-rack") if name in text.lower()]
-        assert (secrets_in(text), told) == ([], []), part
-    event = named_events(path)[-1]
-    pseudonym = host_pseudonym(source.host_id)
-    assert event == f"The address {pseudonym} of {pseudonym} ({pseudonym}) is away, so is {pseudonym}."
-
-
-def test_a_name_that_went_to_another_host_stands_for_whom_it_named_then(run: Run) -> None:
-    first, second = run.pair.source.host, run.pair.sink.host
-    Host.objects.filter(pk=first.pk).update(name="Rhyolite")
-    Host.objects.filter(pk=second.pk).update(name="Quartz")
-    event_add(run_id=run.pk, text="quartz waited")
-    assert named_events(shared(run, anonymise=True)[1])[-1] == f"{host_pseudonym(first.pk)} waited"
-    Run.objects.filter(pk=run.pk).update(created_at=timezone.now())
-    assert named_events(shared(run, anonymise=True)[1])[-1] == f"{host_pseudonym(second.pk)} waited"
+    gone = "host {host} has given no valid answer since 12:00 UTC"
+    assert named_events(path) == [gone.format(host=host_pseudonym(host.pk)), gone.format(host="…")]
+    document = json.loads(texts_of(path, Client())["/results.json"])
+    assert (document["reason"], document["reason_code"]) == ("1 of 3 trials failed", "trials_failed")
+    assert [trial["reason"] for trial in document["trials"]] == ["", "", ""]
 
 
 def test_an_anonymised_share_has_the_same_pseudonyms_everywhere_and_the_same_figures(run: Run) -> None:
@@ -232,7 +218,8 @@ def test_an_anonymised_share_has_the_same_pseudonyms_everywhere_and_the_same_fig
     assert re.fullmatch(r"host-[a-z2-7]{5} \(host\)", source)
     assert source != sink
     assert source.removesuffix(" (host)") in texts[""]
-    assert f"nightly of {source.removesuffix(' (host)')}" in texts["/embed"]
+    assert f"{document['plan']['name']} · {source}" in texts["/embed"]
+    assert re.fullmatch(r"plan-[a-z2-7]{5}", document["plan"]["name"])
     assert [trial["metrics"].get("throughput_bps") for trial in document["trials"]] == [1e9, 2e9, None]
     again = json.loads(texts_of(shared(run, anonymise=True)[1], Client())["/results.json"])
     assert again["pair"]["source"]["name"] == source

@@ -33,7 +33,10 @@ class ShareForm(PageForm):
     anonymise = forms.BooleanField(
         label=_("Replace host names and addresses"),
         required=False,
-        help_text=_("With pseudonyms, used consistently in the report and its downloads."),
+        help_text=_(
+            "With pseudonyms, used consistently in the report and its downloads. Free text, such as notes and error "
+            "messages, is left out."
+        ),
     )
 
     password = forms.CharField(
