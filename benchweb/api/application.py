@@ -101,10 +101,10 @@ class BenchwebAPI(NinjaAPI):
         self.add_exception_handler(ValidationError, _validation_error)
         self.add_exception_handler(RequestDataTooBig, _too_big)
         for refusal in _REFUSALS:
-            self.add_exception_handler(refusal, _refused)
+            self.add_exception_handler(refusal, _refusal_answer)
         self.add_exception_handler(OperationalError, _database_away)
         self.add_exception_handler(RequestAborted, _reader_left)
-        self.add_exception_handler(Exception, _unexpected)
+        self.add_exception_handler(Exception, _fault_answer)
 
     @property
     def urls(self) -> tuple[list[URLResolver | URLPattern], str, str]:
@@ -116,7 +116,7 @@ class BenchwebAPI(NinjaAPI):
                 view = views.get(str(pattern.pattern))
                 # Pages are let in by their views' permissions, calls by those of their operations.
                 mark = needs_by_method(_methods(view)) if view else open_to_all(OF_DESCRIPTION)
-                pattern.callback = mark(_with_problems(pattern.callback))
+                pattern.callback = mark(_view_with_problems(pattern.callback))
         # The first pattern that matches wins, so the root's own 404 page is never shown.
         return (
             [*patterns[:-1], re_path("", open_to_all(OF_DESCRIPTION)(_no_such_path)), patterns[-1]],
@@ -176,7 +176,7 @@ def _tell_permission(documented: dict[str, Any], stated: Needs | None) -> None:
     documented["description"] = f"{documented.get('description', '')}\n\n{text}".strip()
 
 
-def _with_problems(view: View) -> View:
+def _view_with_problems(view: View) -> View:
     @wraps(view)
     def answered(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
         requested = request.method
@@ -240,7 +240,7 @@ def _field_error(fault: dict[str, Any]) -> FieldError:
             return FieldError(field, fault["msg"].removeprefix("Value error, "))
 
 
-def _refused(request: HttpRequest, error: Any) -> HttpResponse:
+def _refusal_answer(request: HttpRequest, error: Any) -> HttpResponse:
     # A service that blames no field found a clash with another row: nothing in the body is wrong by itself.
     other = getattr(error, "other", None)
     status = 422 if error.field and other is None else 409
@@ -271,7 +271,7 @@ def _database_away(request: HttpRequest, error: Any) -> HttpResponse:
     return problem_response(request, Problem(503, detail, headers=headers))
 
 
-def _unexpected(request: HttpRequest, error: Any) -> HttpResponse:
+def _fault_answer(request: HttpRequest, error: Any) -> HttpResponse:
     _log.exception("%s %s failed", request.method, request.path, exc_info=error)
     detail = "Something failed on the server, which has logged it. Nothing of this call was kept."
     return problem_response(request, Problem(500, detail))

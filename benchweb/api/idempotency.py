@@ -46,7 +46,7 @@ def once_per_key(operation: Callable[..., Any]) -> Callable[..., Any]:
         except SecretUnreadable:
             detail = "The call was done, but its answer can't be read since the dashboard has another secret key."
             raise Problem(409, detail) from None
-        return _replayed(outcome) if isinstance(outcome, Answer) else outcome
+        return _replayed_answer(outcome) if isinstance(outcome, Answer) else outcome
 
     return answered
 
@@ -64,6 +64,6 @@ def _answer(request: HttpRequest, given: Any) -> Answer | None:
     return Answer(_CREATED, MicrosecondRenderer().render(request, given.value, response_status=_CREATED))
 
 
-def _replayed(answer: Answer) -> HttpResponse:
+def _replayed_answer(answer: Answer) -> HttpResponse:
     content_type = f"{MicrosecondRenderer.media_type}; charset=utf-8"
     return HttpResponse(answer.body, status=answer.status, content_type=content_type, headers={REPEATED: "true"})

@@ -62,12 +62,12 @@ def page_of(
     """Return one page whose items are made together, for what is queried once for all of them."""
     refuse_unknown(request, type(query))
     if query.cursor:
-        last_id = _decoded(query.cursor)
+        last_id = _decoded_cursor(query.cursor)
         rows = rows.filter(pk__lt=last_id) if newest_first else rows.filter(pk__gt=last_id)
     page_rows = list(rows.order_by("-pk" if newest_first else "pk")[: query.limit + 1])
     items_of_page = page_rows[: query.limit]
     more = len(page_rows) > query.limit
-    return Page(items=items(items_of_page), next=_encoded(items_of_page[-1].pk) if more else None)
+    return Page(items=items(items_of_page), next=_encoded_cursor(items_of_page[-1].pk) if more else None)
 
 
 def refuse_unknown(request: HttpRequest, query: type[BaseModel]) -> None:
@@ -79,11 +79,11 @@ def refuse_unknown(request: HttpRequest, query: type[BaseModel]) -> None:
         raise invalid_fields([FieldError(name[:60], message) for name in unknown])
 
 
-def _encoded(last_id: Any) -> str:
+def _encoded_cursor(last_id: Any) -> str:
     return base64.urlsafe_b64encode(f"{_PREFIX}{last_id}".encode()).decode().rstrip("=")
 
 
-def _decoded(cursor: str) -> int:
+def _decoded_cursor(cursor: str) -> int:
     try:
         text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii")
     except (binascii.Error, ValueError):

@@ -26,7 +26,7 @@ class StrictParser(Parser):
         body = request.body
         if len(body) > MAXIMUM_BODY_BYTES:
             raise too_large()
-        document = _decoded(body)
+        document = _decoded_body(body)
         if not isinstance(document, dict):
             raise invalid("", f"The body is a JSON {_type_name(document)}, but must be an object, such as {{...}}.")
         for path, text in _texts(document):
@@ -47,7 +47,7 @@ def too_large() -> Problem:
     return Problem(413, f"The body is larger than {MAXIMUM_BODY_BYTES:,} bytes: send less at once.")
 
 
-def _decoded(body: bytes) -> Any:
+def _decoded_body(body: bytes) -> Any:
     try:
         return json.loads(body.decode("utf-8"), parse_constant=_refuse_constant, parse_float=_finite)
     except RecursionError:
@@ -77,9 +77,9 @@ def _texts(document: Any) -> Iterator[tuple[str, str]]:
                 raise invalid(path, message)
             for key, item in value.items():
                 yield path, key
-                stack.append((_joined(path, key), depth + 1, item))
+                stack.append((_joined_path(path, key), depth + 1, item))
         elif isinstance(value, list):
-            stack.extend((_joined(path, str(index)), depth + 1, item) for index, item in enumerate(value))
+            stack.extend((_joined_path(path, str(index)), depth + 1, item) for index, item in enumerate(value))
 
 
 def _check_text(path: str, text: str) -> None:
@@ -91,7 +91,7 @@ def _check_text(path: str, text: str) -> None:
         raise invalid(path, "The text holds half a surrogate pair, which is no character: leave it out.") from None
 
 
-def _joined(path: str, key: str) -> str:
+def _joined_path(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
 
 

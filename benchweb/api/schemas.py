@@ -36,7 +36,7 @@ def _one_line(text: str) -> str:
     return text
 
 
-def _in_utc(moment: datetime) -> datetime:
+def _moment_in_utc(moment: datetime) -> datetime:
     """Take UTC where no offset is told; PostgreSQL knows none of 16 hours or more, so none is left."""
     try:
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
@@ -49,14 +49,14 @@ Name = Annotated[str, AfterValidator(_one_line)]
 Description = Annotated[str, Field(max_length=10_000)]
 # What one label holds is the services', which say more.
 Labels = Annotated[list[str], Field(max_length=1000), FailFast()]
-Moment = Annotated[datetime, AfterValidator(_in_utc)]
+Moment = Annotated[datetime, AfterValidator(_moment_in_utc)]
 
 
 def _moment(text: Any) -> datetime:
     if not isinstance(text, str):
         raise ValueError("A time is a text as in RFC 3339, such as 2026-12-24T02:00:00+08:00.")
     try:
-        return _in_utc(datetime.fromisoformat(text))
+        return _moment_in_utc(datetime.fromisoformat(text))
     except ValueError:
         raise ValueError(f"{text[:60]!r} is no time as in RFC 3339, such as 2026-12-24T02:00:00+08:00.") from None
 

@@ -78,7 +78,7 @@ def three_digits(value: float, unit: str) -> tuple[str, str]:
         return f"{value:,.0f}", "B"
     factor, unit_in_use = _scale(value, unit)
     if unit in _COUNTED and value == int(value) and abs(value) < _LEAST_PREFIXED:
-        return _with_minus(f"{value:.0f}"), _ONE_OF.get(unit_in_use, unit_in_use) if value == 1 else unit_in_use
+        return _number_with_minus(f"{value:.0f}"), _ONE_OF.get(unit_in_use, unit_in_use) if value == 1 else unit_in_use
     return significant(value / factor), unit_in_use
 
 
@@ -91,7 +91,7 @@ def significant(value: float, digits: int = 3) -> str:
         return "0"
     rounded = f"{value:.{digits - 1}e}"
     decimals = digits - 1 - _exponent(rounded)
-    return _with_minus(f"{float(rounded):.{min(max(0, decimals), _MOST_DIGITS)}f}")
+    return _number_with_minus(f"{float(rounded):.{min(max(0, decimals), _MOST_DIGITS)}f}")
 
 
 def spread(median: float, low: float, high: float, unit: str = "") -> str:
@@ -104,7 +104,7 @@ def spread(median: float, low: float, high: float, unit: str = "") -> str:
     farthest = max(high - median, median - low)
     if unit == "ratio" or unit in _COUNTED or farthest * _RANGE_FROM > abs(median):
         # Nothing is nothing in any unit, and no point or per cent is meant.
-        return "±0" if low == high else _between(low, high, unit)
+        return "±0" if low == high else _range_text(low, high, unit)
     return f"±{significant(farthest / abs(median) * 100, digits=2)} %" if farthest else "±0 %"
 
 
@@ -114,7 +114,7 @@ def repetitions(median: float, extremes: tuple[float, float] | None, unit: str, 
     return f"{spread_text} · n={n}" if spread_text else f"n={n}"
 
 
-def _between(low: float, high: float, unit: str) -> str:
+def _range_text(low: float, high: float, unit: str) -> str:
     (first, first_unit), (last, last_unit) = three_digits(low, unit), three_digits(high, unit)
     # One of what is counted has the unit's singular, which is no other unit.
     if first_unit != last_unit and low and first_unit not in _ONE_OF.values():
@@ -126,7 +126,7 @@ def _between(low: float, high: float, unit: str) -> str:
 def plain(value: float, decimals: int = 2) -> str:
     """Return a number as reports print it: so many decimals, thousands apart, no prefix; small ones by their digits."""
     is_small = 0 < abs(value) < 10.0 ** (1 - decimals)
-    return significant(value) if is_small else _with_minus(f"{value:,.{decimals}f}")
+    return significant(value) if is_small else _number_with_minus(f"{value:,.{decimals}f}")
 
 
 def setting(value: float, unit: str = "") -> str:
@@ -135,8 +135,8 @@ def setting(value: float, unit: str = "") -> str:
     scaled = value / factor
     # From a million on, `g` would write an exponent.
     if abs(scaled) >= 1e6 or float(f"{scaled:g}") != scaled:
-        return _with_minus(f"{value:,} {unit}".rstrip())
-    return _with_minus(f"{scaled:,g} {unit_in_use}" if unit else f"{scaled:g}")
+        return _number_with_minus(f"{value:,} {unit}".rstrip())
+    return _number_with_minus(f"{scaled:,g} {unit_in_use}" if unit else f"{scaled:g}")
 
 
 def duration(seconds: float | None) -> str:
@@ -160,17 +160,17 @@ def _scale(value: float, unit: str) -> tuple[float, str]:
         return 1, unit
     # 999.6 shows as 1000 in three digits: it belongs to the next prefix already.
     thousands = 0 if 1 <= value < 999 or value == 0 else _exponent(f"{value:.2e}") // 3
-    return _prefixed(thousands, unit, get_language() if unit.startswith(_WORDS) else None)
+    return _scale_and_unit(thousands, unit, get_language() if unit.startswith(_WORDS) else None)
 
 
 @cache
-def _prefixed(thousands: int, unit: str, language: str | None) -> tuple[float, str]:
+def _scale_and_unit(thousands: int, unit: str, language: str | None) -> tuple[float, str]:
     """Return what to divide by, and the unit with its prefix; a unit that is a word is read in the language."""
     factor, prefix = _PREFIXES[min(max(thousands, -3), 4)]
     # Seconds never go up to kiloseconds; whatever is counted never goes below one.
     if (unit == "s" and factor > 1) or (unit != "s" and factor < 1):
         factor, prefix = 1.0, ""
-    return factor, _joined(prefix, unit)
+    return factor, _prefixed_unit(prefix, unit)
 
 
 def _exponent(scientific: str) -> int:
@@ -183,7 +183,7 @@ def _is_frame_size(value: float) -> bool:
     return value == int(value) and 1000 < value < 10_000 and value % 1024 != 0
 
 
-def _joined(prefix: str, unit: str) -> str:
+def _prefixed_unit(prefix: str, unit: str) -> str:
     if not unit.startswith(_WORDS):
         return f"{prefix}{unit}"
     return f"{prefix} {gettext(unit)}".lstrip()
@@ -192,10 +192,10 @@ def _joined(prefix: str, unit: str) -> str:
 def _full(value: float, unit: str = "") -> str:
     """Return every digit that there is."""
     number = f"{value:,}".removesuffix(".0")
-    return _with_minus(f"{number} {unit}" if unit else number)
+    return _number_with_minus(f"{number} {unit}" if unit else number)
 
 
-def _with_minus(number: str) -> str:
+def _number_with_minus(number: str) -> str:
     """Write a negative number with a minus, which is as wide as a plus; a hyphen may end a line."""
     return f"{MINUS}{number[1:]}" if number.startswith("-") else number
 

@@ -67,14 +67,14 @@ def stored_name(name: str) -> str:
     for character in name:
         if not _is_without_width(character) or (characters and _draws(character, characters[-1])):
             characters.append(" " if unicodedata.category(character) in _LINE_BREAKING else character)
-    return _tidied(characters)
+    return _tidied_name(characters)
 
 
 def name_key(name: str) -> str:
     """Return what names are compared by: two that look alike but for case, width or spelling in Unicode have one."""
     folded = unicodedata.normalize("NFKC", stored_name(name)).casefold()
     seen = [character for character in unicodedata.normalize("NFKC", folded) if not _is_without_width(character)]
-    return _tidied(seen)[:MAXIMUM_KEY_LENGTH]
+    return _tidied_name(seen)[:MAXIMUM_KEY_LENGTH]
 
 
 def searched(text: str) -> str:
@@ -100,7 +100,7 @@ def _draws(character: str, before: str) -> bool:
     return joins and character in _JOINERS
 
 
-def _tidied(characters: Iterable[str]) -> str:
+def _tidied_name(characters: Iterable[str]) -> str:
     return " ".join(unicodedata.normalize("NFC", "".join(characters)).split())
 
 

@@ -58,7 +58,7 @@ def answered_once(key: RequestKey, act: Callable[[], T], *, kept: Callable[[T], 
     constraint lets the second of two at once wait.
     """
     with transaction.atomic():
-        row, is_first = _claimed(key)
+        row, is_first = _claimed_answer(key)
         if not is_first:
             if row.request_digest != key.request_digest:
                 raise OtherRequest
@@ -78,7 +78,7 @@ def remove_old() -> int:
     return KeptAnswer.objects.filter(created_at__lt=timezone.now() - KEPT).delete()[0]
 
 
-def _claimed(key: RequestKey) -> tuple[KeptAnswer, bool]:
+def _claimed_answer(key: RequestKey) -> tuple[KeptAnswer, bool]:
     """Return the row of a key, and whether this request made it; one that is under way elsewhere is waited for."""
     _let_go(key)
     with _waiting_briefly():

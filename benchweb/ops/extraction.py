@@ -86,13 +86,13 @@ def of_template(source: str) -> Iterator[Text]:
     nodes = Template(source).nodelist
     for node in nodes.get_nodes_by_type(TranslateNode):
         if isinstance(node, TranslateNode) and isinstance(node.filter_expression.var.literal, str):
-            yield Text(_doubled(node.filter_expression.var.literal), context=_context(node))
+            yield Text(_with_doubled_signs(node.filter_expression.var.literal), context=_context(node))
     for node in nodes.get_nodes_by_type(BlockTranslateNode):
         if isinstance(node, BlockTranslateNode):
-            yield _of_block(node)
+            yield _block_text(node)
     for token in Lexer(source).tokenize():
         if token.token_type in (TokenType.BLOCK, TokenType.VAR):
-            yield from (Text(_doubled(match["text"])) for match in _HANDED_ON.finditer(token.contents))
+            yield from (Text(_with_doubled_signs(match["text"])) for match in _HANDED_ON.finditer(token.contents))
 
 
 def of_python(source: str) -> Iterator[Text]:
@@ -133,7 +133,7 @@ def _all() -> Iterator[tuple[Text, Path]]:
     yield from ((text, CATALOG_FILE) for text in of_catalog(document))
 
 
-def _of_block(node: BlockTranslateNode) -> Text:
+def _block_text(node: BlockTranslateNode) -> Text:
     singular, _ = node.render_token_list(node.singular)
     plural, _ = node.render_token_list(node.plural) if node.plural else ("", None)
     if node.trimmed:
@@ -141,7 +141,7 @@ def _of_block(node: BlockTranslateNode) -> Text:
     return Text(singular, plural, _context(node))
 
 
-def _doubled(text: str) -> str:
+def _with_doubled_signs(text: str) -> str:
     """Return the text as Django's templates look it up: a per cent sign is written twice."""
     return text.replace("%", "%%")
 

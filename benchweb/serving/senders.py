@@ -25,12 +25,12 @@ def credential_of(request: HttpRequest) -> str:
 def sender_of(request: HttpRequest) -> int | None:
     """Return the id of the user whose token or session holds, None without one that does."""
     try:
-        return _by_token(request) or _by_session(request)
+        return _user_by_token(request) or _user_by_session(request)
     finally:
         close_old_connections()
 
 
-def _by_token(request: HttpRequest) -> int | None:
+def _user_by_token(request: HttpRequest) -> int | None:
     header = request.headers.get("Authorization", "")
     if not header.startswith(_BEARER):
         return None
@@ -41,7 +41,7 @@ def _by_token(request: HttpRequest) -> int | None:
     return token.user_id if token else None
 
 
-def _by_session(request: HttpRequest) -> int | None:
+def _user_by_session(request: HttpRequest) -> int | None:
     key = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
     if not key:
         return None

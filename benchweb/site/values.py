@@ -25,12 +25,12 @@ _VARIABLES = {
 }
 
 
-def _stored() -> dict[str, Any]:
+def _stored_values() -> dict[str, Any]:
     return dict(SiteSetting.objects.values_list("name", "value"))
 
 
 # What admins chose, by name.
-chosen: Followed[dict[str, Any]] = Followed(_stored, unread={})
+chosen: Followed[dict[str, Any]] = Followed(_stored_values, unread={})
 
 
 def site_setting(name: str) -> Any:
@@ -57,7 +57,7 @@ def variable(name: str) -> str:
 @transaction.atomic
 def site_settings_save(values: Mapping[str, Any]) -> None:
     """Store settings by name; None is the built-in one. What the environment sets stays as it is."""
-    was = _stored()
+    was = _stored_values()
     for name in NAMES:
         value = values.get(name)
         if name not in values or is_locked(name) or value == was.get(name):

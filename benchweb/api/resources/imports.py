@@ -142,14 +142,16 @@ def _preview(read: ImportPreview) -> PreviewItem:
     reasons = {id(unusable.reading): unusable.reason for unusable in read.unusable}
     return PreviewItem(
         importable=len(read.trials),
-        readings=[_reading(reading, reasons.get(id(reading), "")) for reading in read.document.readings[:MOST_NAMED]],
+        readings=[
+            _reading_item(reading, reasons.get(id(reading), "")) for reading in read.document.readings[:MOST_NAMED]
+        ],
         unread=[
             UnreadItem(line=unread.line, text=unread.text, reason=unread.reason) for unread in read.document.unread
         ],
     )
 
 
-def _reading(reading: Reading, reason: str) -> ReadingItem:
+def _reading_item(reading: Reading, reason: str) -> ReadingItem:
     return ReadingItem(
         tool=reading.tool,
         test=reading.test,

@@ -15,25 +15,28 @@ from benchweb.runs.selectors import run_detail
 router = Router(tags=["runs"])
 
 
-def _of_type(media_type: str) -> dict[str, Any]:
+def _file_response(media_type: str) -> dict[str, Any]:
     return {"responses": {200: {"content": {media_type: {"schema": {}}}}}}
 
 
-@router.get("/runs/{run_id}/results.txt", response={200: None}, openapi_extra=_of_type("text/plain"), auth=READ)
+@router.get("/runs/{run_id}/results.txt", response={200: None}, openapi_extra=_file_response("text/plain"), auth=READ)
 def run_results_of_type(request: HttpRequest, run_id: Identifier) -> StreamingHttpResponse:
     """Download a run as netperf prints its tables, ping its statistics and wrk its report; rates with all digits."""
     return _file(request, run_id, "netperf")
 
 
 @router.get(
-    "/runs/{run_id}/results.iperf3.json", response={200: None}, openapi_extra=_of_type("application/json"), auth=READ
+    "/runs/{run_id}/results.iperf3.json",
+    response={200: None},
+    openapi_extra=_file_response("application/json"),
+    auth=READ,
 )
 def run_results_iperf3(request: HttpRequest, run_id: Identifier) -> StreamingHttpResponse:
     """Download an array with iperf3's document (`iperf3 -J`) of each stream test of a run."""
     return _file(request, run_id, "iperf3")
 
 
-@router.get("/runs/{run_id}/results.md", response={200: None}, openapi_extra=_of_type("text/markdown"), auth=READ)
+@router.get("/runs/{run_id}/results.md", response={200: None}, openapi_extra=_file_response("text/markdown"), auth=READ)
 def run_results_markdown(request: HttpRequest, run_id: Identifier) -> StreamingHttpResponse:
     """Download a run as Markdown: a table for each kind, a row for each trial, in full precision."""
     return _file(request, run_id, "markdown")

@@ -92,12 +92,12 @@ def share_create(request: HttpRequest, body: ShareBody) -> Status[ShareCreated]:
 
     Views are pages of history, matrix, compare, an alert, a pair or a schedule.
     """
-    share, token = _of_view(request, body) if body.run is None else _of_run(request, body, body.run)
+    share, token = _view_share(request, body) if body.run is None else _run_share(request, body, body.run)
     path = f"/s/{token}"
     return Status(201, ShareCreated(id=share.pk, url=path, link=request.build_absolute_uri(path)))
 
 
-def _of_run(request: HttpRequest, body: ShareBody, run_id: int) -> tuple[Share, str]:
+def _run_share(request: HttpRequest, body: ShareBody, run_id: int) -> tuple[Share, str]:
     if body.path:
         raise invalid("path", "A link shows a run or a view: leave out the path or the run.")
     if body.is_live:
@@ -119,7 +119,7 @@ def _ends(request: HttpRequest, body: ShareBody) -> datetime | None:
     return share_ends(caller_token(request), wanted, is_chosen=is_chosen)
 
 
-def _of_view(request: HttpRequest, body: ShareBody) -> tuple[Share, str]:
+def _view_share(request: HttpRequest, body: ShareBody) -> tuple[Share, str]:
     access_of(caller(request)).demand(Permission.RUN, [])
     if not body.path:
         raise invalid("run", "A link shows a run or a view: give the run's id, or the path of the view.")

@@ -77,7 +77,7 @@ class _Scrape(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """Read everything."""
-        return [*_of_database(), *_of_broker()]
+        return [*_database_metrics(), *_broker_metrics()]
 
     def describe(self) -> Iterable[Metric]:
         """Nothing: to be registered alone, it need not say what it will collect."""
@@ -85,25 +85,29 @@ class _Scrape(Collector):
 
 
 @transaction.atomic
-def _of_database() -> list[Metric]:
+def _database_metrics() -> list[Metric]:
     with connection.cursor() as cursor:
         cursor.execute(f"set local statement_timeout = {_STATEMENT_TIMEOUT_MILLISECONDS}")
     return [
-        _counted("benchweb_runs_open", "Runs that wait or run", "state", OPEN_STATES, _OPEN_SQL),
-        _counted("benchweb_runs_ended_24h", "Runs that ended in the last 24 hours", "state", _FINAL_STATES, _ENDED_SQL),
+        _count_metric("benchweb_runs_open", "Runs that wait or run", "state", OPEN_STATES, _OPEN_SQL),
+        _count_metric(
+            "benchweb_runs_ended_24h", "Runs that ended in the last 24 hours", "state", _FINAL_STATES, _ENDED_SQL
+        ),
         _gauge(
             "benchweb_oldest_waiting_seconds",
             "Age of the oldest run that may start; 0 without",
             float(fetch_value(_OLDEST_SQL)),
         ),
-        _counted("benchweb_endpoints", "Endpoints in use", "status", Endpoint.Status.values, _ENDPOINTS_SQL),
-        _counted("benchweb_slots_24h", "Slots of the last 24 hours", "state", [*State.values, SKIPPED], _SLOTS_SQL),
+        _count_metric("benchweb_endpoints", "Endpoints in use", "status", Endpoint.Status.values, _ENDPOINTS_SQL),
+        _count_metric(
+            "benchweb_slots_24h", "Slots of the last 24 hours", "state", [*State.values, SKIPPED], _SLOTS_SQL
+        ),
         _lateness(),
         _alerts(),
     ]
 
 
-def _of_broker() -> list[Metric]:
+def _broker_metrics() -> list[Metric]:
     try:
         with client(settings.REDIS_URL) as broker:
             now = pulse(broker)
@@ -147,7 +151,7 @@ def _alerts() -> Metric:
     return family
 
 
-def _counted(name: str, what: str, label: str, values: Sequence[str], sql: str) -> Metric:
+def _count_metric(name: str, what: str, label: str, values: Sequence[str], sql: str) -> Metric:
     """Return a count for each of the values, those that no row has too: an alert on a missing one never fires."""
     counts = {row.value: row.number for row in fetch(_Count, sql)}
     family = GaugeMetricFamily(name, what, labels=[label])

@@ -57,16 +57,16 @@ def metrics(request: HttpRequest) -> HttpResponse:
     """
     header = request.headers.get("Authorization", "")
     if not header.startswith(_BEARER):
-        return _unauthorized()
+        return _unauthorized_answer()
     try:
         token = token_in_use(secret=header.removeprefix(_BEARER).strip(), address=client_address(request))
     except TokenRefused:
         token = None
     if token is None:
         seconds = throttle.token_failed(client_address(request))
-        return _too_many(seconds) if seconds else _unauthorized()
+        return _too_many(seconds) if seconds else _unauthorized_answer()
     if token.scope != ApiToken.Scope.METRICS and not access_of(token.user).may(Permission.ADMIN):
-        return _forbidden(request, token)
+        return _forbidden_answer(request, token)
     return HttpResponse(exposition(), content_type=CONTENT_TYPE_LATEST)
 
 
@@ -78,7 +78,7 @@ def _response(parts: Mapping[str, health.Part]) -> JsonResponse:
     )
 
 
-def _unauthorized() -> HttpResponse:
+def _unauthorized_answer() -> HttpResponse:
     return HttpResponse(
         "The metrics need the header 'Authorization: Bearer TOKEN': make one of the scope metrics among your tokens.\n",
         status=HTTPStatus.UNAUTHORIZED,
@@ -87,7 +87,7 @@ def _unauthorized() -> HttpResponse:
     )
 
 
-def _forbidden(request: HttpRequest, token: ApiToken) -> HttpResponse:
+def _forbidden_answer(request: HttpRequest, token: ApiToken) -> HttpResponse:
     """Refuse another scope's token; a scraper comes again every minute, and is noted once in a while."""
     text = (
         f"The metrics need a token of the scope metrics, or an admin's of the scope admin; this one has {token.scope}."

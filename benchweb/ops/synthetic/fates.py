@@ -90,11 +90,11 @@ def _fate(away: Sequence[int], trials: int, source: Random) -> Fate:
     if source.random() < _CANCELLED_RATE:
         return Fate(State.CANCELLED, _CANCELLED_REASON, source.randrange(1, trials))
     if source.random() < _TRIALS_FAIL_RATE:
-        return _with_failures(source.randint(1, 3), trials, source)
+        return _fate_with_failures(source.randint(1, 3), trials, source)
     return Fate(State.FINISHED, "", trials)
 
 
-def _with_failures(count: int, trials: int, source: Random) -> Fate:
+def _fate_with_failures(count: int, trials: int, source: Random) -> Fate:
     reason = source.choice(_TRIAL_REASONS)
     failed = dict.fromkeys(source.sample(range(trials), count), reason)
     return Fate(State.FAILED, f"{count} of {trials} trials failed", trials, failed)
@@ -106,7 +106,7 @@ def _eventful(last: NightFate, trials: int, source: Random) -> NightFate:
         return last
     numbers = sorted(last.runs)
     changed = {
-        numbers[1]: _with_failures(2, trials, source),
+        numbers[1]: _fate_with_failures(2, trials, source),
         numbers[3]: Fate(State.NONSTART, _BUSY_REASON, 0, attempts=_BUSY_ATTEMPTS),
     }
     return NightFate(last.night, last.runs | changed)

@@ -64,16 +64,16 @@ class _Work:
 def generate_nights(*, pairs: int, days: int, seed: int, until: datetime) -> WrittenHistory:
     """Write so many nights up to `until` of so many pairs; the same seed and time give the same history."""
     source = Random(seed)  # noqa: S311  (not a secret: it is to be repeated)
-    return _written(script_of_nights(pairs, days, until, source), until, source)
+    return _written_history(script_of_nights(pairs, days, until, source), until, source)
 
 
 def generate_points(*, points: int, seed: int, until: datetime) -> WrittenHistory:
     """Write at least so many points, at most a night more: of as many pairs as a year of nights asks for."""
     source = Random(seed)  # noqa: S311
-    return _written(script_of_points(points, until, source), until, source)
+    return _written_history(script_of_points(points, until, source), until, source)
 
 
-def _written(script: Script, until: datetime, source: Random) -> WrittenHistory:
+def _written_history(script: Script, until: datetime, source: Random) -> WrittenHistory:
     begun = time.perf_counter()
     with transaction.atomic():
         inventory = make_inventory(script, steps=STEPS, repetitions=REPETITIONS, until=until)

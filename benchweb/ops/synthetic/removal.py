@@ -71,7 +71,7 @@ def _delete(model: type[models.Model], condition: str, removed: dict[str, int]) 
     table = model._meta.db_table
     if not fetch_value(f"select exists (select from {table} where {condition})"):
         return
-    for field in _referring(model):
+    for field in _referring_keys(model):
         child = field.model
         refers = f'"{field.column}" in (select id from {table} where {condition})'
         if field.remote_field.on_delete is models.SET_NULL:
@@ -81,7 +81,7 @@ def _delete(model: type[models.Model], condition: str, removed: dict[str, int]) 
     removed[table] = removed.get(table, 0) + _execute(f"delete from {table} where {condition}")
 
 
-def _referring(model: type[models.Model]) -> list[Any]:
+def _referring_keys(model: type[models.Model]) -> list[Any]:
     """Return the foreign keys to a model, those without a name for the way back included."""
     relations: list[Any] = [field for field in model._meta.get_fields(include_hidden=True) if field.auto_created]
     return [relation.field for relation in relations if relation.one_to_many or relation.one_to_one]

@@ -103,10 +103,10 @@ def script_of_points(points: int, until: datetime, source: Random) -> Script:
     # Now and then more goes wrong than was allowed for.
     while (script := script_of_nights(pairs, days, until, source)).points < points:
         days += 1 + days // 20
-    return _shortened(script, points)
+    return _shortened_script(script, points)
 
 
-def _shortened(script: Script, points: int) -> Script:
+def _shortened_script(script: Script, points: int) -> Script:
     """Leave out the first nights that so many points don't need."""
     count = 0
     for index in range(len(script.fates) - 1, -1, -1):

@@ -61,7 +61,7 @@ def host_story(nights: int, source: Random) -> HostStory:
     """Make up a host's story: an upgrade now and then, and outages of one to four nights."""
     changes = [StagedChange(0, source.choice(_KERNELS[:2]), MTUS[0], 1, 1.0)]
     for night in sorted(source.sample(range(1, nights), min(nights - 1, _count(nights, _NIGHTS_PER_UPGRADE, source)))):
-        changes.append(_changed(changes[-1], night, source, may_be_mtu=night <= nights - _MTU_NIGHTS_AGO))
+        changes.append(_changed_host(changes[-1], night, source, may_be_mtu=night <= nights - _MTU_NIGHTS_AGO))
     outages = tuple(
         range(first, min(first + source.randint(1, 4), nights))
         for first in (source.randrange(nights) for _ in range(_count(nights, _NIGHTS_PER_OUTAGE, source)))
@@ -92,7 +92,7 @@ def pair_story(nights: int, ends: Sequence[HostStory], source: Random) -> PairSt
     return PairStory(begin, tuple(story))
 
 
-def _changed(last: StagedChange, night: int, source: Random, *, may_be_mtu: bool) -> StagedChange:
+def _changed_host(last: StagedChange, night: int, source: Random, *, may_be_mtu: bool) -> StagedChange:
     """Upgrade the kernel, change the MTU, or neither, and boot: facts that come again would be one row."""
     what = source.random()
     if what < 0.6:

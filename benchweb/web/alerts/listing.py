@@ -66,7 +66,7 @@ def alert_list(request: HttpRequest) -> dict[str, Any]:
     rows = [AlertRow(alert, alert_title(alert), percent(alert.params.get("ratio"))) for alert in page.rows]
     return {
         "page": page,
-        "groups": _grouped(rows, group, query) if group else [AlertGroup("", "", rows)],
+        "groups": _alert_groups(rows, group, query) if group else [AlertGroup("", "", rows)],
         "most_grouped": MOST_GROUPED if group and len(rows) == MOST_GROUPED else None,
         "query": query.urlencode(),
         **_choices(),
@@ -115,7 +115,7 @@ def _worst(request: HttpRequest, alerts: Any) -> Listing[Alert]:
     )
 
 
-def _grouped(rows: Iterable[AlertRow], group: "_Group", query: QueryDict) -> list[AlertGroup]:
+def _alert_groups(rows: Iterable[AlertRow], group: "_Group", query: QueryDict) -> list[AlertGroup]:
     """Group rows that come worst first: groups are in the order of their worst alert."""
     groups: dict[str, list[AlertRow]] = {}
     for row in rows:
@@ -182,11 +182,11 @@ def _choices() -> dict[str, Any]:
         "severities": Alert.Severity.choices,
         "kinds": Alert.Kind.choices,
         "group_choices": [("host", _("Host")), ("environment", _("Environment")), ("night", _("Night"))],
-        "environments": _named(Environment.objects.filter(archived_at=None)),
-        "hosts": _named(Host.objects.filter(archived_at=None)),
-        "plans": _named(plans_matching()),
+        "environments": _named_choices(Environment.objects.filter(archived_at=None)),
+        "hosts": _named_choices(Host.objects.filter(archived_at=None)),
+        "plans": _named_choices(plans_matching()),
     }
 
 
-def _named(rows: Any) -> list[tuple[str, str]]:
+def _named_choices(rows: Any) -> list[tuple[str, str]]:
     return [(str(pk), name) for pk, name in rows.order_by("name").values_list("pk", "name")[:_MOST_CHOICES]]

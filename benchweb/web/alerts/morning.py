@@ -140,7 +140,7 @@ def morning_page(night: date | None, scope: NightScope) -> MorningPage:
         night=night,
         summary=summary,
         sections=_sections(summary),
-        left=len(_left(summary)),
+        left=len(_alerts_left(summary)),
         before=night - _DAY,
         after=night + _DAY if night < today else None,
     )
@@ -154,7 +154,7 @@ def scope_choices(user: User) -> dict[str, list[tuple[str, str]]]:
 
 
 def _sections(summary: Night) -> list[tuple[str, str, list[MorningAlert]]]:
-    left = _left(summary)
+    left = _alerts_left(summary)
     sections = [
         (_("What changed"), _("Nothing changed."), [alert for alert in left if alert.kind != Alert.Kind.ABSENCE]),
         (_("What is missing"), _("Nothing is missing."), [alert for alert in left if alert.kind == Alert.Kind.ABSENCE]),
@@ -166,7 +166,7 @@ def _sections(summary: Night) -> list[tuple[str, str, list[MorningAlert]]]:
     return [(title, empty, _lines(rows)) for title, empty, rows in sections if rows or (empty and has_run)]
 
 
-def _left(summary: Night) -> list[Alert]:
+def _alerts_left(summary: Night) -> list[Alert]:
     done = (*DONE_STATES, Alert.State.RECOVERED)
     return [alert for alert in summary.begun if alert.state not in done and not alert.is_snoozed]
 

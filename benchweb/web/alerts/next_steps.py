@@ -24,7 +24,7 @@ class NextSteps:
 def next_steps(alert: Alert, part: AlertSeries | None) -> NextSteps:
     """Return what to do about an alert; `part` is the series that it is named by, None where nothing was measured."""
     if part is None:
-        return NextSteps(None, _of_absence(alert))
+        return NextSteps(None, _absence_steps(alert))
     good, bad = part.last_good_run_id, part.first_bad_run_id
     links = []
     if good:
@@ -49,7 +49,7 @@ def _before_and_after(alert: Alert, part: AlertSeries) -> str:
     return f"{reverse('web:compare')}?{sides_query(before, {'pair': pair, 'from': begun})}"
 
 
-def _of_absence(alert: Alert) -> list[tuple[str, str]]:
+def _absence_steps(alert: Alert) -> list[tuple[str, str]]:
     links = []
     if alert.pair_id:
         links.append((_("Open the pair"), reverse("web:pair", args=[alert.pair_id])))

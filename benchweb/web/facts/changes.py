@@ -57,14 +57,14 @@ class FactChanges:
 
 def read_changes(query: QueryDict, zone: ZoneInfo) -> FactChanges:
     """Return the changes that a query string asks for; at most eight queries."""
-    wanted = _wanted(query, zone)
+    wanted = _filters(query, zone)
     if wanted is None:
         return FactChanges([], "")
     page = changes_page(wanted, after=_place(query.get("after", "")), most=_MOST_CHANGES)
     return FactChanges(_rows(page, wanted, zone), _cursor(page.following) if page.following else "")
 
 
-def _wanted(query: QueryDict, zone: ZoneInfo) -> ChangesWanted | None:
+def _filters(query: QueryDict, zone: ZoneInfo) -> ChangesWanted | None:
     """Read the filters; None where one of them names nothing that there can be."""
     requested: Mapping[str, str] = {name: query.get(name, "").strip() for name in FILTERS}
     first, last = (requested_day(requested[name], zone) for name in ("from", "to"))
@@ -93,7 +93,9 @@ def _place(text: str) -> ChangePlace | None:
 def _rows(page: ChangesPage, wanted: ChangesWanted, zone: ZoneInfo) -> list[ChangeRow]:
     alike: dict[tuple[object, ...], ChangeRow] = {}
     for change in page.changes:
-        row = alike.setdefault(_alike(change, zone), ChangeRow(change.place.at, change.place.at, change.differences))
+        row = alike.setdefault(
+            _change_key(change, zone), ChangeRow(change.place.at, change.place.at, change.differences)
+        )
         row.first = change.place.at
         if change.endpoint.host not in row.hosts:
             row.hosts.append(change.endpoint.host)
@@ -103,7 +105,7 @@ def _rows(page: ChangesPage, wanted: ChangesWanted, zone: ZoneInfo) -> list[Chan
     return list(alike.values())
 
 
-def _alike(change: EndpointChange, zone: ZoneInfo) -> tuple[object, ...]:
+def _change_key(change: EndpointChange, zone: ZoneInfo) -> tuple[object, ...]:
     return change.place.at.astimezone(zone).date(), tuple(difference.words for difference in change.differences)
 
 

@@ -33,12 +33,12 @@ class FactsRows:
 
 def facts_side_by_side(source: dict[str, Any], sink: dict[str, Any]) -> list[FactsRows]:
     """Pair two facts documents line by line, in the source's order and then what only the sink has."""
-    left = {group.title: _keyed(group.lines) for group in facts_groups(source)}
-    right = {group.title: _keyed(group.lines) for group in facts_groups(sink)}
+    left = {group.title: _lines_by_label(group.lines) for group in facts_groups(source)}
+    right = {group.title: _lines_by_label(group.lines) for group in facts_groups(sink)}
     return [_rows(title, left.get(title, {}), right.get(title, {})) for title in [*left, *(right.keys() - left.keys())]]
 
 
-def _keyed(lines: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
+def _lines_by_label(lines: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
     """Return lines by label; what a host doesn't tell has none, and is its own key."""
     return {label or text: (label, text) for label, text in lines}
 
@@ -102,7 +102,7 @@ class ChangedFact:
 
 def changed_facts(sources: Sequence[HostFacts], sinks: Sequence[HostFacts]) -> list[ChangedFact]:
     """Return the facts that differ between runs, the baseline's first; once where both hosts tell the same."""
-    at_source, at_sink = _changed(sources), _changed(sinks)
+    at_source, at_sink = _changed_labels(sources), _changed_labels(sinks)
     changes = [
         ChangedFact(label, "both" if at_sink.get(label) == values else "source", values)
         for label, values in at_source.items()
@@ -112,8 +112,8 @@ def changed_facts(sources: Sequence[HostFacts], sinks: Sequence[HostFacts]) -> l
     return sorted(changes, key=lambda fact: (not fact.is_changed, _rank(fact.label)))
 
 
-def _changed(hosts: Sequence[HostFacts]) -> dict[str, list[str]]:
-    lines_of_hosts = [_labelled(host.document) for host in hosts]
+def _changed_labels(hosts: Sequence[HostFacts]) -> dict[str, list[str]]:
+    lines_of_hosts = [_values_by_label(host.document) for host in hosts]
     one_host = len({host.endpoint for host in hosts if host.document}) == 1
     changed = {}
     for label in dict.fromkeys(label for lines in lines_of_hosts for label in lines):
@@ -124,7 +124,7 @@ def _changed(hosts: Sequence[HostFacts]) -> dict[str, list[str]]:
     return changed
 
 
-def _labelled(document: dict[str, Any]) -> dict[str, str]:
+def _values_by_label(document: dict[str, Any]) -> dict[str, str]:
     return {
         joined([group.title.params["interface"], label]) if isinstance(group.title, Reason) else label: value
         for group in facts_groups(document)

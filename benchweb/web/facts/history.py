@@ -47,7 +47,7 @@ def facts_history(*, host_id: int, endpoints: Sequence[Endpoint], rows: Sequence
             before_and_after(change.at, change.at, {"host": str(host_id)}, change.facts),
         )
         for endpoint in endpoints
-        for change in fact_changes(_seen(endpoint, rows), lambda: documents, used_by(endpoint))
+        for change in fact_changes(_seen_facts(endpoint, rows), lambda: documents, used_by(endpoint))
     ]
     return FactsHistory(
         changes=sorted(changes, key=lambda change: change.at, reverse=True),
@@ -56,7 +56,7 @@ def facts_history(*, host_id: int, endpoints: Sequence[Endpoint], rows: Sequence
     )
 
 
-def _seen(endpoint: Endpoint, rows: Sequence[Facts]) -> list[SeenFacts]:
+def _seen_facts(endpoint: Endpoint, rows: Sequence[Facts]) -> list[SeenFacts]:
     return [
         SeenFacts(row.digest, row.first_seen_at, row.last_seen_at) for row in rows if row.endpoint_id == endpoint.pk
     ]

@@ -50,7 +50,7 @@ def facts_groups(document: dict[str, Any]) -> list[FactsGroup]:
 def facts_summary(document: dict[str, Any]) -> str:
     """Say kernel and network cards in one line, for a list."""
     cards = [
-        " ".join(part for part in (entry.get("name"), entry.get("driver"), _speed(entry)) if part)
+        " ".join(part for part in (entry.get("name"), entry.get("driver"), _speed_text(entry)) if part)
         for entry in document.get("interfaces") or []
         if entry.get("name") != "lo"
     ]
@@ -101,7 +101,7 @@ def _stack(document: dict[str, Any]) -> list[tuple[str, str]]:
 def _interface(entry: dict[str, Any]) -> FactsGroup:
     lines = _lines(entry, {"driver": Reason("fact_driver")})
     lines += [(Reason("fact_mtu"), f"{entry['mtu']} B")] if entry.get("mtu") else []
-    lines += [(Reason("fact_speed"), _speed(entry))] if _speed(entry) else []
+    lines += [(Reason("fact_speed"), _speed_text(entry))] if _speed_text(entry) else []
     physical = entry.get("physical") or []
     lines += [(Reason("fact_physical"), ", ".join(map(str, physical)))] if physical else []
     lines += [(Reason("fact_addresses"), ", ".join(map(str, entry["addresses"])))] if entry.get("addresses") else []
@@ -117,6 +117,6 @@ def _names(offloads: dict[str, Any], wanted: bool) -> str:
     return ", ".join(sorted(chosen))
 
 
-def _speed(entry: dict[str, Any]) -> str:
+def _speed_text(entry: dict[str, Any]) -> str:
     speed_bps = entry.get("speed_bps")
     return f"{speed_bps / 1e9:g} Gbit/s" if speed_bps else ""

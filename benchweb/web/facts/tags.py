@@ -29,24 +29,26 @@ def facts_sections(groups: Iterable[FactsGroup]) -> SafeString:
 @register.filter
 def breakable(name: str) -> SafeString:
     """Let a long name of the kernel's break where its parts meet, and not within a word."""
-    return SafeString(_parted(escaped(name)))
+    return SafeString(_name_with_breaks(escaped(name)))
 
 
-def _parted(escaped_name: str) -> str:
+def _name_with_breaks(escaped_name: str) -> str:
     return _JOINT.sub(r"\g<0><wbr>", escaped_name)
 
 
 def _section(group: FactsGroup, language: str | None) -> str:
     # What an engine says is missing has no label: it is a sentence.
     lines = [
-        f"<dt>{_parted(_translated(label, language))}</dt>"
-        f"<dd>{escaped(value) if label else _translated(value, language)}</dd>"
+        f"<dt>{_name_with_breaks(_translated_text(label, language))}</dt>"
+        f"<dd>{escaped(value) if label else _translated_text(value, language)}</dd>"
         for label, value in group.lines
     ]
-    return f'<section><h3>{_translated(group.title, language)}</h3><dl class="pairs">{"".join(lines)}</dl></section>'
+    return (
+        f'<section><h3>{_translated_text(group.title, language)}</h3><dl class="pairs">{"".join(lines)}</dl></section>'
+    )
 
 
 @lru_cache(maxsize=4_096)
-def _translated(text: str, _language: str | None) -> str:
+def _translated_text(text: str, _language: str | None) -> str:
     """Say a stored text, escaped; kept, for all hosts have the same labels."""
     return escape(reason_text(text))

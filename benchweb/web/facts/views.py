@@ -20,8 +20,8 @@ def fact_changes(request: HttpRequest) -> HttpResponse:
     filters = {name: request.GET.get(name, "") for name in FILTERS}
     context = {
         "rows": changes.rows,
-        "next_url": _with(request, after=changes.following) if changes.following else "",
-        "first_url": _with(request, after="") if request.GET.get("after") else "",
+        "next_url": _address_after(request, after=changes.following) if changes.following else "",
+        "first_url": _address_after(request, after="") if request.GET.get("after") else "",
         "filters": filters,
         "is_filtered": any(filters.values()),
         "facts": list(FACTS.items()),
@@ -32,7 +32,7 @@ def fact_changes(request: HttpRequest) -> HttpResponse:
     return list_page(request, "facts/changes.html", context)
 
 
-def _with(request: HttpRequest, *, after: str) -> str:
+def _address_after(request: HttpRequest, *, after: str) -> str:
     query = request.GET.copy()
     query["after"] = after
     if not after:

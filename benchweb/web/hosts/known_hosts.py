@@ -22,21 +22,21 @@ from benchweb.hosts.naming import name_holder
 def host_known(request: HttpRequest) -> HttpResponse:
     """Return what other hosts have of what was typed; `?host=` is the one whose endpoint it is."""
     host_id = row_id(request.GET.get("host", ""))
-    return render(request, "hosts/partials/known_hosts.html", {"known": list(_known(request, host_id))})
+    return render(request, "hosts/partials/known_hosts.html", {"known": list(_known_hosts(request, host_id))})
 
 
-def _known(request: HttpRequest, host_id: int | None) -> Iterator[tuple[str, Host]]:
+def _known_hosts(request: HttpRequest, host_id: int | None) -> Iterator[tuple[str, Host]]:
     name = request.POST.get("name", "") if host_id is None else ""
     if name.strip() and (holder := name_holder(Host, name)):
         yield _("Host {holder} ({holder_id}) has this name.").format(holder=holder.name, holder_id=holder.pk), holder
     if "same_machine" in request.POST:
         return
-    yield from _refused(lambda: _check_address(request, host_id))
-    yield from _refused(lambda: _check_fingerprint(request, host_id))
+    yield from _refusing_hosts(lambda: _check_address(request, host_id))
+    yield from _refusing_hosts(lambda: _check_fingerprint(request, host_id))
     yield from _users_of(request.POST.get("data_address", ""), host_id)
 
 
-def _refused(check: Callable[[], None]) -> Iterator[tuple[str, Host]]:
+def _refusing_hosts(check: Callable[[], None]) -> Iterator[tuple[str, Host]]:
     try:
         check()
     except HostsError as error:

@@ -29,7 +29,7 @@ class FileFound:
     def rows(self) -> list["FoundRow"]:
         if self.read is None:
             return []
-        reasons = {id(unusable.reading): _translated(unusable.reason) for unusable in self.read.unusable}
+        reasons = {id(unusable.reading): _translated_sentence(unusable.reason) for unusable in self.read.unusable}
         readings = self.read.document.readings[:MOST_DISPLAYED]
         return [FoundRow(reading, reasons.get(id(reading), "")) for reading in readings]
 
@@ -37,7 +37,7 @@ class FileFound:
     def unread(self) -> list[tuple[Unread, str]]:
         """Return the lines that weren't understood, each with why."""
         lines = self.read.document.unread if self.read else ()
-        return [(line, _translated(line.reason)) for line in lines]
+        return [(line, _translated_sentence(line.reason)) for line in lines]
 
     @property
     def more(self) -> int:
@@ -55,7 +55,7 @@ class FoundRow:
     @property
     def remarks(self) -> list[str]:
         """Return what is to be said of it, in the reader's language."""
-        return [_translated(remark) for remark in (*self.reading.remarks, self.reading.error) if remark]
+        return [_translated_sentence(remark) for remark in (*self.reading.remarks, self.reading.error) if remark]
 
     @property
     def settings(self) -> str:
@@ -77,7 +77,7 @@ def _words(figure: Figure) -> str:
     return f"{metric.label if metric else figure.metric.replace('_', ' ')}: {figure.text or f'{figure.value:g}'}"
 
 
-def _translated(sentence: str) -> str:
+def _translated_sentence(sentence: str) -> str:
     return reason_text(tool_reason(sentence))
 
 
@@ -100,4 +100,4 @@ def _found(name: str, content: bytes, patience: Patience) -> FileFound:
     try:
         return FileFound(name, preview(content))
     except ToolFormatError as error:
-        return FileFound(name, None, _translated(str(error)))
+        return FileFound(name, None, _translated_sentence(str(error)))

@@ -36,7 +36,7 @@ def imports(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _page(request, form)
     files = found(form.cleaned_data)
-    made = [row for file in files if (row := _imported(request, form, file))]
+    made = [row for file in files if (row := _imported_file(request, form, file))]
     if not made:
         return _page(request, form, files)
     if len(made) == 1:
@@ -53,7 +53,7 @@ def import_preview(request: HttpRequest) -> HttpResponse:
     return render(request, "imports/partials/preview.html", {"form": form, "files": files, "is_preview": True})
 
 
-def _imported(request: HttpRequest, form: ImportForm, file: FileFound) -> Import | None:
+def _imported_file(request: HttpRequest, form: ImportForm, file: FileFound) -> Import | None:
     """Import one file; what is refused is told, and the others go on."""
     name = file.name or _("The pasted text")
     if file.read is None:

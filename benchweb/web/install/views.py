@@ -70,7 +70,7 @@ def install_claim(request: HttpRequest) -> HttpResponse:
         response["Cache-Control"] = "no-store"
         return response
 
-    return _answered(token)
+    return _answer_or_refusal(token)
 
 
 @open_to_all("a new host proves itself by the ticket of its command")
@@ -80,11 +80,11 @@ def install_ready(request: HttpRequest) -> HttpResponse:
     """Add the host whose engine has started, and return the address of its page."""
 
     def added() -> HttpResponse:
-        endpoint = host_enrol(_ticket(request), _listening(request))
+        endpoint = host_enrol(_ticket(request), _announced_engine(request))
         url = site_address(request, reverse("web:host", args=[endpoint.host_id]))
         return HttpResponse(f"{endpoint.host.name} {url}\n", status=HTTPStatus.CREATED, content_type=_PLAIN)
 
-    return _answered(added)
+    return _answer_or_refusal(added)
 
 
 def _ticket(request: HttpRequest) -> Enrolment:
@@ -101,7 +101,7 @@ def _parts(path: Path) -> Iterator[bytes]:
             yield part
 
 
-def _listening(request: HttpRequest) -> Listening:
+def _announced_engine(request: HttpRequest) -> Listening:
     port = request.POST.get("port", "")
     if not (port.isascii() and port.isdigit() and 0 < int(port[:6]) <= _LARGEST_PORT):
         raise HostsError("port", _("A port is a number from 1 to 65535."))
@@ -114,7 +114,7 @@ def _listening(request: HttpRequest) -> Listening:
     )
 
 
-def _answered(answer: Callable[[], HttpResponse]) -> HttpResponse:
+def _answer_or_refusal(answer: Callable[[], HttpResponse]) -> HttpResponse:
     try:
         return answer()
     except HostsError as error:

@@ -95,7 +95,7 @@ def quick(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         test = QuickTest(endpoints, *(request.POST.get(name, "") for name in ("source", "sink", "kind")))
         try:
-            run = _launched(test, cast(User, request.user))
+            run = _launched_run(test, cast(User, request.user))
         except LaunchError as error:
             test = QuickTest(endpoints, test.source, test.sink, test.kind, error.message)
         else:
@@ -122,7 +122,7 @@ def _last(request: HttpRequest, endpoints: list[Endpoint]) -> list[str]:
 
 
 @transaction.atomic
-def _launched(test: QuickTest, user: User) -> Run:
+def _launched_run(test: QuickTest, user: User) -> Run:
     known = {endpoint.pk: endpoint for endpoint in test.endpoints}
     source, sink = known.get(row_id(test.source) or 0), known.get(row_id(test.sink) or 0)
     kind = catalog().tests.get(test.kind)

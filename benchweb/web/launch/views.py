@@ -72,11 +72,11 @@ def launch(request: HttpRequest, plan_id: int | None = None) -> HttpResponse:
     """
     if plan_id is not None:
         get_object_or_404(Plan, pk=plan_id)
-    form = launch_form(request.POST if request.method == "POST" else _requested(request, plan_id))
+    form = launch_form(request.POST if request.method == "POST" else _requested_launch(request, plan_id))
     page = _page(form)
     if request.method == "POST" and request.POST.get("action") == "launch":
         try:
-            return redirect(_destination(_launched(page, cast(User, request.user))))
+            return redirect(_destination(_launched_campaign(page, cast(User, request.user))))
         except LaunchError as error:
             page = _page(form, error)
     return render(request, "launch/launch.html", {"page": page})
@@ -91,15 +91,15 @@ def launch_choice(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _requested(request: HttpRequest, plan_id: int | None) -> QueryDict:
+def _requested_launch(request: HttpRequest, plan_id: int | None) -> QueryDict:
     data = request.GET.copy()
     if plan_id is not None:
         data["plan"] = str(plan_id)
-    data.setlist("pairs", [*data.getlist("pairs"), *map(str, _of_mesh(data))])
+    data.setlist("pairs", [*data.getlist("pairs"), *map(str, _mesh_pairs(data))])
     return data
 
 
-def _of_mesh(data: QueryDict) -> list[int]:
+def _mesh_pairs(data: QueryDict) -> list[int]:
     """Return the pairs of the mesh or the hub that an address names by its endpoints."""
     environment_id = row_id(data.get("environment", ""))
     endpoint_ids = row_ids(data.getlist("endpoints"))
@@ -127,7 +127,7 @@ def _page(form: LaunchForm, refusal: LaunchError | None = None) -> LaunchPage:
     )
 
 
-def _launched(page: LaunchPage, user: User) -> Campaign:
+def _launched_campaign(page: LaunchPage, user: User) -> Campaign:
     if page.plan is None:
         archived = Plan.objects.filter(pk=page.form.plan_id).first() if page.form.plan_id else None
         if archived is None:

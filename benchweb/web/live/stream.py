@@ -46,7 +46,7 @@ async def stream(watcher: Watcher, positions: Mapping[int, Position], *, named: 
         yield _OVER
         return
     heard: asyncio.Queue[tuple[int, str | None]] = asyncio.Queue(_MOST_WAITING)
-    with _counted(watcher.user_id), _tasks(watcher, positions, heard):
+    with _counted_stream(watcher.user_id), _tasks(watcher, positions, heard):
         left = len(positions)
         while left:
             run_id, text = await heard.get()
@@ -60,7 +60,7 @@ async def stream(watcher: Watcher, positions: Mapping[int, Position], *, named: 
 
 
 @contextlib.contextmanager
-def _counted(user_id: int) -> Iterator[None]:
+def _counted_stream(user_id: int) -> Iterator[None]:
     _open[user_id] += 1
     try:
         yield

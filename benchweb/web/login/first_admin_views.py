@@ -40,10 +40,10 @@ def first_admin(request: HttpRequest) -> HttpResponse:
         (throttle.login_failed if "code" in form.errors else throttle.login_succeeded)(attempt)
         return _page(request, form)
     throttle.login_succeeded(attempt)
-    return _created(request, form)
+    return _admin_created(request, form)
 
 
-def _created(request: HttpRequest, form: FirstAdminForm) -> HttpResponse:
+def _admin_created(request: HttpRequest, form: FirstAdminForm) -> HttpResponse:
     values = form.cleaned_data
     try:
         user = first_admin_create(name=values["name"], password=values["new_password1"])

@@ -34,11 +34,11 @@ def password_forgotten(request: HttpRequest) -> HttpResponse:
     if request.method != "POST" or not form.is_valid():
         return render(request, "login/password_forgotten.html", {"form": form, "bare": True})
     if seconds := throttle.mail_refused(client_address(request)):
-        return _refused(request, form, HTTPStatus.TOO_MANY_REQUESTS, seconds, too_many(seconds))
+        return _refusal(request, form, HTTPStatus.TOO_MANY_REQUESTS, seconds, too_many(seconds))
     email = form.cleaned_data["email"]
     if not throttle.is_mailbox_full(email) and not reset_request(email=email, language=get_language() or "en"):
         text = _("No mail can be sent at the moment. Try again in a minute.")
-        return _refused(request, form, HTTPStatus.SERVICE_UNAVAILABLE, _BROKER_SECONDS, text)
+        return _refusal(request, form, HTTPStatus.SERVICE_UNAVAILABLE, _BROKER_SECONDS, text)
     messages.success(request, _("If an account has this address, a mail with a link is on its way."))
     return redirect("web:login")
 
@@ -71,7 +71,7 @@ class NewPassword(views.PasswordResetConfirmView):
         return super().get_context_data(**kwargs) | ending | {"bare": True}
 
 
-def _refused(request: HttpRequest, form: MailAddressForm, status: HTTPStatus, seconds: int, text: str) -> HttpResponse:
+def _refusal(request: HttpRequest, form: MailAddressForm, status: HTTPStatus, seconds: int, text: str) -> HttpResponse:
     context = {"form": form, "bare": True, "refusal": text}
     response = render(request, "login/password_forgotten.html", context, status=status)
     response["Retry-After"] = str(seconds)

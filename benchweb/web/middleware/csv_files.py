@@ -20,13 +20,13 @@ class SpreadsheetMiddleware(MiddlewareMixin):
             return response
         if isinstance(response, StreamingHttpResponse):
             parts: Any = response.streaming_content
-            response.streaming_content = _marked(parts) if response.is_async else chain([BYTE_ORDER_MARK], parts)
+            response.streaming_content = _marked_parts(parts) if response.is_async else chain([BYTE_ORDER_MARK], parts)
         elif isinstance(response, HttpResponse):
             response.content = BYTE_ORDER_MARK + response.content
         return response
 
 
-async def _marked(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _marked_parts(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield BYTE_ORDER_MARK
     async for part in parts:
         yield part

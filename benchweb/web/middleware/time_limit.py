@@ -32,7 +32,7 @@ class TimeLimitMiddleware(MiddlewareMixin):
         """Answer a request; its statements end when its reader leaves or its time is over."""
         if request.method not in _READING:
             return super().__call__(request)
-        with connection.execute_wrapper(_until(ended_event(scope_of(request)))):
+        with connection.execute_wrapper(_statement_guard(ended_event(scope_of(request)))):
             return super().__call__(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
@@ -45,7 +45,7 @@ class TimeLimitMiddleware(MiddlewareMixin):
         return render(request, "503.html", status=503)
 
 
-def _until(ended: threading.Event) -> Callable[..., Any]:
+def _statement_guard(ended: threading.Event) -> Callable[..., Any]:
     def execute(run: Callable[..., T], sql: str, parameters: Any, many: bool, context: dict[str, Any]) -> T:
         if ended.is_set():
             raise RequestAborted("Nobody waits for this answer any more.")

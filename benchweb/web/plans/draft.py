@@ -105,7 +105,7 @@ def changed(draft: PlanDraft, action: str) -> PlanDraft:
     """Apply a button of the editor: `add`, `remove:KEY`, `up:KEY`, `down:KEY`; anything else changes nothing."""
     verb, _, key = action.partition(":")
     if verb == "add":
-        return replace(draft, steps=[*draft.steps, _added(draft.steps)])
+        return replace(draft, steps=[*draft.steps, _added_step(draft.steps)])
     index = next((index for index, step in enumerate(draft.steps) if step.key == key), None)
     if index is None or verb not in ("remove", "up", "down"):
         return draft
@@ -152,7 +152,7 @@ def _step_of_form(data: QueryDict, key: str) -> StepDraft:
     return StepDraft(key, kind, texts)
 
 
-def _added(steps: list[StepDraft]) -> StepDraft:
+def _added_step(steps: list[StepDraft]) -> StepDraft:
     used = {step.key for step in steps}
     key = next(key for number in range(len(steps) + 1) if (key := f"s{number}") not in used)
     return StepDraft(key, steps[-1].kind if steps else next(iter(catalog().tests)))

@@ -227,13 +227,13 @@ def _choices(parameter: Parameter, text: str) -> list[TickBox]:
     return [
         TickBox(
             value=spelled(parameter, value),
-            label=_labelled(parameter, value, labels),
+            label=_value_label(parameter, value, labels),
             ticked=spelled(parameter, value) in ticked,
         )
         for value in values
     ]
 
 
-def _labelled(parameter: Parameter, value: Any, labels: dict[bool, str]) -> str:
+def _value_label(parameter: Parameter, value: Any, labels: dict[bool, str]) -> str:
     label = labels[value] if isinstance(value, bool) else value_text(str(value))
     return _("{value} (default)").format(value=label) if value == parameter.default else label

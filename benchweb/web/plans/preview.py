@@ -57,7 +57,7 @@ def previewed(
     maximum_count = len(trials) // repetitions * most
     pauses_seconds = pause_seconds * max(0, maximum_count - 1)
     return PlanPreview(
-        trials=[_previewed(steps, trial) for trial in trials[:PREVIEWED_TRIALS]],
+        trials=[_previewed_trial(steps, trial) for trial in trials[:PREVIEWED_TRIALS]],
         count=len(trials),
         maximum_count=maximum_count,
         measured_seconds=sum(trial.measured_seconds for trial in trials),
@@ -68,7 +68,7 @@ def previewed(
     )
 
 
-def _previewed(steps: list[dict[str, Any]], trial: PlannedTrial) -> PreviewedTrial:
+def _previewed_trial(steps: list[dict[str, Any]], trial: PlannedTrial) -> PreviewedTrial:
     params = steps[trial.step]["params"]
     swept = {name: value for name, value in trial.params.items() if isinstance(params[name], list)}
     return PreviewedTrial(trial.kind, swept, trial.repetition)

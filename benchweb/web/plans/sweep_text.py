@@ -19,7 +19,7 @@ def parsed_values(parameter: Parameter, text: str) -> Any:
     if len(text) > MAXIMUM_TEXT:
         raise ParameterError(parameter.name, _("{label} is too long: shorten the sweep.").format(label=parameter.label))
     parts = _parts(parameter, text)
-    values = [_parsed(parameter, part) for part in parts]
+    values = [_parsed_value(parameter, part) for part in parts]
     return values[0] if len(values) == 1 else values
 
 
@@ -27,8 +27,8 @@ def spelled(parameter: Parameter, value: Any) -> str:
     """Write a value or a sweep as one would type it: 16384 B is 16Ki, 1000000 bit/s is 1M."""
     if isinstance(value, list):
         separator = "; " if parameter.is_test or any("," in str(single) for single in value) else ", "
-        return separator.join(_spelled(parameter, single) for single in value)
-    return _spelled(parameter, value)
+        return separator.join(_spelled_value(parameter, single) for single in value)
+    return _spelled_value(parameter, value)
 
 
 def _parts(parameter: Parameter, text: str) -> list[str]:
@@ -44,7 +44,7 @@ def _parts(parameter: Parameter, text: str) -> list[str]:
     return [part.strip() for part in text.split(";" if ";" in text else ",") if part.strip()]
 
 
-def _parsed(parameter: Parameter, part: str) -> Any:
+def _parsed_value(parameter: Parameter, part: str) -> Any:
     if parameter.is_test:
         return _parsed_test(parameter, part)
     if parameter.schema["type"] == "string":
@@ -87,7 +87,7 @@ def _parsed_test(parameter: Parameter, part: str) -> Any:
     return {"kind": name, "params": params}
 
 
-def _spelled(parameter: Parameter, value: Any) -> str:
+def _spelled_value(parameter: Parameter, value: Any) -> str:
     if parameter.is_test:
         return nested_words(value)
     if isinstance(value, bool):

@@ -81,10 +81,10 @@ def compared_versions(versions: Iterable[PlanVersion]) -> ComparedVersions:
     runs = dict(counted.values_list("plan_version").annotate(count=Count("pk")))
     columns = [ComparedVersion(each.number, each.created_at, runs.get(each.pk, 0)) for each in ordered]
     steps = max((len(version.steps) for version in ordered), default=0)
-    return ComparedVersions(columns, [_whole(ordered), *(_step(ordered, index) for index in range(steps))])
+    return ComparedVersions(columns, [_whole_plan(ordered), *(_step(ordered, index) for index in range(steps))])
 
 
-def _whole(versions: Sequence[PlanVersion]) -> ComparedPart:
+def _whole_plan(versions: Sequence[PlanVersion]) -> ComparedPart:
     rows = [
         ComparedRow(_("Repetitions"), [_repetitions(version) for version in versions]),
         ComparedRow(_("Order"), [str(version.get_order_display()) for version in versions]),
@@ -131,9 +131,11 @@ def _value(step: dict[str, Any] | None, name: str) -> str:
     if parameter is None:
         return json.dumps(step["params"][name]) if name in step["params"] else ""
     if name not in step["params"]:
-        return _("{value} (default)").format(value=_with_unit(spelled(parameter, parameter.default), parameter.unit))
-    return _with_unit(spelled(parameter, step["params"][name]), parameter.unit)
+        return _("{value} (default)").format(
+            value=_value_with_unit(spelled(parameter, parameter.default), parameter.unit)
+        )
+    return _value_with_unit(spelled(parameter, step["params"][name]), parameter.unit)
 
 
-def _with_unit(text: str, unit: str) -> str:
+def _value_with_unit(text: str, unit: str) -> str:
     return f"{text} {unit}" if unit and text else text

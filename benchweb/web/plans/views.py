@@ -117,7 +117,7 @@ def plan_new(request: HttpRequest) -> HttpResponse:
     draft = _draft(request, _start(request))
     errors: dict[str, str] = {}
     if request.POST.get("action") == "save":
-        made, errors = _created(draft)
+        made, errors = _plan_created(draft)
         if made is not None:
             return redirect("web:plan", made.pk)
     more = {"templates": TEMPLATES, "template": request.GET.get("template", "")}
@@ -134,7 +134,7 @@ def plan_edit(request: HttpRequest, plan_id: int) -> HttpResponse:
     title, back = _("Edit {plan}").format(plan=plan.name), reverse("web:plan", args=[plan.pk])
     errors: dict[str, str] = {}
     if request.POST.get("action") == "copy":
-        made, errors = _created(draft if draft.name != plan.name else replace(draft, name=_copy_name(plan)))
+        made, errors = _plan_created(draft if draft.name != plan.name else replace(draft, name=_copy_name(plan)))
         if made is not None:
             messages.success(request, _("{plan} is saved as a plan of its own.").format(plan=made.name))
             return redirect("web:plan", made.pk)
@@ -278,7 +278,7 @@ def _copy_name(plan: Plan) -> str:
     return _("{plan} (copy)").format(plan=plan.name[:90])
 
 
-def _created(draft: PlanDraft) -> tuple[Plan | None, dict[str, str]]:
+def _plan_created(draft: PlanDraft) -> tuple[Plan | None, dict[str, str]]:
     """Create the plan as typed; else the errors by field."""
     values, errors = values_of(draft)
     if errors:

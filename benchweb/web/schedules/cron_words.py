@@ -25,7 +25,7 @@ def cron_words(expression: str) -> str:
     times = CronSim(expression, _ANY_TIME)
     fields = expression.split()
     clock = _times_of_day(times)
-    when = clock or _by_rule(times)
+    when = clock or _times_by_rule(times)
     date = _date(times, any_day=fields[-3] == "*", any_weekday=fields[-1] == "*", any_month=fields[-2] == "*")
     if not date and clock:
         date = pgettext("cron", "every day")
@@ -47,10 +47,10 @@ def _times_of_day(times: CronSim) -> str:
     if len(hours) * len(minutes) * len(seconds) > _MOST_TIMES or len(hours) == _HOURS:
         return ""
     clocks = [_clock(hour, minute, second) for hour in hours for minute in minutes for second in seconds]
-    return pgettext("cron", "at {times}").format(times=_listed(clocks))
+    return pgettext("cron", "at {times}").format(times=_listed_parts(clocks))
 
 
-def _by_rule(times: CronSim) -> str:
+def _times_by_rule(times: CronSim) -> str:
     seconds = sorted(times.seconds)
     if seconds == [0]:
         return _minutes(times)
@@ -68,9 +68,9 @@ def _every_second(step: int) -> str:
 
 
 def _minutes(times: CronSim) -> str:
-    minutes, hours = sorted(times.minutes), _rotated(times.hours, _HOURS)
+    minutes, hours = sorted(times.minutes), _rotated_numbers(times.hours, _HOURS)
     if len(hours) == _HOURS:
-        return _of_every_hour(minutes)
+        return _minutes_of_every_hour(minutes)
     hour_step = _step(sorted(hours), _HOURS)
     if len(minutes) == 1 and hour_step > 1:
         start = _clock(min(hours), minutes[0])
@@ -93,7 +93,7 @@ def _minutes(times: CronSim) -> str:
     return pattern.format(minutes=_numbers(minutes, _SIXTY), hours=of_hours)
 
 
-def _of_every_hour(minutes: list[int]) -> str:
+def _minutes_of_every_hour(minutes: list[int]) -> str:
     step = _step(minutes, _SIXTY)
     if step == 1:
         return pgettext("cron", "every minute")
@@ -118,10 +118,12 @@ def _date(times: CronSim, *, any_day: bool, any_weekday: bool, any_month: bool) 
     if times.day_and:
         return pgettext("cron", "{days}, and only {weekdays}").format(days=days, weekdays=weekdays)
     # By cron's own rule, which surprises many.
-    return pgettext("cron", "{days} or {weekdays}").format(days=days, weekdays=_in_months(weekdays, times, any_month))
+    return pgettext("cron", "{days} or {weekdays}").format(
+        days=days, weekdays=_days_in_months(weekdays, times, any_month)
+    )
 
 
-def _in_months(days: str, times: CronSim, any_month: bool) -> str:
+def _days_in_months(days: str, times: CronSim, any_month: bool) -> str:
     return days if any_month else pgettext("cron", "{days} in {months}").format(days=days, months=_months(times))
 
 
@@ -135,12 +137,12 @@ def _days(times: CronSim, *, any_month: bool) -> str:
     if CronSim.LAST_WEEKDAY in times.days:
         parts.append(pgettext("cron", "the last weekday"))
     if any_month:
-        return pgettext("cron", "on {days} of every month").format(days=_listed(parts))
-    return pgettext("cron", "on {days} of {months}").format(days=_listed(parts), months=_months(times))
+        return pgettext("cron", "on {days} of every month").format(days=_listed_parts(parts))
+    return pgettext("cron", "on {days} of {months}").format(days=_listed_parts(parts), months=_months(times))
 
 
 def _months(times: CronSim) -> str:
-    return _spans(_rotated(times.months, 12, least=1), lambda month: str(MONTHS[month]))
+    return _spans(_rotated_numbers(times.months, 12, least=1), lambda month: str(MONTHS[month]))
 
 
 def _weekdays(times: CronSim) -> str:
@@ -148,7 +150,7 @@ def _weekdays(times: CronSim) -> str:
     plain = {day % _WEEK or _WEEK for day in times.weekdays if isinstance(day, int)}
     parts = []
     if plain:
-        spans = _spans(_rotated(plain, _WEEK, least=1), _weekday)
+        spans = _spans(_rotated_numbers(plain, _WEEK, least=1), _weekday)
         parts.append(pgettext("cron: days of every week", "{weekdays}").format(weekdays=spans))
     for day, which in sorted(entry for entry in times.weekdays if not isinstance(entry, int)):
         name = _weekday(day)
@@ -157,7 +159,7 @@ def _weekdays(times: CronSim) -> str:
         else:
             pattern = pgettext("cron", "the {ordinal} {weekday} of the month")
             parts.append(pattern.format(ordinal=_ordinal(which), weekday=name))
-    return _listed(parts)
+    return _listed_parts(parts)
 
 
 def _weekday(day: int) -> str:
@@ -187,7 +189,7 @@ def _step(numbers: Sequence[int], of: int) -> int:
     return step if step and list(numbers) == list(range(0, of, step)) else 0
 
 
-def _rotated(numbers: Iterable[int], of: int, *, least: int = 0) -> list[int]:
+def _rotated_numbers(numbers: Iterable[int], of: int, *, least: int = 0) -> list[int]:
     """Sort numbers of a round of so many, beginning behind a gap where they go over its end."""
     distinct = set(numbers)
     ordered = sorted(distinct)
@@ -202,7 +204,7 @@ def _is_run(numbers: Sequence[int], of: int) -> bool:
 
 
 def _numbers(numbers: Sequence[int], of: int) -> str:
-    return _spans(_rotated(numbers, of), str)
+    return _spans(_rotated_numbers(numbers, of), str)
 
 
 def _spans(numbers: Sequence[int], word_of: Callable[[int], str]) -> str:
@@ -221,10 +223,10 @@ def _spans(numbers: Sequence[int], word_of: Callable[[int], str]) -> str:
             words.append(span.format(first=word_of(run[0]), last=word_of(run[-1])))
         else:
             words += map(word_of, run)
-    return _listed(words)
+    return _listed_parts(words)
 
 
-def _listed(parts: Sequence[str]) -> str:
+def _listed_parts(parts: Sequence[str]) -> str:
     """List parts: a, b and c."""
     *before, last = parts
     if not before:

@@ -47,7 +47,7 @@ def schedule_new(request: HttpRequest) -> HttpResponse:
     form = ScheduleForm(request.POST) if request.method == "POST" else ScheduleForm(initial=_start(request))
 
     def save() -> Schedule:
-        return services.schedule_create(user=cast(User, request.user), **_allowed(request, form.values()))
+        return services.schedule_create(user=cast(User, request.user), **_allowed_values(request, form.values()))
 
     return _form_page(request, form, save, title=_("New schedule"), back=reverse("web:schedules"))
 
@@ -60,7 +60,7 @@ def schedule_edit(request: HttpRequest, schedule_id: int) -> HttpResponse:
     form = ScheduleForm(request.POST) if request.method == "POST" else ScheduleForm.of(schedule)
 
     def save() -> Schedule:
-        return services.schedule_update(schedule=schedule, **_allowed(request, form.values(), schedule))
+        return services.schedule_update(schedule=schedule, **_allowed_values(request, form.values(), schedule))
 
     back = reverse("web:schedule", args=[schedule.pk])
     return _form_page(
@@ -90,7 +90,7 @@ def schedule_pairs(request: HttpRequest) -> HttpResponse:
     return render(request, "schedules/partials/pairs.html", _pair_choice(form, request.POST.get("q", "")))
 
 
-def _allowed(request: HttpRequest, values: dict[str, Any], schedule: Schedule | None = None) -> dict[str, Any]:
+def _allowed_values(request: HttpRequest, values: dict[str, Any], schedule: Schedule | None = None) -> dict[str, Any]:
     """Return the values of a schedule; raise Refused where its target has pairs that the reader may not run or make."""
     target_demand(values["target"], cast(User, request.user), schedule.target if schedule else None)
     return values
@@ -157,7 +157,7 @@ def _form_page(
 
 def _endpoint_choice(form: ScheduleForm) -> dict[str, object]:
     """Return the endpoints of a mesh: a tick that isn't shown would be lost when the form is saved."""
-    chosen = _chosen(form, "endpoints")
+    chosen = _chosen_ids(form, "endpoints")
     others = list(endpoints_usable().exclude(pk__in=chosen)[: DISPLAYED_ENDPOINTS + 1])
     ticked = list(endpoints_usable().filter(pk__in=chosen)) if chosen else []
     return {
@@ -167,7 +167,7 @@ def _endpoint_choice(form: ScheduleForm) -> dict[str, object]:
     }
 
 
-def _chosen(form: ScheduleForm, name: str) -> set[int]:
+def _chosen_ids(form: ScheduleForm, name: str) -> set[int]:
     return set(row_ids(map(str, form[name].value() or [])))
 
 
@@ -183,7 +183,7 @@ def _more(form: ScheduleForm) -> dict[str, object]:
 
 
 def _pair_choice(form: ScheduleForm, text: str) -> dict[str, object]:
-    chosen = _chosen(form, "pairs")
+    chosen = _chosen_ids(form, "pairs")
     pairs, matching = pairs_to_choose(chosen=chosen, text=text, most=DISPLAYED_PAIRS)
     # Of hundreds in a box those that are chosen would be out of sight.
     pairs.sort(key=lambda pair: pair.pk not in chosen)

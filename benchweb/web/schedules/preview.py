@@ -62,7 +62,7 @@ def _preview(form: ScheduleForm, schedule_id: int | None) -> SchedulePreview:
     form.is_valid()
     values = {"name": _UNNAMED} | form.values()
     zone = values.get("timezone", "UTC")
-    described = _in_words(values, zone)
+    described = _preview_in_words(values, zone)
     faults = _faults(form)
     if not (values["cron"] or values["every"]) or "timezone" in form.errors:
         return replace(described, faults=faults)
@@ -74,12 +74,12 @@ def _preview(form: ScheduleForm, schedule_id: int | None) -> SchedulePreview:
     if "plan" not in values or any(name in form.errors for name in form.target_fields()):
         return whole
     try:
-        return _with_outlook(whole, values, schedule_id)
+        return _preview_with_outlook(whole, values, schedule_id)
     except ScheduleError as error:
         return replace(whole, faults=[*faults, _fault(form, error)])
 
 
-def _in_words(values: dict[str, Any], zone: str) -> SchedulePreview:
+def _preview_in_words(values: dict[str, Any], zone: str) -> SchedulePreview:
     try:
         cron = cron_typed(values["cron"], zone)
     except TimingError:
@@ -88,7 +88,7 @@ def _in_words(values: dict[str, Any], zone: str) -> SchedulePreview:
     return SchedulePreview(when_words(cron, values["every"]), cron_hint(cron, zone), zone)
 
 
-def _with_outlook(preview: SchedulePreview, values: dict[str, Any], schedule_id: int | None) -> SchedulePreview:
+def _preview_with_outlook(preview: SchedulePreview, values: dict[str, Any], schedule_id: int | None) -> SchedulePreview:
     _, count = checked_and_counted(values["target"])
     if confirmation_needed(count, values["confirm_runs"]):
         return replace(preview, confirm=count)

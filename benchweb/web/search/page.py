@@ -93,11 +93,11 @@ def found(query: Query, most: int, zone: tzinfo = UTC) -> list[FoundGroup]:
         rows = rows_called(query.words, most=most, most_pairs=max(most, _PAIRS_OF_RUNS))
         groups = [
             _group("hosts", [_hit("web:host", row, row.note) for row in rows["hosts"]], query),
-            _group("pairs", list(map(_of_pair, rows["pairs"][:most])), query),
-            _group("environments", list(map(_of_environment, rows["environments"])), query),
+            _group("pairs", list(map(_pair_hit, rows["pairs"][:most])), query),
+            _group("environments", list(map(_environment_hit, rows["environments"])), query),
             _group("plans", [_hit("web:plan", row) for row in rows["plans"]], query),
-            _group("schedules", list(map(_of_schedule, rows["schedules"])), query),
-            _group("runs", _of_runs(query, rows["pairs"], rows["plans"], most), query),
+            _group("schedules", list(map(_schedule_hit, rows["schedules"])), query),
+            _group("runs", _run_hits(query, rows["pairs"], rows["plans"], most), query),
             *groups,
         ]
     return [
@@ -126,27 +126,27 @@ def _hit(url_name: str, row: NamedRow, note: str = "", state: str = "") -> Hit:
     return Hit(reverse(url_name, args=[row.pk]), row.name, note, state)
 
 
-def _of_pair(row: NamedRow) -> Hit:
+def _pair_hit(row: NamedRow) -> Hit:
     return Hit(reverse("web:pair", args=[row.pk]), PairNames(**row.ends).pair, row.note)
 
 
-def _of_environment(row: NamedRow) -> Hit:
+def _environment_hit(row: NamedRow) -> Hit:
     return _hit("web:environment", row, Truncator(row.note).chars(_LONGEST_NOTE))
 
 
-def _of_schedule(row: NamedRow) -> Hit:
+def _schedule_hit(row: NamedRow) -> Hit:
     return _hit("web:schedule", row, row.note, "paused" if row.is_paused else "")
 
 
-def _of_runs(query: Query, pairs: Sequence[NamedRow], plans: Sequence[NamedRow], most: int) -> list[Hit]:
+def _run_hits(query: Query, pairs: Sequence[NamedRow], plans: Sequence[NamedRow], most: int) -> list[Hit]:
     """Return the run of that number, then the newest on the pairs and of the plans that match."""
     numbers = row_ids(query.words)
     versions = [plan.version for plan in plans if plan.version]
     runs = searched_runs(numbers, [pair.pk for pair in pairs[:_PAIRS_OF_RUNS]], versions, most=most)
-    return [_of_run(run) for run in sorted(runs, key=lambda run: run.pk not in numbers)[:most]]
+    return [_run_hit(run) for run in sorted(runs, key=lambda run: run.pk not in numbers)[:most]]
 
 
-def _of_run(run: RunLine) -> Hit:
+def _run_hit(run: RunLine) -> Hit:
     label = _("Run {number}").format(number=run.pk)
     return Hit(reverse("web:run", args=[run.pk]), label, f"{run.plan_version} · {run.pair}", run.state)
 
@@ -160,7 +160,7 @@ def facts_found(query: Query, most: int, zone: tzinfo = UTC) -> list[FoundGroup]
 
 
 def _facts(query: Query, most: int, zone: tzinfo, *, read_most: int) -> FoundGroup:
-    patterns = [*(_named(name, value) for name, value in query.facts), *map(_whole_number, query.words)]
+    patterns = [*(_parameter_pattern(name, value) for name, value in query.facts), *map(_whole_number, query.words)]
     hits: dict[tuple[int, str], Hit] = {}
     rows = facts_with([*(value for _name, value in query.facts), *query.words], patterns, most=read_most)
     for row in rows:
@@ -172,7 +172,7 @@ def _facts(query: Query, most: int, zone: tzinfo, *, read_most: int) -> FoundGro
     return FoundGroup("facts", _(_TITLES["facts"]), list(hits.values())[:most], is_cut=len(rows) == read_most)
 
 
-def _named(name: str, value: str) -> str:
+def _parameter_pattern(name: str, value: str) -> str:
     return rf"(\n|, ){name} [^\n]*?{_whole_number(value)}"
 
 

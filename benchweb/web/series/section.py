@@ -65,7 +65,7 @@ def series_rows(rows: Collection[SeriesSummary]) -> list[SeriesRow]:
     kinds = catalog().kinds
     worse_by_series = worsenings([row.series_id for row in rows]) if rows else {}
     return [
-        _prepared(row, kinds[row.kind], now, worse_by_series.get(row.series_id))
+        _series_row(row, kinds[row.kind], now, worse_by_series.get(row.series_id))
         for row in rows
         if row.kind in kinds and row.metric in kinds[row.kind].metrics
     ]
@@ -84,7 +84,7 @@ def measured_query(kind: str, metric: str, written: str) -> str:
     return urlencode({"kind": kind, "metric": metric, **parameters})
 
 
-def _prepared(row: SeriesSummary, kind: Kind, now: datetime, worsening: Worsening | None) -> SeriesRow:
+def _series_row(row: SeriesSummary, kind: Kind, now: datetime, worsening: Worsening | None) -> SeriesRow:
     metric = kind.metrics[row.metric]
     change = deviation_of(row.medians, metric)
     return SeriesRow(
@@ -125,7 +125,7 @@ def series_section(request: HttpRequest, scope: Scope) -> SeriesSection:
     return SeriesSection(
         rows=series_rows(summaries[:_DISPLAYED]),
         kinds=list(kinds.values()),
-        metrics=_charted(kind),
+        metrics=_charted_metrics(kind),
         kind=kind,
         metric=metric,
         next_url=_url(request, first + _DISPLAYED) if len(summaries) > _DISPLAYED else "",
@@ -133,7 +133,7 @@ def series_section(request: HttpRequest, scope: Scope) -> SeriesSection:
     )
 
 
-def _charted(kind: str) -> list[Metric]:
+def _charted_metrics(kind: str) -> list[Metric]:
     """Return the metrics to choose from: those that charts show, of one kind or of all."""
     kinds = [catalog().kinds[kind]] if kind else catalog().kinds.values()
     keys = dict.fromkeys(key for kind in kinds for chart in kind.charts for key in chart.metrics)

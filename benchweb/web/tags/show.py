@@ -219,7 +219,7 @@ def params_text(kind_name: str, values: Mapping[str, Any]) -> str:
 def _params_text(kind_name: str, written: str, _language: str | None) -> str:
     """Keep what was said: repetitions, and one page after the other, show the same parameters again and again."""
     kind, values = catalog().kinds.get(kind_name), json.loads(written)
-    texts = [_param(kind, name, values[name]) for name in _ordered(kind, values)]
+    texts = [_param(kind, name, values[name]) for name in _ordered_names(kind, values)]
     return " · ".join(texts) if texts else _("defaults")
 
 
@@ -236,11 +236,12 @@ def settings_words(values: Sequence[Setting]) -> list[str]:
     """
     units = Counter(setting.unit for setting in values)
     return [
-        _setting(setting, is_only=units[setting.unit] == 1 and not setting.unit.endswith("/s")) for setting in values
+        _setting_text(setting, is_only=units[setting.unit] == 1 and not setting.unit.endswith("/s"))
+        for setting in values
     ]
 
 
-def _setting(setting: Setting, *, is_only: bool) -> str:
+def _setting_text(setting: Setting, *, is_only: bool) -> str:
     value = setting.value
     if value is None:
         return f"{setting.label.lower()} {unknown_words()}"
@@ -269,6 +270,6 @@ def _param(kind: Kind | None, name: str, value: Any) -> str:
     return f"{parameter.label.lower()} {', '.join(value_words(parameter, single) for single in values)}"
 
 
-def _ordered(kind: Kind | None, values: Mapping[str, Any]) -> list[str]:
+def _ordered_names(kind: Kind | None, values: Mapping[str, Any]) -> list[str]:
     known = [name for name in kind.parameters if name in values] if kind else []
     return known + [name for name in values if name not in known]

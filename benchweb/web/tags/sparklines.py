@@ -108,26 +108,26 @@ def _deviation(deviation: Deviation | None, metric: Metric, words: "_ChangeWords
     if deviation.ratio is not None or not is_significant:
         ratio = deviation.ratio or 0.0
         size = change_size(ratio, ratio * abs(deviation.baseline), metric.unit)
-        return _changed(ratio, size, metric.better, is_significant=is_significant, words=words)
+        return _change_badge(ratio, size, metric.better, is_significant=is_significant, words=words)
     # Of nothing there is no percentage.
     rises = (deviation.score or 0.0) > 0
-    judged = _judged(1.0 if rises else -1.0, metric.better)
+    judged = _change_verdict(1.0 if rises else -1.0, metric.better)
     return f'<span class="change change-{judged}">{"▲" if rises else "▼"} {words.from_nothing}</span>'
 
 
 def signed_percent(ratio: float) -> str:
     """Say a ratio in per cent with its sign: +4.1 %, −9.1 %; 0 % has none."""
-    return f"{_signed(ratio * 100)} %"
+    return f"{_signed_number(ratio * 100)} %"
 
 
 def change_size(ratio: float, absolute: float, unit: str) -> str:
     """Say a change in per cent; of a share, whose per cent would be taken for points, in percentage points."""
     if unit != "ratio":
         return signed_percent(ratio)
-    return _("%(number)s points") % {"number": _signed(absolute * 100)}
+    return _("%(number)s points") % {"number": _signed_number(absolute * 100)}
 
 
-def _signed(number: float) -> str:
+def _signed_number(number: float) -> str:
     text = formatting.significant(abs(number), digits=2)
     sign = "" if text == "0" else "+" if number > 0 else formatting.MINUS
     return f"{sign}{text}"
@@ -159,14 +159,14 @@ def _change_words(_language: str | None) -> _ChangeWords:
     return _ChangeWords._make(map(escape, texts))
 
 
-def _changed(ratio: float, size: str, better: str, *, is_significant: bool, words: _ChangeWords) -> str:
+def _change_badge(ratio: float, size: str, better: str, *, is_significant: bool, words: _ChangeWords) -> str:
     if not is_significant:
         return f'<span class="change change-none" title="{words.within % {"percent": size}}">{words.none}</span>'
     arrow = "▲ " if ratio > 0 else "▼ " if ratio < 0 else ""
-    return f'<span class="change change-{_judged(ratio, better)}">{arrow}{size}</span>'
+    return f'<span class="change change-{_change_verdict(ratio, better)}">{arrow}{size}</span>'
 
 
-def _judged(ratio: float, better: str) -> str:
+def _change_verdict(ratio: float, better: str) -> str:
     if better not in ("higher", "lower") or ratio == 0:
         return "neutral"
     return "good" if (ratio > 0) == (better == "higher") else "bad"

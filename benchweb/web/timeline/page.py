@@ -152,11 +152,11 @@ def _entries(
     entries_of: dict[tuple[date, int], list[Slot | Coming]], day: date, zone: tzinfo, mixed: Collection[int]
 ) -> list[CalendarEntry]:
     times = [times for (on, _), times in entries_of.items() if on == day]
-    entries = [entry for slots_of_day in times for entry in _of_schedule(slots_of_day, zone, mixed)]
+    entries = [entry for slots_of_day in times for entry in _schedule_entries(slots_of_day, zone, mixed)]
     return sorted(entries, key=lambda entry: (entry.text, entry.schedule.name))
 
 
-def _of_schedule(times: Sequence[Slot | Coming], zone: tzinfo, mixed: Collection[int]) -> Iterator[CalendarEntry]:
+def _schedule_entries(times: Sequence[Slot | Coming], zone: tzinfo, mixed: Collection[int]) -> Iterator[CalendarEntry]:
     if len(times) <= _SINGLY:
         yield from (_entry(entry, f"{entry.at.astimezone(zone):%H:%M}", mixed) for entry in times)
         return

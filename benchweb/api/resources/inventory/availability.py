@@ -136,14 +136,14 @@ def _endpoint(endpoint: Endpoint, availability: Availability, hours: list[Hour])
         endpoint=endpoint.pk,
         name=str(endpoint),
         probes=load.probes,
-        response_seconds=_measured(load.response_seconds),
-        cpu_ratio=_measured(load.cpu_ratio),
-        received_bps=_measured(load.received_bps),
-        sent_bps=_measured(load.sent_bps),
+        response_seconds=_measured_item(load.response_seconds),
+        cpu_ratio=_measured_item(load.cpu_ratio),
+        received_bps=_measured_item(load.received_bps),
+        sent_bps=_measured_item(load.sent_bps),
         link_bps=load.link_bps,
         is_link_entered=load.is_link_entered,
-        left_to_receive_bps=_measured(load.left_to_receive_bps),
-        left_to_send_bps=_measured(load.left_to_send_bps),
+        left_to_receive_bps=_measured_item(load.left_to_receive_bps),
+        left_to_send_bps=_measured_item(load.left_to_send_bps),
         stretches=[
             StretchItem(
                 state=stretch.state,
@@ -168,7 +168,7 @@ def _figures(availability: Availability) -> AvailabilityItem:
     )
 
 
-def _measured(measured: Measured | None) -> MeasuredItem | None:
+def _measured_item(measured: Measured | None) -> MeasuredItem | None:
     if measured is None:
         return None
     return MeasuredItem(mean=measured.mean, least=measured.least, most=measured.most, n=measured.n)

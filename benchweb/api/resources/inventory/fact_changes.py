@@ -17,7 +17,7 @@ from benchweb.hosts.facts.fleet import ChangePlace, ChangesWanted, EndpointChang
 router = Router(tags=["hosts"])
 
 
-def _known(fact: str) -> str:
+def _known_fact(fact: str) -> str:
     if fact and fact not in FACTS:
         raise ValueError(f"There is no such fact here; there are: {', '.join(FACTS)}.")
     return fact
@@ -26,7 +26,7 @@ def _known(fact: str) -> str:
 class FactChangesQuery(BaseModel):
     host: RequestedIdentifier = None
     environment: RequestedIdentifier = None
-    fact: Annotated[str, Field(max_length=60, examples=["kernel"]), AfterValidator(_known)] = ""
+    fact: Annotated[str, Field(max_length=60, examples=["kernel"]), AfterValidator(_known_fact)] = ""
     from_time: Annotated[RequestedMoment, Field(alias="from")] = None
     to_time: Annotated[RequestedMoment, Field(alias="to")] = None
     cursor: Annotated[str, Field(max_length=200)] = ""

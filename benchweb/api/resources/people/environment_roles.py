@@ -35,7 +35,7 @@ def user_environment_role_list(
     request: HttpRequest, user_id: Identifier, query: Query[PageQuery]
 ) -> Page[EnvironmentRole]:
     """List a user's own roles in environments; `environment_roles` of the user count those of teams too."""
-    return _listed(request, query, user=row_or_404(people(), user_id))
+    return _role_page(request, query, user=row_or_404(people(), user_id))
 
 
 @router.put(f"{_USER}/{{environment_id}}", response=EnvironmentRole, auth=ADMIN)
@@ -49,7 +49,7 @@ def user_environment_role_set(
 @router.delete(f"{_USER}/{{environment_id}}", response={204: None}, auth=ADMIN)
 def user_environment_role_take(request: HttpRequest, user_id: Identifier, environment_id: Identifier) -> Status[None]:
     """Take a user's role in an environment away. Where there is none this is no error."""
-    return _taken(environment_id, user=row_or_404(people(), user_id))
+    return _role_taken(environment_id, user=row_or_404(people(), user_id))
 
 
 @router.get(_TEAM, response=Page[EnvironmentRole], auth=ADMIN)
@@ -57,7 +57,7 @@ def team_environment_role_list(
     request: HttpRequest, team_id: Identifier, query: Query[PageQuery]
 ) -> Page[EnvironmentRole]:
     """List a team's roles in environments."""
-    return _listed(request, query, team=row_or_404(Team.objects.all(), team_id))
+    return _role_page(request, query, team=row_or_404(Team.objects.all(), team_id))
 
 
 @router.put(f"{_TEAM}/{{environment_id}}", response=EnvironmentRole, auth=ADMIN)
@@ -71,7 +71,7 @@ def team_environment_role_set(
 @router.delete(f"{_TEAM}/{{environment_id}}", response={204: None}, auth=ADMIN)
 def team_environment_role_take(request: HttpRequest, team_id: Identifier, environment_id: Identifier) -> Status[None]:
     """Take a team's role in an environment away. Where there is none this is no error."""
-    return _taken(environment_id, team=row_or_404(Team.objects.all(), team_id))
+    return _role_taken(environment_id, team=row_or_404(Team.objects.all(), team_id))
 
 
 @router.get(_SERVICE, response=Page[EnvironmentRole], auth=ADMIN)
@@ -79,7 +79,7 @@ def service_environment_role_list(
     request: HttpRequest, account_id: Identifier, query: Query[PageQuery]
 ) -> Page[EnvironmentRole]:
     """List a service account's own roles in environments."""
-    return _listed(request, query, user=row_or_404(service_accounts(), account_id))
+    return _role_page(request, query, user=row_or_404(service_accounts(), account_id))
 
 
 @router.put(f"{_SERVICE}/{{environment_id}}", response=EnvironmentRole, auth=ADMIN)
@@ -95,13 +95,13 @@ def service_environment_role_take(
     request: HttpRequest, account_id: Identifier, environment_id: Identifier
 ) -> Status[None]:
     """Take a service account's role in an environment away. Where there is none this is no error."""
-    return _taken(environment_id, user=row_or_404(service_accounts(), account_id))
+    return _role_taken(environment_id, user=row_or_404(service_accounts(), account_id))
 
 
-def _listed(
+def _role_page(
     request: HttpRequest, query: PageQuery, *, user: User | None = None, team: Team | None = None
 ) -> Page[EnvironmentRole]:
-    return page(request, query, _held(user, team), _item)
+    return page(request, query, _held_roles(user, team), _item)
 
 
 def _set(
@@ -113,14 +113,14 @@ def _set(
     return _item(role_set(role=body.role, user=user, team=team, environment_id=environment.pk))
 
 
-def _taken(environment_id: int, *, user: User | None = None, team: Team | None = None) -> Status[None]:
+def _role_taken(environment_id: int, *, user: User | None = None, team: Team | None = None) -> Status[None]:
     row_or_404(Environment.objects.all(), environment_id)
-    for grant in _held(user, team).filter(environment=environment_id):
+    for grant in _held_roles(user, team).filter(environment=environment_id):
         role_take(grant=grant)
     return Status(204, None)
 
 
-def _held(user: User | None, team: Team | None) -> "QuerySet[Grant, Grant]":
+def _held_roles(user: User | None, team: Team | None) -> "QuerySet[Grant, Grant]":
     # The stubs know no null in a look-up.
     whose: dict[str, Any] = {"user": user, "team": team}
     return Grant.objects.filter(**whose).exclude(environment=None)

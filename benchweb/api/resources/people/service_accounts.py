@@ -125,7 +125,7 @@ def service_token_list(request: HttpRequest, account_id: Identifier, query: Quer
     rows = ApiToken.objects.filter(user=_account(account_id))
     if query.is_revoked is not None:
         rows = rows.filter(revoked_at__isnull=not query.is_revoked)
-    return page(request, query, rows, _token, newest_first=True)
+    return page(request, query, rows, _token_item, newest_first=True)
 
 
 @router.post("/service-accounts/{account_id}/tokens", response={201: TokenCreated}, auth=ADMIN)
@@ -136,7 +136,7 @@ def service_token_create(request: HttpRequest, account_id: Identifier, body: Tok
         raise Problem(409, "This service account is deactivated: activate it first.")
     rows_named(Environment.objects.filter(archived_at=None), body.environments, "environments")
     token, secret = token_create(user=user, name=body.name, limits=_limits(caller_token(request), body))
-    return Status(201, TokenCreated(**_token(token).model_dump(), secret=secret))
+    return Status(201, TokenCreated(**_token_item(token).model_dump(), secret=secret))
 
 
 @router.delete("/service-accounts/{account_id}/tokens/{token_id}", response={204: None}, auth=ADMIN)
@@ -162,6 +162,6 @@ def _items(users: Sequence[User]) -> list[AccountItem]:
     return [AccountItem(**fields) for fields in account_items(users)]
 
 
-def _token(token: ApiToken) -> TokenItem:
+def _token_item(token: ApiToken) -> TokenItem:
     names = TokenItem.model_fields.keys() - {"environments"}
     return TokenItem(environments=token.environment_ids, **{name: getattr(token, name) for name in names})

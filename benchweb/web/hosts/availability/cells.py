@@ -52,12 +52,12 @@ def column_of(watched: Watched, begin: datetime, load: Hour | None, texts: Texts
     no_link = no_load if figures.received_bps is None else _NO_LINK
     return [
         availability_cell(availability, texts, probes=figures.probes, begin=begin, reason=watched.unknown_reason()),
-        _measured(figures.response_seconds, "s", silent + last_word, texts),
-        _measured(figures.cpu_ratio, "ratio", no_load, texts),
-        _measured(figures.received_bps, "bit/s", no_traffic, texts),
-        _measured(figures.sent_bps, "bit/s", no_traffic, texts),
-        _noted(_measured(figures.left_to_receive_bps, "bit/s", no_link, texts), of_entered),
-        _noted(_measured(figures.left_to_send_bps, "bit/s", no_link, texts), of_entered),
+        _measured_cell(figures.response_seconds, "s", silent + last_word, texts),
+        _measured_cell(figures.cpu_ratio, "ratio", no_load, texts),
+        _measured_cell(figures.received_bps, "bit/s", no_traffic, texts),
+        _measured_cell(figures.sent_bps, "bit/s", no_traffic, texts),
+        _noted_cell(_measured_cell(figures.left_to_receive_bps, "bit/s", no_link, texts), of_entered),
+        _noted_cell(_measured_cell(figures.left_to_send_bps, "bit/s", no_link, texts), of_entered),
     ]
 
 
@@ -99,7 +99,7 @@ def availability_figure(ratio: float) -> Quantity:
     return Quantity(f"{cut:.{decimals}f}".rstrip("0").rstrip("."), "%", f"{ratio:.9g}")
 
 
-def _measured(measured: Measured | None, unit: str, reason: str, texts: Texts) -> IndicatorCell:
+def _measured_cell(measured: Measured | None, unit: str, reason: str, texts: Texts) -> IndicatorCell:
     if measured is None:
         return IndicatorCell(None, reason=reason)
     extremes = [f"{texts.least} {quantity(measured.least, unit)}"] if measured.least is not None else []
@@ -107,6 +107,6 @@ def _measured(measured: Measured | None, unit: str, reason: str, texts: Texts) -
     return IndicatorCell(quantity(measured.mean, unit), " · ".join([texts.mean, *extremes, f"n={measured.n:,}"]))
 
 
-def _noted(cell: IndicatorCell, note: str) -> IndicatorCell:
+def _noted_cell(cell: IndicatorCell, note: str) -> IndicatorCell:
     """Say more of what a figure rests on, where there is one."""
     return replace(cell, basis=f"{cell.basis} · {note}") if note and cell.figure is not None else cell

@@ -87,7 +87,7 @@ def availability_section(*, endpoints: Sequence[Endpoint], period: LookBack) -> 
         for endpoint in endpoints
     ]
     names = {endpoint.pk: endpoint.name or endpoint.network_mode for endpoint in endpoints}
-    whole = _whole(list(availability.values()), min(added.values()), begins, now) if len(ids) > 1 else []
+    whole = _host_cells(list(availability.values()), min(added.values()), begins, now) if len(ids) > 1 else []
     return AvailabilitySection(
         period=period,
         periods=PERIODS,
@@ -142,7 +142,7 @@ def _break(stretch: Stretch, watched: Watched) -> Interruption:
     return Interruption(stretch, WORDS[stretch.state], reason, lasts=stretch.until >= watched.now)
 
 
-def _whole(
+def _host_cells(
     availabilities: list[Availability], added_at: datetime, begins: dict[str, datetime], now: datetime
 ) -> list[tuple[LookBack, IndicatorCell]]:
     best, texts = best_of(availabilities), texts_in(get_language())

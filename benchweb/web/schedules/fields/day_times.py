@@ -47,7 +47,7 @@ def cron_of_picked(data: Mapping[str, Any]) -> str:
 def picked_from(cron: str) -> dict[str, Any]:
     """Return the picker's values of an expression that it can show; empty for any other."""
     simple = _SIMPLE.fullmatch(cron)
-    days = _named(simple[3]) if simple else None
+    days = _named_days(simple[3]) if simple else None
     if simple is None or days is None:
         return {}
     picked = {"at": time(int(simple[2]), int(simple[1])), "days": days}
@@ -63,7 +63,7 @@ def _weekdays(days: list[str]) -> str:
     return f"{days[0]}-{days[-1]}" if is_span else ",".join(days)
 
 
-def _named(field: str) -> list[str] | None:
+def _named_days(field: str) -> list[str] | None:
     """Return the days of a field of names; none for every day, None where one is no day's name."""
     if field == "*":
         return []
