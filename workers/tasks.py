@@ -6,7 +6,7 @@ from celery import shared_task
 
 from benchweb.accounts.login import password_reset
 from benchweb.hosts.enrolment import rotation
-from benchweb.regressions.judging import judgements
+from benchweb.regressions import judgements
 from workers import notifying, ticking
 from workers.background import in_background
 from workers.checks import check, path_check, probe

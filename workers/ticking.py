@@ -12,8 +12,8 @@ from benchweb.hosts.checks import path_checks, probes
 from benchweb.hosts.enrolment import tickets
 from benchweb.idempotency import services as idempotency
 from benchweb.notifications.delivery import held, outbox
+from benchweb.regressions import judgements
 from benchweb.regressions.absence import checks as absences
-from benchweb.regressions.judging import judgements
 from benchweb.results import nightly_summaries as nights
 from benchweb.results import run_summaries as recents
 from benchweb.runs import endings, execution

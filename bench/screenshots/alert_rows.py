@@ -22,7 +22,7 @@ from benchweb.plans.models import Plan  # noqa: E402
 from benchweb.plans.services import plan_create  # noqa: E402
 from benchweb.regressions.absence.alerts import open_once  # noqa: E402
 from benchweb.regressions.baselines import baseline_pin  # noqa: E402
-from benchweb.regressions.judging.judge import judge_run  # noqa: E402
+from benchweb.regressions.judge import judge_run  # noqa: E402
 from benchweb.regressions.thresholds.rules import ThresholdValues, threshold_create  # noqa: E402
 from benchweb.results.ingest import identity_digest  # noqa: E402
 from benchweb.results.models import Point, Result, Series  # noqa: E402

@@ -9,8 +9,8 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from benchweb.regressions.handling.noise import teach_noise
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertTransition
+from benchweb.regressions.noise import teach_noise
 from benchweb.regressions.signals import alert_changed
 
 State = Alert.State

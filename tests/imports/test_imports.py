@@ -10,7 +10,7 @@ from django.test import Client
 
 from benchweb.charts.main_figures import figures_of_runs
 from benchweb.imports.models import Import
-from benchweb.regressions.judging.judgements import give_waiting
+from benchweb.regressions.judgements import give_waiting
 from benchweb.regressions.models import RunJudgement
 from benchweb.results.models import Point, Series
 from benchweb.results.run_summaries import sum_up

@@ -11,7 +11,7 @@ from django.utils.dateparse import parse_datetime
 from benchweb.catalog import catalog
 from benchweb.charts.main_figures import figures_of_runs
 from benchweb.imports.models import Import, OwnKind, OwnMetric
-from benchweb.regressions.judging.judge import judge_run
+from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert
 from benchweb.regressions.words import alert_title
 from benchweb.results.models import Point, Series

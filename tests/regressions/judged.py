@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from benchweb.hosts.models import Pair
-from benchweb.regressions.judging.judge import judge_run
+from benchweb.regressions.judge import judge_run
 from benchweb.results.run_summaries import write_figures
 from benchweb.runs.models import Run
 from tests.nights import DAY, NIGHT, add_values, measured

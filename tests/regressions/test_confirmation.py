@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from benchweb.hosts.models import Pair
 from benchweb.hosts.services import pair_create
-from benchweb.regressions.judging import judgements
-from benchweb.regressions.judging.judge import judge_run
+from benchweb.regressions import judgements
+from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert, RunJudgement
 from benchweb.regressions.selectors import night_of_date
 from benchweb.regressions.words import alert_title

@@ -3,8 +3,8 @@
 import pytest
 
 from benchweb.hosts.services import pair_create
-from benchweb.regressions.handling.merging import split
-from benchweb.regressions.judging.judge import judge_run
+from benchweb.regressions.judge import judge_run
+from benchweb.regressions.merging import split
 from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.regressions.selectors import series_changes
 from benchweb.results.nightly_summaries import night_of

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from benchweb.hosts.services import pair_create
 from benchweb.regressions import transitions
-from benchweb.regressions.judging.judge import judge_run
+from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert, AlertSeries, AlertTransition, RunJudgement, SeriesNoise
 from benchweb.regressions.selectors import night_of_date
 from benchweb.regressions.signals import alert_changed

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import pytest
 
 from benchweb.hosts.models import Pair
-from benchweb.regressions.judging.judge import judge_run
+from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert
 from benchweb.regressions.selectors import series_changes
 from benchweb.regressions.words import alert_title

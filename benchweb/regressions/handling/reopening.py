@@ -4,8 +4,8 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from benchweb.regressions.handling.noise import Taught, forget_noise
 from benchweb.regressions.models import Alert, AlertTransition
+from benchweb.regressions.noise import Taught, forget_noise
 from benchweb.regressions.transitions import AlertError, change, record
 
 State, Action = Alert.State, AlertTransition.Action

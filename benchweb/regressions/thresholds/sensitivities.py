@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from benchweb.catalog import catalog
 from benchweb.hosts.models import Environment
 from benchweb.plans.models import Plan
-from benchweb.regressions.handling.noise import LARGEST_FLOOR_RATIO
 from benchweb.regressions.models import Sensitivity
+from benchweb.regressions.noise import LARGEST_FLOOR_RATIO
 from benchweb.regressions.thresholds.rules import metric_of
 from benchweb.regressions.transitions import AlertError
 from benchweb.statistics.changes import LEAST_RATIO

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 
 from benchweb.common.rows import row_id, row_ids
-from benchweb.regressions import transitions
-from benchweb.regressions.handling import merging, snoozes
+from benchweb.regressions import merging, transitions
+from benchweb.regressions.handling import snoozes
 from benchweb.regressions.handling.reopening import reopen
 from benchweb.regressions.models import Alert
 from benchweb.regressions.transitions import AlertError

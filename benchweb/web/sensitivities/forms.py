@@ -10,10 +10,10 @@ from django.utils.translation import gettext_lazy
 from benchweb.catalog import catalog
 from benchweb.hosts.models import Environment
 from benchweb.plans.models import Plan
-from benchweb.regressions.handling.noise import LARGEST_FLOOR_RATIO
 from benchweb.regressions.judging.sensitivity import Sensitivity as Usual
 from benchweb.regressions.judging.watched import watched_metric
 from benchweb.regressions.models import Sensitivity
+from benchweb.regressions.noise import LARGEST_FLOOR_RATIO
 from benchweb.regressions.thresholds.rules import RATIO, limit_read
 from benchweb.regressions.thresholds.sensitivities import LEAST_NOISE_TIMES, MOST_NOISE_TIMES, Scope
 from benchweb.regressions.transitions import AlertError

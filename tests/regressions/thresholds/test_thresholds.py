@@ -8,7 +8,7 @@ import pytest
 from benchweb.hosts.models import Pair
 from benchweb.regressions import transitions
 from benchweb.regressions.baselines import baseline_pin, baseline_restore, baseline_unpin, pinned_baseline
-from benchweb.regressions.judging.judge import judge_run
+from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert, AlertSeries, AlertTransition, SeriesNoise, Threshold
 from benchweb.regressions.signals import alert_changed
 from benchweb.regressions.thresholds.rules import (

@@ -11,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries
 from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.hosts.endpoints.services import endpoint_create
 from benchweb.hosts.models import Endpoint, Host, Pair
-from benchweb.regressions.judging.judge import judge_run
+from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert
 from benchweb.results import nightly_summaries as nights
 from benchweb.results import run_summaries as recents

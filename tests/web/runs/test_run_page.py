@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from benchweb.regressions.judging.judge import judge_run
+from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.results.run_summaries import write_figures

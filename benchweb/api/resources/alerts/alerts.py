@@ -30,9 +30,9 @@ from benchweb.api.resources.alerts.schemas import (
 )
 from benchweb.api.rows import row_or_404
 from benchweb.api.schemas import Identifier
-from benchweb.regressions import transitions
+from benchweb.regressions import merging, transitions
 from benchweb.regressions.explanations import explanation
-from benchweb.regressions.handling import merging, snoozes
+from benchweb.regressions.handling import snoozes
 from benchweb.regressions.handling.reopening import reopen
 from benchweb.regressions.models import LIVE_STATES, Alert
 from benchweb.regressions.selectors import AlertFilters, alerts, alerts_matching, environments_of_alert

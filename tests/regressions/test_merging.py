@@ -6,8 +6,7 @@ import pytest
 from django.db import connection
 
 from benchweb.hosts.models import Pair
-from benchweb.regressions import transitions
-from benchweb.regressions.handling import merging
+from benchweb.regressions import merging, transitions
 from benchweb.regressions.models import Alert, AlertSeries, AlertTransition
 from benchweb.regressions.transitions import AlertError
 from tests.factories import make_alert, make_pair, make_user

@@ -10,7 +10,7 @@ from django.utils import timezone
 from benchweb.common.celery_client import send_on_commit
 from benchweb.common.in_parts import in_parts
 from benchweb.common.rows import fetch_column, literals
-from benchweb.regressions.judging.judge import judge_run
+from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import RunJudgement
 from benchweb.runs.models import OPEN_STATES
 
