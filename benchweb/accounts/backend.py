@@ -6,8 +6,8 @@ from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 
-from benchweb.accounts.login.names import stored_spelling
 from benchweb.accounts.login.users import may_log_in, user_of_session
+from benchweb.accounts.user_names import stored_spelling
 
 
 class PasswordBackend(ModelBackend):

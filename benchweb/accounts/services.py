@@ -15,9 +15,9 @@ from benchweb.accounts.addresses import is_within
 from benchweb.accounts.audit.actors import Actor
 from benchweb.accounts.audit.logins import use_add
 from benchweb.accounts.demo_account import is_shut
-from benchweb.accounts.login.required_factors import lacks_factor
 from benchweb.accounts.models import ApiToken
 from benchweb.accounts.permissions import Permission, grants_of, hand_grants, limit_access
+from benchweb.accounts.second_factors import lacks_factor
 from benchweb.common.loopback import parsed_address
 from benchweb.common.names import stored_name
 

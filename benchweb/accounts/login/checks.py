@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.checks import CheckMessage, Error
 
-from benchweb.accounts.login.required_factors import Required
 from benchweb.accounts.models import Role
+from benchweb.accounts.second_factors import Required
 from benchweb.common.loopback import is_loopback_name
 
 

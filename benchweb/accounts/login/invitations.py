@@ -19,7 +19,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from benchweb.accounts.login.credentials import credentials_end
+from benchweb.accounts.credentials import credentials_end
 from benchweb.accounts.login.password_reset import can_mail, mail_link
 from benchweb.accounts.models import Invitation
 from benchweb.accounts.permissions import Permission, access_of, users_who_may

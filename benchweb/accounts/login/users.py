@@ -4,17 +4,15 @@ import logging
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 
 from benchweb.accounts import throttle
 from benchweb.accounts.demo_account import is_shut
-from benchweb.accounts.login.names import has_other_letters, users_of_name
 from benchweb.accounts.permissions import is_service, with_grants
+from benchweb.accounts.user_names import has_other_letters, is_possible_name, users_of_name
 
-_LONGEST_NAME = 150
 _log = logging.getLogger(__name__)
 
 
@@ -79,13 +77,3 @@ def mail_address_apply(*, user: User, email: str) -> None:
         return
     user.email = email
     user.save(update_fields=["email"])
-
-
-def is_possible_name(name: str) -> bool:
-    """Tell whether an account can have this name."""
-    name = User.normalize_username(name)
-    try:
-        UnicodeUsernameValidator()(name)
-    except ValidationError:
-        return False
-    return len(name) <= _LONGEST_NAME

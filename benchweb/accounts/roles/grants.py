@@ -8,12 +8,11 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
+from benchweb.accounts.credentials import credentials_end
 from benchweb.accounts.demo_account import USERNAME
-from benchweb.accounts.login.credentials import credentials_end
-from benchweb.accounts.login.names import users_of_name
-from benchweb.accounts.login.users import is_possible_name
 from benchweb.accounts.models import Grant, Membership, Role, Team
 from benchweb.accounts.permissions import Permission, users_who_may
+from benchweb.accounts.user_names import is_possible_name, users_of_name
 from benchweb.common.names import name_fault, name_key, stored_name
 
 

@@ -5,9 +5,9 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from benchweb.accounts.login.users import is_possible_name
 from benchweb.accounts.permissions import SERVICE_PREFIX
 from benchweb.accounts.roles.grants import RoleError, role_set
+from benchweb.accounts.user_names import is_possible_name
 
 
 def service_accounts() -> "QuerySet[User]":

@@ -13,9 +13,9 @@ from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
 
 from benchweb.accounts.login.proxy import is_of_proxy
-from benchweb.accounts.login.required_factors import lacks_factor
 from benchweb.accounts.permissions import access_of
 from benchweb.accounts.roles.needs import Needs, needs_of
+from benchweb.accounts.second_factors import lacks_factor
 from benchweb.common.exchange import note_user
 
 # Pages that lead to a second factor.

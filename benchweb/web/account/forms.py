@@ -12,7 +12,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from benchweb.accounts.addresses import MOST_NETWORKS, networks_of
-from benchweb.accounts.login.credentials import credentials_of
+from benchweb.accounts.credentials import credentials_of
 from benchweb.accounts.models import ApiToken, Preferences
 from benchweb.accounts.services import USUAL_LIFE, TokenLimits
 from benchweb.hosts.models import Environment

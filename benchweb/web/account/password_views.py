@@ -15,8 +15,8 @@ from django.views.generic import FormView
 
 from benchweb.accounts import throttle
 from benchweb.accounts.addresses import client_address
+from benchweb.accounts.credentials import credentials_end, credentials_of
 from benchweb.accounts.hashing import HashingBusyError
-from benchweb.accounts.login.credentials import credentials_end, credentials_of
 from benchweb.web.account.forms import OwnMailAddressForm, PasswordForm
 from benchweb.web.login.session_views import busy, too_many
 

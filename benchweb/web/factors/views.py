@@ -26,7 +26,7 @@ from benchweb.accounts.addresses import client_address
 from benchweb.accounts.hashing import HashingBusyError
 from benchweb.accounts.login.password_reset import factor_warning_request
 from benchweb.accounts.login.proxy import is_of_proxy
-from benchweb.accounts.login.required_factors import lacks_factor
+from benchweb.accounts.second_factors import lacks_factor
 from benchweb.accounts.sessions import logged_in_at
 from benchweb.web.login.adapters import is_password_the_same, refused
 from benchweb.web.login.session_views import busy, too_many

@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from benchweb.accounts.credentials import credentials_of
 from benchweb.accounts.hashing import HashingBusyError
-from benchweb.accounts.login.credentials import credentials_of
 from benchweb.accounts.login.invitations import invitation_accept, invitation_of_token
 from benchweb.accounts.roles.grants import RoleError
 from benchweb.web.login.forms import WelcomeForm

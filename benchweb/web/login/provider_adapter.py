@@ -13,8 +13,8 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from benchweb.accounts.login.groups import groups_apply
-from benchweb.accounts.login.names import has_other_letters, users_of_name
 from benchweb.accounts.login.users import mail_address_apply, user_made
+from benchweb.accounts.user_names import has_other_letters, users_of_name
 from benchweb.web.login.adapters import refusal
 
 _log = logging.getLogger(__name__)

@@ -15,8 +15,8 @@ from django.views.decorators.http import require_http_methods
 
 from benchweb.accounts import throttle
 from benchweb.accounts.addresses import client_address
+from benchweb.accounts.credentials import credentials_end, credentials_of
 from benchweb.accounts.hashing import HashingBusyError
-from benchweb.accounts.login.credentials import credentials_end, credentials_of
 from benchweb.accounts.login.password_reset import can_mail, reset_request
 from benchweb.web.login.forms import MailAddressForm, ResetForm
 from benchweb.web.login.session_views import busy, too_many

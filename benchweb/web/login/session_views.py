@@ -16,8 +16,8 @@ from benchweb.accounts.addresses import client_address
 from benchweb.accounts.hashing import HashingBusyError
 from benchweb.accounts.login.directory import DirectoryUnavailable
 from benchweb.accounts.login.first_admin import is_only_way_in
-from benchweb.accounts.login.names import stored_spelling
 from benchweb.accounts.login.password_reset import can_mail
+from benchweb.accounts.user_names import stored_spelling
 
 _BUSY_SECONDS = 2
 _DIRECTORY_SECONDS = 60

@@ -13,8 +13,8 @@ from django.forms.boundfield import BoundField
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from benchweb.accounts.login.required_factors import Required
 from benchweb.accounts.models import Role
+from benchweb.accounts.second_factors import Required
 from benchweb.checks import FEWEST_AUDIT_DAYS, MOST_SHARE_DAYS
 from benchweb.hosts.addresses import NetworksError, parsed_networks
 from benchweb.site.values import chosen, is_locked, site_settings_save, variable

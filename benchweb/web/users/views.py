@@ -13,7 +13,7 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.accounts import sessions
-from benchweb.accounts.login.credentials import credentials_of
+from benchweb.accounts.credentials import credentials_of
 from benchweb.accounts.models import ApiToken, Grant, Team
 from benchweb.accounts.permissions import Permission, access_of, is_service, with_grants
 from benchweb.accounts.roles import grants

@@ -9,9 +9,9 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
 
-from benchweb.accounts.login.names import PersonKey, users_of_name
 from benchweb.accounts.login.users import user_vouched_for
 from benchweb.accounts.roles.grants import RoleError, user_add
+from benchweb.accounts.user_names import PersonKey, users_of_name
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db

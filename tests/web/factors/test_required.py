@@ -7,12 +7,12 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks, Settings
 
-from benchweb.accounts.login.required_factors import lacks_factor
 from benchweb.accounts.models import Grant, Role
 from benchweb.accounts.permissions import access_of
 from benchweb.accounts.roles.needs import Needs
 from benchweb.accounts.roles.routes import page_routes
 from benchweb.accounts.roles.service_accounts import service_account_create
+from benchweb.accounts.second_factors import lacks_factor
 from benchweb.accounts.services import TokenLimits, token_create
 from benchweb.checks import settings_are_usable
 from tests.factories import make_user

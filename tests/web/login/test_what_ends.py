@@ -15,7 +15,7 @@ from django.utils.http import urlsafe_base64_encode
 
 from benchweb.accounts import hashing, throttle
 from benchweb.accounts.audit.models import AuditEntry
-from benchweb.accounts.login.credentials import credentials_end, credentials_of
+from benchweb.accounts.credentials import credentials_end, credentials_of
 from benchweb.accounts.models import Grant, Role, UserSession
 from benchweb.accounts.services import token_create, token_user
 from tests.web.factors.apps import code

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import IntegrityError
 
-from benchweb.accounts.login.users import is_possible_name
+from benchweb.accounts.user_names import is_possible_name
 
 
 class Command(BaseCommand):

@@ -9,11 +9,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from pydantic import Field
 
-from benchweb.accounts.login.names import users_of_name
 from benchweb.accounts.models import Grant, Role, Team
 from benchweb.accounts.permissions import access_of, with_grants
 from benchweb.accounts.roles.bounds import making_no_admin
 from benchweb.accounts.roles.changes import AccountChange, account_change
+from benchweb.accounts.user_names import users_of_name
 from benchweb.api.authentication import caller, caller_token
 from benchweb.api.paging import PageQuery
 from benchweb.api.rows import rows_named

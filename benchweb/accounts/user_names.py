@@ -1,9 +1,13 @@
-"""Whose a name is: one person's, whatever its case, width or spelling in Unicode; PostgreSQL compares it."""
+"""Names of accounts: which there can be, and whose one is, whatever its case, width or spelling in Unicode."""
 
 import unicodedata
 
 from django.contrib.auth.models import User
+from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.core.exceptions import ValidationError
 from django.db.models import CharField, Func, QuerySet, Value
+
+_LONGEST_NAME = 150
 
 
 class PersonKey(Func):
@@ -29,6 +33,16 @@ def users_of_name(name: str) -> "QuerySet[User]":
 def stored_spelling(name: str) -> str:
     """Return a name as the account has it that it opens, with spaces around it too; without one as it is."""
     return users_of_name(name.strip()).values_list("username", flat=True).first() or name
+
+
+def is_possible_name(name: str) -> bool:
+    """Tell whether an account can have this name."""
+    name = User.normalize_username(name)
+    try:
+        UnicodeUsernameValidator()(name)
+    except ValidationError:
+        return False
+    return len(name) <= _LONGEST_NAME
 
 
 def has_other_letters(name: str, other: str) -> bool:
