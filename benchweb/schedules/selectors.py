@@ -13,7 +13,6 @@ from benchweb.catalog.reasons import reason_of
 from benchweb.common.rows import database_now, fetch
 from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, State
 from benchweb.schedules.models import SKIPPED, Schedule, Slot
-from benchweb.schedules.slots.claiming import slots_left
 from benchweb.schedules.targets import environments_of_target
 from benchweb.schedules.timing.rules import rule_of
 from benchweb.schedules.timing.times import Rule, occurrences
@@ -78,6 +77,13 @@ def success_rates(schedules: Iterable[Schedule], since: datetime) -> dict[int, S
         skipped=Count("pk", filter=skipped),
     )
     return {schedule_id: SuccessRate(*counts) for schedule_id, *counts in counted}
+
+
+def slots_left(schedule: Schedule) -> int | None:
+    """Return how many slots `max_runs` still allows, None for any number; "run now" doesn't count, missed ones do."""
+    if schedule.max_runs is None or schedule.pk is None:
+        return schedule.max_runs
+    return max(0, schedule.max_runs - schedule.slots.filter(is_extra=False).count())
 
 
 def rates_since() -> datetime:

@@ -16,7 +16,8 @@ from benchweb.runs.models import OPEN_STATES, Run, State
 from benchweb.schedules.definitions import Definition, checked, definition_of
 from benchweb.schedules.errors import ScheduleError, TimingError
 from benchweb.schedules.models import SKIPPED, Schedule, Slot
-from benchweb.schedules.slots.claiming import advance, claim_due, slots_left
+from benchweb.schedules.selectors import slots_left
+from benchweb.schedules.slots.claiming import advance, claim_due
 from benchweb.schedules.slots.launching import GRACE
 from benchweb.schedules.slots.planning import follow_zones, next_fields
 from benchweb.schedules.slots.settling import settle_slots

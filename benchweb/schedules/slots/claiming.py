@@ -11,6 +11,7 @@ from benchweb.common.database_faults import may_pass
 from benchweb.common.rows import database_now
 from benchweb.runs.models import State
 from benchweb.schedules.models import Schedule, Slot
+from benchweb.schedules.selectors import slots_left
 from benchweb.schedules.slots.breaking_off import break_off
 from benchweb.schedules.slots.launching import GRACE
 from benchweb.schedules.slots.planning import next_fields
@@ -72,13 +73,6 @@ def advance(schedule: Schedule, now: datetime) -> int:
     schedule.next_at = following["next_at"]
     Schedule.objects.filter(pk=schedule.pk, next_at=first).update(**following, break_offs=0)
     return made
-
-
-def slots_left(schedule: Schedule) -> int | None:
-    """Return how many slots `max_runs` still allows, None for any number; "run now" doesn't count, missed ones do."""
-    if schedule.max_runs is None or schedule.pk is None:
-        return schedule.max_runs
-    return max(0, schedule.max_runs - schedule.slots.filter(is_extra=False).count())
 
 
 def _due(now: datetime, without: set[int]) -> Schedule | None:
