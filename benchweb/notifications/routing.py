@@ -13,7 +13,14 @@ from benchweb.common import celery_client
 from benchweb.notifications.delivery.messages import event_payload, message_id
 from benchweb.notifications.events import Event, Severity
 from benchweb.notifications.models import Delivery, MaintenanceWindow, Rule
-from benchweb.notifications.timing import end_of_quiet, held_fields, next_time_of_day
+from benchweb.notifications.timing import (
+    digest_reason,
+    end_of_quiet,
+    held_fields,
+    next_time_of_day,
+    quiet_reason,
+    utc_text,
+)
 
 SEND_TASK = "workers.tasks.send_notifications"
 
@@ -94,7 +101,7 @@ def _delivery(event: Event, rule: Rule, window: MaintenanceWindow | None, now: d
 
 
 def _muted(window: MaintenanceWindow) -> _When:
-    return _When(Delivery.State.MUTED, Reason("delivery_muted", window=window.name, until=_utc_text(window.ends_at)))
+    return _When(Delivery.State.MUTED, Reason("delivery_muted", window=window.name, until=utc_text(window.ends_at)))
 
 
 def _ended(rule: Rule, now: datetime) -> _When:
@@ -110,20 +117,6 @@ def _allowed(rule: Rule, now: datetime) -> _When:
     if quiet_until is not None:
         return _When(Delivery.State.HELD, quiet_reason(quiet_until), next_attempt_at=quiet_until)
     return _When(Delivery.State.QUEUED, next_attempt_at=now)
-
-
-def quiet_reason(until: datetime) -> str:
-    """Say why a message waits for the end of quiet hours."""
-    return Reason("delivery_quiet_hours", until=_utc_text(until))
-
-
-def digest_reason(due: datetime) -> str:
-    """Say for which digest a message waits."""
-    return Reason("delivery_in_digest", at=_utc_text(due))
-
-
-def _utc_text(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%d %H:%M UTC")
 
 
 def _sooner(one: Delivery, other: Delivery) -> bool:

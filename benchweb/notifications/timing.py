@@ -4,6 +4,7 @@ from datetime import datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from benchweb.catalog.reasons import Reason
 from benchweb.schedules.timing.localtime import instant, offset_seconds, reading
 from benchweb.schedules.timing.openings import DailySpan, Openings
 
@@ -30,3 +31,18 @@ def end_of_quiet(now: datetime, begins: time | None, ends: time | None, zone: Zo
 def held_fields(until: datetime, zone: ZoneInfo) -> dict[str, Any]:
     """Return the fields by which a message that waits for a time of day follows where the zone's rules change."""
     return {"held_zone": zone.key, "held_offset_seconds": offset_seconds(until, zone)}
+
+
+def quiet_reason(until: datetime) -> str:
+    """Say why a message waits for the end of quiet hours."""
+    return Reason("delivery_quiet_hours", until=utc_text(until))
+
+
+def digest_reason(due: datetime) -> str:
+    """Say for which digest a message waits."""
+    return Reason("delivery_in_digest", at=utc_text(due))
+
+
+def utc_text(moment: datetime) -> str:
+    """Return a moment as reasons write it."""
+    return moment.strftime("%Y-%m-%d %H:%M UTC")

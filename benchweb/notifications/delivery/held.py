@@ -6,8 +6,7 @@ from django.db.models import QuerySet
 
 from benchweb.catalog.reasons import reason_fields
 from benchweb.notifications.models import Delivery
-from benchweb.notifications.routing import digest_reason, quiet_reason
-from benchweb.notifications.timing import held_fields
+from benchweb.notifications.timing import digest_reason, held_fields, quiet_reason
 from benchweb.schedules.timing.localtime import same_reading, zone_of
 
 

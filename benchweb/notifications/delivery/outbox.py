@@ -19,8 +19,7 @@ from benchweb.notifications.delivery.retries import next_attempt
 from benchweb.notifications.delivery.senders.answers import Answer, Recipient, refusal_reason
 from benchweb.notifications.delivery.sending import send
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
-from benchweb.notifications.routing import quiet_reason
-from benchweb.notifications.timing import end_of_quiet, held_fields
+from benchweb.notifications.timing import end_of_quiet, held_fields, quiet_reason
 from benchweb.site.values import site_setting
 
 # Longer than sending takes at most, with what is written before and after.
