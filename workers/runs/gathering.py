@@ -4,7 +4,6 @@ import threading
 from collections.abc import Callable, Collection
 
 from benchweb.runs.models import Trial
-from workers.runs.leases import Lease
 
 # How often those who wait look whether they are to stop.
 _LOOK_SECONDS = 0.5
@@ -42,10 +41,10 @@ class Gathering:
 class Seat:
     """A run's place at a gathering."""
 
-    def __init__(self, gathering: Gathering, lease: Lease, waiting: Callable[[], None]) -> None:
+    def __init__(self, gathering: Gathering, run_id: int, is_stopped: Callable[[], bool]) -> None:
         self._gathering = gathering
-        self._lease = lease
-        self._waiting = waiting
+        self._run_id = run_id
+        self._is_stopped = is_stopped
         # How many started the latest trial.
         self.sources = 1
 
@@ -58,8 +57,4 @@ class Seat:
         self.sources = self._arrive(trial, _START)
 
     def _arrive(self, trial: Trial, step: int) -> int:
-        def is_stopped() -> bool:
-            self._waiting()
-            return self._lease.stopped
-
-        return self._gathering.arrive(self._lease.run_id, (trial.index, step), is_stopped)
+        return self._gathering.arrive(self._run_id, (trial.index, step), self._is_stopped)

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING
 
 import redis
 from django.db import DatabaseError
@@ -14,9 +13,7 @@ from django.db import DatabaseError
 from benchweb.runs import live
 from benchweb.runs.queueing.leases import extend_leases, leases_give_up
 from workers.engines.connections import let_database_go
-
-if TYPE_CHECKING:
-    from workers.runs.gathering import Seat
+from workers.runs.gathering import Seat
 
 HEARTBEAT_SECONDS = 2.0
 _log = logging.getLogger(__name__)

@@ -191,7 +191,11 @@ def _thread(member: _Member, gathering: Gathering, hold: "_Hold") -> None:
 
 
 def _trials(member: _Member, gathering: Gathering, hold: "_Hold") -> str:
-    member.lease.seat = Seat(gathering, member.lease, hold.now_and_then)
+    def is_stopped() -> bool:
+        hold.now_and_then()
+        return member.lease.stopped
+
+    member.lease.seat = Seat(gathering, member.run_id, is_stopped)
     try:
         if member.ends is None:
             return member.reason
