@@ -101,7 +101,7 @@ def _networks(name: str) -> str:
 
 # Networks that engines may be in, read by benchweb.hosts.addresses.
 ENGINE_NETWORKS = _networks("BENCHWEB_ENGINE_NETWORKS")
-# Private networks that notifications may go to, read by benchweb.notifications.delivery.egress.
+# Private networks that notifications may go to, read by benchweb.notifications.egress.
 NOTIFY_PRIVATE_NETWORKS = _networks("BENCHWEB_NOTIFY_PRIVATE_NETWORKS")
 # The role of a user who was given none: viewer, operator, editor or admin.
 DEFAULT_ROLE = os.environ.get("BENCHWEB_DEFAULT_ROLE") or "viewer"

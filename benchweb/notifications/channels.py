@@ -15,13 +15,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchweb.catalog.reasons import Reason, reason_fields
-from benchweb.notifications.delivery import egress, outbox
-from benchweb.notifications.delivery.messages import event_payload, message, message_id
-from benchweb.notifications.delivery.senders.answers import Answer
-from benchweb.notifications.delivery.senders.webhook import signing_key
+from benchweb.notifications import egress
+from benchweb.notifications.answers import Answer
+from benchweb.notifications.delivery import outbox
 from benchweb.notifications.delivery.sending import send_mail
 from benchweb.notifications.errors import NotificationError
 from benchweb.notifications.events import Event, Severity
+from benchweb.notifications.kinds.webhook.post import signing_key
+from benchweb.notifications.messages import event_payload, message, message_id
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
 from benchweb.notifications.naming import checked_name
 from benchweb.site.secrets import encrypted
@@ -210,7 +211,7 @@ def _signing_secret(secret: str) -> None:
 
 def _schema(url: str) -> str:
     # Loaded where it is needed only: it takes half a second.
-    from benchweb.notifications.delivery.senders.messenger import AddressRefused, schema_of
+    from benchweb.notifications.kinds.apprise.messenger import AddressRefused, schema_of
 
     if len(url) > MOST_ADDRESS_CHARACTERS:
         raise NotificationError(

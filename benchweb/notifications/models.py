@@ -114,7 +114,7 @@ class Delivery(models.Model):
     event_id = models.CharField(max_length=100)
     # What receivers know it by, the same at every attempt.
     message_id = models.CharField(max_length=40, unique=True)
-    # As benchweb.notifications.delivery.messages makes it.
+    # As benchweb.notifications.messages makes it.
     payload = models.JSONField()
     # Of a mail that a server answered to: what became of each recipient, {address: {"state", "answer"}}; state is
     # taken, refused, or waiting for the next attempt, which is for those alone.

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.common import celery_client
-from benchweb.notifications.delivery.messages import event_payload, message_id
 from benchweb.notifications.events import Event, Severity
+from benchweb.notifications.messages import event_payload, message_id
 from benchweb.notifications.models import Delivery, MaintenanceWindow, Rule
 from benchweb.notifications.timing import (
     digest_reason,

@@ -16,7 +16,7 @@ from cryptography.x509.oid import NameOID
 from pytest_django import Settings
 
 from benchweb.notifications.channels import ChannelSettings, channel_create, channel_test
-from benchweb.notifications.delivery.senders import webhook
+from benchweb.notifications.kinds.webhook import post
 from benchweb.notifications.models import DeliveryAttempt
 from tests.notifications.conftest import SECRET
 from tests.notifications.receivers import HttpReceiver
@@ -72,7 +72,7 @@ def tls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[HttpReceiv
         server.load_cert_chain(file)
         receiver.wrap(server)
         trusting = ssl.create_default_context(cafile=str(file))
-        monkeypatch.setattr(webhook, "_tls", lambda: trusting)
+        monkeypatch.setattr(post, "_tls", lambda: trusting)
         return f"https://hook.example:{receiver.port}/x"
 
     return serve
@@ -102,7 +102,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(
     receiver: HttpReceiver, tls: Callable[[HttpReceiver, str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = tls(receiver, "hook.example")
-    monkeypatch.setattr(webhook, "_tls", ssl.create_default_context)
+    monkeypatch.setattr(post, "_tls", ssl.create_default_context)
     attempt = answer_to_test(url)
     assert "can't be trusted" in attempt.error
     assert receiver.got == []

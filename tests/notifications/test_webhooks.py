@@ -13,8 +13,8 @@ import pytest
 from django.utils import timezone
 
 from benchweb.notifications.delivery import outbox, sending
-from benchweb.notifications.delivery.messages import message
 from benchweb.notifications.delivery.retries import PAUSES
+from benchweb.notifications.messages import message
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt, Rule
 from benchweb.notifications.routing import notify
 from tests.conftest import ROOT

@@ -14,10 +14,10 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from benchweb.catalog.reasons import Reason, joined, reason_fields
-from benchweb.notifications.delivery.messages import digest_payload, message, message_id
+from benchweb.notifications.answers import Answer, Recipient, refusal_reason
 from benchweb.notifications.delivery.retries import next_attempt
-from benchweb.notifications.delivery.senders.answers import Answer, Recipient, refusal_reason
 from benchweb.notifications.delivery.sending import send
+from benchweb.notifications.messages import digest_payload, message, message_id
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
 from benchweb.notifications.timing import end_of_quiet, held_fields, quiet_reason
 from benchweb.site.values import site_setting

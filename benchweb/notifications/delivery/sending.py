@@ -5,10 +5,11 @@ import traceback
 from collections.abc import Callable, Sequence
 
 from benchweb.catalog.reasons import Reason, reason_of_error
-from benchweb.notifications.delivery.egress import EgressRefused, admits, admits_mail_server, guarded
-from benchweb.notifications.delivery.messages import Message
-from benchweb.notifications.delivery.senders import mail, webhook
-from benchweb.notifications.delivery.senders.answers import Answer
+from benchweb.notifications.answers import Answer
+from benchweb.notifications.egress import EgressRefused, admits, admits_mail_server, guarded
+from benchweb.notifications.kinds.email import mail
+from benchweb.notifications.kinds.webhook import post
+from benchweb.notifications.messages import Message
 from benchweb.notifications.models import Channel
 from benchweb.site.mail import SiteEmailBackend
 from benchweb.site.secrets import SecretUnreadable, decrypted
@@ -27,7 +28,7 @@ def send(message: Message, channel: Channel, *, left: Sequence[str] = ()) -> Ans
     except SecretUnreadable:
         return Answer(error=Reason("channel_secret_unreadable"))
     if channel.kind == Channel.Kind.WEBHOOK:
-        return _answer(message, lambda: webhook.send(message, channel.config["url"], secret))
+        return _answer(message, lambda: post.send(message, channel.config["url"], secret))
     return _answer(message, lambda: _by_apprise(message, secret))
 
 
@@ -61,6 +62,6 @@ def _answer(message: Message, call: Callable[[], Answer], *, admitted: Callable[
 
 def _by_apprise(message: Message, url: str) -> Answer:
     # Loaded by the first message only: it takes half a second.
-    from benchweb.notifications.delivery.senders import messenger
+    from benchweb.notifications.kinds.apprise import messenger
 
     return messenger.send(message, url)

@@ -11,7 +11,7 @@ from benchweb.hosts.models import Pair
 from benchweb.imports.models import OwnMetric
 from benchweb.imports.own_kinds import MetricDefinition, definitions
 from benchweb.imports.pushes import Push, PushedMetric, push_result
-from benchweb.notifications.delivery.messages import event_payload
+from benchweb.notifications.messages import event_payload
 from benchweb.notifications.models import Delivery
 from benchweb.results.run_summaries import rebuild
 from benchweb.runs.models import Run

@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from benchweb.notifications.delivery.messages import message
-from benchweb.notifications.delivery.senders.mail import mail_of
+from benchweb.notifications.kinds.email.mail import mail_of
+from benchweb.notifications.messages import message
 from benchweb.notifications.models import Delivery
 from benchweb.runs.models import Run
 from tests.web.hostile.pages import Answer, Markup, every_answer

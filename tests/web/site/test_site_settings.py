@@ -15,7 +15,7 @@ from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.models import Role
 from benchweb.accounts.permissions import access_of
 from benchweb.hosts.addresses import network_policy
-from benchweb.notifications.delivery.egress import admits
+from benchweb.notifications.egress import admits
 from benchweb.sharing.services import default_expiry
 from benchweb.site.models import SiteSetting
 from benchweb.site.values import chosen, site_setting

@@ -8,8 +8,8 @@ from django.template.loader import render_to_string
 from django.utils.crypto import salted_hmac
 
 from benchweb.catalog.reasons import Reason
-from benchweb.notifications.delivery.messages import Message
-from benchweb.notifications.delivery.senders.answers import Answer, Recipient, refusal_reason, stored_text
+from benchweb.notifications.answers import Answer, Recipient, refusal_reason, stored_text
+from benchweb.notifications.messages import Message
 from benchweb.site.mail import SiteEmailBackend
 from benchweb.site.values import site_setting
 

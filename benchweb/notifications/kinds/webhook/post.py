@@ -14,9 +14,9 @@ from urllib3 import BaseHTTPResponse, HTTPConnectionPool, HTTPSConnectionPool, T
 from urllib3.exceptions import HTTPError, SSLError
 
 from benchweb.catalog.reasons import Reason
-from benchweb.notifications.delivery import egress
-from benchweb.notifications.delivery.messages import Message
-from benchweb.notifications.delivery.senders.answers import MOST_READ_BYTES, Answer, stored_text
+from benchweb.notifications import egress
+from benchweb.notifications.answers import MOST_READ_BYTES, Answer, stored_text
+from benchweb.notifications.messages import Message
 
 SECRET_PREFIX = "whsec_"  # noqa: S105  # pragma: allowlist secret
 SHORTEST_KEY_BYTES, LONGEST_KEY_BYTES = 24, 64

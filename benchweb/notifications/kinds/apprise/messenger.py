@@ -1,7 +1,7 @@
 """Everything else, by Apprise in this process: messengers, on-call services, and push services.
 
 Only services by HTTP are taken: none that works on this machine, and none that opens sockets of its own. Messages
-carry no attachments. Where the connections go is checked by benchweb.notifications.delivery.egress.
+carry no attachments. Where the connections go is checked by benchweb.notifications.egress.
 """
 
 import logging
@@ -16,9 +16,9 @@ import apprise
 from apprise import AppriseAsset, NotifyBase, NotifyFormat, NotifyType, PersistentStoreMode
 
 from benchweb.catalog.reasons import Reason
-from benchweb.notifications.delivery import egress
-from benchweb.notifications.delivery.messages import Message
-from benchweb.notifications.delivery.senders.answers import MOST_READ_BYTES, Answer, stored_text
+from benchweb.notifications import egress
+from benchweb.notifications.answers import MOST_READ_BYTES, Answer, stored_text
+from benchweb.notifications.messages import Message
 
 _TAKEN = (
     "bark,barks,betterstack,bluesky,chanify,cliq,dingtalk,discord,feishu,firehydrant,flock,gchat,goalert,"
