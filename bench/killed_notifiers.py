@@ -27,7 +27,8 @@ _TELL = """
 import json, sys, django
 django.setup()
 from datetime import UTC, datetime
-from benchweb.notifications.channels import ChannelSettings, channel_create
+from benchweb.notifications.channels import channel_create
+from benchweb.notifications.kinds.kind import ChannelSettings
 from benchweb.notifications.events import Event
 from benchweb.notifications.routing import notify
 from benchweb.notifications.services import RuleValues, rule_create

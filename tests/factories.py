@@ -13,7 +13,8 @@ from benchweb.hosts.endpoints.services import endpoint_create
 from benchweb.hosts.models import Endpoint, Environment, Pair
 from benchweb.hosts.naming import free_names
 from benchweb.hosts.services import environment_create, host_create, pair_create
-from benchweb.notifications.channels import ChannelSettings, channel_create
+from benchweb.notifications.channels import channel_create
+from benchweb.notifications.kinds.kind import ChannelSettings
 from benchweb.notifications.models import Channel
 from benchweb.plans.models import Plan
 from benchweb.plans.services import plan_create

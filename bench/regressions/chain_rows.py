@@ -14,7 +14,8 @@ import django
 django.setup()
 
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair  # noqa: E402  (needs the settings)
-from benchweb.notifications.channels import ChannelSettings, channel_create  # noqa: E402
+from benchweb.notifications.channels import channel_create  # noqa: E402
+from benchweb.notifications.kinds.kind import ChannelSettings  # noqa: E402
 from benchweb.notifications.services import RuleValues, rule_create  # noqa: E402
 from benchweb.plans.models import Plan  # noqa: E402
 from benchweb.plans.services import plan_create  # noqa: E402

@@ -1,47 +1,29 @@
 """Create, change, archive and try channels."""
 
-import ipaddress
 import secrets
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlsplit
 
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchweb.catalog.reasons import Reason, reason_fields
-from benchweb.notifications import egress
 from benchweb.notifications.answers import Answer
 from benchweb.notifications.delivery import outbox
-from benchweb.notifications.delivery.sending import send_mail
+from benchweb.notifications.delivery.sending import send_by
 from benchweb.notifications.errors import NotificationError
 from benchweb.notifications.events import Event, Severity
-from benchweb.notifications.kinds.webhook.post import signing_key
+from benchweb.notifications.kinds.email.kind import EMAIL
+from benchweb.notifications.kinds.kind import SETTING_NAMES, ChannelSettings, Receiver
+from benchweb.notifications.kinds.table import CHANNEL_KINDS
 from benchweb.notifications.messages import event_payload, message, message_id
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
 from benchweb.notifications.naming import checked_name
 from benchweb.site.secrets import encrypted
 
-MOST_RECIPIENTS = 50
-MOST_ADDRESS_CHARACTERS = 2_000
 _DISABLED_BY_HAND = Reason("channel_disabled_by_hand")
 _ARCHIVED = Reason("channel_archived")
-
-
-@dataclass(frozen=True)
-class ChannelSettings:
-    """What a channel of each kind needs: `to` for e-mail, `url` for a webhook, `secret` for both others."""
-
-    kind: str
-    to: Sequence[str] = ()
-    url: str = ""
-    # Empty keeps the one that is stored.
-    secret: str = ""
 
 
 def channel_create(*, name: str, settings: ChannelSettings) -> Channel:
@@ -56,8 +38,8 @@ def channel_create(*, name: str, settings: ChannelSettings) -> Channel:
 def channel_update(*, channel: Channel, name: str, settings: ChannelSettings, enabled: bool) -> None:
     """Change a channel; enabled again it takes what happens from then on."""
     # A secret belongs to the receiver that it was entered for.
-    moved = settings.kind == Channel.Kind.WEBHOOK and settings.url != channel.config.get("url")
-    if moved and not settings.secret:
+    has_moved = channel.config.get("url", settings.url) != settings.url
+    if has_moved and channel.secret_encrypted and not settings.secret:
         raise NotificationError("secret", _("Another address needs the secret of the receiver there: enter it too."))
     values: dict[str, Any] = {"name": checked_name(name), "config": _checked(settings, is_new=False) or channel.config}
     if settings.secret:
@@ -117,7 +99,7 @@ def channel_test(*, channel: Channel) -> DeliveryAttempt:
 def mail_test(*, to: str) -> Answer:
     """Mail a test message now, and return what the site's mail server said; it takes ten seconds at most."""
     payload = event_payload(_test_event("Test of the mail server", timezone.now()))
-    return send_mail(message(message_id(), payload), [to])
+    return send_by(EMAIL, message(message_id(), payload), Receiver({"to": [to]}))
 
 
 def _test_event(title: str, at: datetime) -> Event:
@@ -135,95 +117,16 @@ def _test_event(title: str, at: datetime) -> Event:
 
 def _checked(settings: ChannelSettings, *, is_new: bool) -> dict[str, Any]:
     """Return what is stored of a channel's settings beside its secret; {} for what stays as it is."""
-    match settings.kind:
-        case Channel.Kind.EMAIL:
-            _refuse_given(settings, "url", "secret")
-            return {"to": _recipients(settings.to)}
-        case Channel.Kind.WEBHOOK:
-            _refuse_given(settings, "to")
-            if is_new or settings.secret:
-                _signing_secret(settings.secret)
-            return {"url": _webhook_url(settings.url)}
-        case Channel.Kind.APPRISE:
-            _refuse_given(settings, "to", "url")
-            return {"schema": _schema(settings.secret)} if is_new or settings.secret else {}
-    raise NotificationError(
-        "kind", _("A channel is of the kind {values}.").format(values=", ".join(Channel.Kind.values))
-    )
-
-
-def _refuse_given(settings: ChannelSettings, *fields: str) -> None:
-    for field in fields:
-        if getattr(settings, field):
+    kind = CHANNEL_KINDS.get(settings.kind)
+    if kind is None:
+        raise NotificationError("kind", _("A channel is of the kind {values}.").format(values=", ".join(CHANNEL_KINDS)))
+    for field in SETTING_NAMES:
+        if field not in kind.setting_names and getattr(settings, field):
             raise NotificationError(
                 field,
                 _("A channel of the kind {kind} has no {field}: leave it out.").format(kind=settings.kind, field=field),
             )
-
-
-def _recipients(to: Sequence[str]) -> list[str]:
-    if not 1 <= len(to) <= MOST_RECIPIENTS:
-        raise NotificationError(
-            "to", _("Mail goes to 1 to {most_recipients} addresses.").format(most_recipients=MOST_RECIPIENTS)
-        )
-    for index, address in enumerate(to):
-        try:
-            validate_email(address)
-        except ValidationError:
-            raise NotificationError(
-                f"to.{index}", _("{address} is not an e-mail address.").format(address=f"{address[:80]!r}")
-            ) from None
-    return list(dict.fromkeys(to))
-
-
-def _webhook_url(url: str) -> str:
-    form = _("write https://HOST/PATH, or http:// inside your own network")
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError:
-        raise NotificationError("url", _("The address can't be read: {form}.").format(form=form)) from None
-    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or len(url) > MOST_ADDRESS_CHARACTERS:
-        raise NotificationError("url", _("The address can't be used: {form}.").format(form=form))
-    if not url.isascii() or not url.isprintable() or " " in url:
-        raise NotificationError("url", _("The address has characters that must be written as % and two digits."))
-    if "@" in parts.netloc:
-        raise NotificationError("url", _("No user and password in the address: messages are signed with the secret."))
-    if _is_ip_address(parts.hostname) and not egress.admits(parts.hostname):
-        raise NotificationError("url", egress.refusal(parts.hostname))
-    return parts._replace(fragment="").geturl()
-
-
-def _is_ip_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
-def _signing_secret(secret: str) -> None:
-    try:
-        signing_key(secret)
-    except ValueError as error:
-        raise NotificationError("secret", str(error)) from None
-
-
-def _schema(url: str) -> str:
-    # Loaded where it is needed only: it takes half a second.
-    from benchweb.notifications.kinds.apprise.messenger import AddressRefused, schema_of
-
-    if len(url) > MOST_ADDRESS_CHARACTERS:
-        raise NotificationError(
-            "secret",
-            _("An address has at most {most_address_characters} characters.").format(
-                most_address_characters=f"{MOST_ADDRESS_CHARACTERS:,}"
-            ),
-        )
-    try:
-        return schema_of(url)
-    except AddressRefused as error:
-        raise NotificationError("secret", str(error)) from None
+    return kind.check(settings, is_new)
 
 
 def _stored(secret: str) -> bytes:

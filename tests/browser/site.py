@@ -18,7 +18,7 @@ from benchweb.hosts.checks.probes import Load, Probe, probes_record
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.hosts.services import archive
 from benchweb.imports.models import OwnKind
-from benchweb.notifications.models import Channel
+from benchweb.notifications.kinds.table import CHANNEL_KINDS
 from benchweb.notifications.services import RuleValues, WindowValues, rule_create, window_create
 from benchweb.plans.models import Plan
 from benchweb.regressions.baselines import baseline_pin
@@ -257,7 +257,7 @@ def _alerts(pair: Pair) -> list[Address]:
         Address("morning", "/morning"),
         Address("notifications", "/notifications"),
         Address("notifications", "/notifications?archived=1"),
-        *(Address("channel_new", f"/notifications/channels/new/{kind}") for kind in Channel.Kind.values),
+        *(Address("channel_new", f"/notifications/channels/new/{kind}") for kind in CHANNEL_KINDS),
         Address("channel", rows["channel"]),
         *(Address(f"{name}_{act}", f"{path}/{act}") for name, path in rows.items() for act in ("edit", "archive")),
         Address("rule_new", "/notifications/rules/new"),

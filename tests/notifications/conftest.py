@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import Settings
 
-from benchweb.notifications.channels import ChannelSettings, channel_create
+from benchweb.notifications.channels import channel_create
+from benchweb.notifications.kinds.kind import ChannelSettings
 from benchweb.notifications.models import Channel, Rule
 from benchweb.notifications.services import RuleValues, rule_create
 from tests.notifications.receivers import HttpReceiver, MailServer

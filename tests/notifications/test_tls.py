@@ -15,7 +15,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from pytest_django import Settings
 
-from benchweb.notifications.channels import ChannelSettings, channel_create, channel_test
+from benchweb.notifications.channels import channel_create, channel_test
+from benchweb.notifications.kinds.kind import ChannelSettings
 from benchweb.notifications.kinds.webhook import post
 from benchweb.notifications.models import DeliveryAttempt
 from tests.notifications.conftest import SECRET

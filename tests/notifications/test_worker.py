@@ -13,8 +13,9 @@ from contextlib import ExitStack
 import pytest
 
 from benchweb.notifications import egress
-from benchweb.notifications.channels import ChannelSettings, channel_create
+from benchweb.notifications.channels import channel_create
 from benchweb.notifications.delivery import outbox
+from benchweb.notifications.kinds.kind import ChannelSettings
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt, Rule
 from benchweb.notifications.routing import notify
 from benchweb.notifications.services import RuleValues, rule_create

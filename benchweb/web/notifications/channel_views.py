@@ -15,9 +15,10 @@ from benchweb.accounts.roles.needs import needs
 from benchweb.catalog.translation import reason_text
 from benchweb.notifications import channels, selectors
 from benchweb.notifications.errors import NotificationError
+from benchweb.notifications.kinds.table import CHANNEL_KINDS
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
 from benchweb.web.access.once import once
-from benchweb.web.notifications.forms import CHANNEL_FORMS, ChannelForm
+from benchweb.web.notifications.forms import ChannelForm, channel_form
 from benchweb.web.shared.archiving import archive_page
 from benchweb.web.shared.lists import Column, listing
 
@@ -48,7 +49,8 @@ def channel_page(request: HttpRequest, channel_id: int) -> HttpResponse:
     page = listing(request, Delivery.objects.filter(channel=channel), columns=_COLUMNS, sort="-created_at")
     log = selectors.attempts_of([row.pk for row in page.rows], _MOST_ATTEMPTS)
     rows = [DeliveryRow(row, row.payload["data"]["title"], log.get(row.pk, [])) for row in page.rows]
-    return render(request, "notifications/channel.html", {"channel": channel, "page": page, "rows": rows})
+    context = {"channel": channel, "kind": CHANNEL_KINDS[channel.kind].label, "page": page, "rows": rows}
+    return render(request, "notifications/channel.html", context)
 
 
 @needs(Permission.ADMIN)
@@ -56,9 +58,9 @@ def channel_page(request: HttpRequest, channel_id: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def channel_new(request: HttpRequest, kind: str) -> HttpResponse:
     """Create a channel of a kind."""
-    if kind not in CHANNEL_FORMS:
+    if kind not in CHANNEL_KINDS:
         raise Http404(_("There is no such kind of channel."))
-    form = CHANNEL_FORMS[kind](request.POST or None)
+    form = channel_form(CHANNEL_KINDS[kind])(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
             channel = channels.channel_create(name=form.cleaned_data["name"], settings=form.settings(kind))
@@ -73,7 +75,7 @@ def channel_new(request: HttpRequest, kind: str) -> HttpResponse:
 def channel_edit(request: HttpRequest, channel_id: int) -> HttpResponse:
     """Change a channel; a secret that is left empty stays."""
     channel = get_object_or_404(Channel, pk=channel_id, archived_at=None)
-    form_class, back = CHANNEL_FORMS[channel.kind], reverse("web:channel", args=[channel.pk])
+    form_class, back = channel_form(CHANNEL_KINDS[channel.kind]), reverse("web:channel", args=[channel.pk])
     form = form_class(request.POST, is_stored=True) if request.method == "POST" else form_class.of(channel)
     if request.method == "POST" and form.is_valid():
         try:

@@ -8,8 +8,8 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from benchweb.hosts.models import Environment, Host
-from benchweb.notifications.channels import ChannelSettings
 from benchweb.notifications.events import Severity
+from benchweb.notifications.kinds.kind import MOST_ADDRESS_CHARACTERS, ChannelField, ChannelKind, ChannelSettings
 from benchweb.notifications.models import Channel, MaintenanceWindow, Rule
 from benchweb.notifications.services import RuleValues, WindowValues
 from benchweb.plans.selectors import plans_matching
@@ -43,42 +43,23 @@ class ChannelForm(PageForm):
         return ChannelSettings(kind=kind, to=to, url=data.get("url", ""), secret=data.get("secret", ""))
 
 
-def _secret_field(label: Any, help_text: Any) -> forms.CharField:
-    widget = forms.PasswordInput(attrs={"autocomplete": "off", "class": "form-control"})
-    return forms.CharField(label=label, help_text=help_text, max_length=2000, widget=widget)
+def channel_form(kind: ChannelKind) -> type[ChannelForm]:
+    """Return the form of a kind of channel: a name, and the settings that the kind takes."""
+    return type("ChannelKindForm", (ChannelForm,), {field.name: _setting_field(field) for field in kind.fields})
 
 
-class EmailForm(ChannelForm):
-    """Mail goes to addresses."""
-
-    to = forms.CharField(
-        label=_("Addresses"),
-        help_text=_("One in each line."),
-        max_length=20_000,
-        widget=forms.Textarea(attrs={"rows": 3}),
+def _setting_field(field: ChannelField) -> forms.CharField:
+    widgets = {
+        "to": forms.Textarea(attrs={"rows": 3}),
+        "url": forms.TextInput(attrs={"placeholder": field.placeholder}),
+        "secret": forms.PasswordInput(attrs={"autocomplete": "off"}),
+    }
+    return forms.CharField(
+        label=field.label,
+        help_text=field.help_text,
+        max_length=20_000 if field.name == "to" else MOST_ADDRESS_CHARACTERS,
+        widget=widgets[field.name],
     )
-
-
-class WebhookForm(ChannelForm):
-    """A webhook has an address and a key to sign with."""
-
-    url = text_field(_("Address"), required=True, max_length=2000, placeholder="https://example.org/hook")
-    secret = _secret_field(_("Secret"), _("whsec_ and 24 to 64 bytes in base64, for the signature."))
-
-
-class AppriseForm(ChannelForm):
-    """A messenger is one address of Apprise's, all of it secret."""
-
-    secret = _secret_field(
-        _("Apprise address"), _("Such as slack://… or feishu://…; appriseit.com lists the form for each service.")
-    )
-
-
-CHANNEL_FORMS: dict[str, type[ChannelForm]] = {
-    Channel.Kind.EMAIL.value: EmailForm,
-    Channel.Kind.WEBHOOK.value: WebhookForm,
-    Channel.Kind.APPRISE.value: AppriseForm,
-}
 
 
 class TimeOfDayField(forms.TimeField):

@@ -1,6 +1,9 @@
 """The page of notifications: channels with their last answers, rules, maintenance windows."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -11,7 +14,11 @@ from django.views.decorators.http import require_GET
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.notifications import selectors
+from benchweb.notifications.kinds.table import CHANNEL_KINDS
 from benchweb.notifications.models import Channel, DeliveryAttempt, MaintenanceWindow, Rule
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 # Of windows that are over, of which there are ever more.
 MOST_WINDOWS = 50
@@ -21,9 +28,10 @@ _MOST_ROWS = 500
 
 @dataclass(frozen=True)
 class ChannelRow:
-    """A channel with its last attempt."""
+    """A channel with the label of its kind and its last attempt."""
 
     channel: Channel
+    kind: StrOrPromise
     last: DeliveryAttempt | None
 
 
@@ -46,8 +54,10 @@ def notifications(request: HttpRequest) -> HttpResponse:
     rules = Rule.objects.filter(archived_at__isnull=not archived).select_related("channel", "environment", "plan")
     windows = MaintenanceWindow.objects.filter(archived_at__isnull=not archived).select_related("host", "environment")
     context = {
-        "channels": [ChannelRow(channel, last.get(channel.pk)) for channel in channels],
-        "kinds": Channel.Kind.choices,
+        "channels": [
+            ChannelRow(channel, CHANNEL_KINDS[channel.kind].label, last.get(channel.pk)) for channel in channels
+        ],
+        "kinds": [(kind.key, kind.label) for kind in CHANNEL_KINDS.values()],
         "rules": [RuleRow(rule, _takes(rule), _sends(rule)) for rule in rules[:_MOST_ROWS]],
         "windows": windows[:MOST_WINDOWS],
         "now": timezone.now(),

@@ -9,8 +9,9 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 from pytest_django import Settings
 
-from benchweb.notifications.channels import ChannelSettings, channel_create
+from benchweb.notifications.channels import channel_create
 from benchweb.notifications.delivery import outbox
+from benchweb.notifications.kinds.kind import ChannelSettings
 from benchweb.notifications.services import RuleValues, rule_create
 from benchweb.regressions.models import Alert
 from tests.browser import steps

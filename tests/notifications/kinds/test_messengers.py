@@ -12,10 +12,11 @@ import pytest
 from pytest_django import Settings
 
 from benchweb.notifications import egress
-from benchweb.notifications.channels import ChannelSettings, channel_create, channel_test
+from benchweb.notifications.channels import channel_create, channel_test
 from benchweb.notifications.delivery import outbox, sending
 from benchweb.notifications.errors import NotificationError
 from benchweb.notifications.kinds.apprise.messenger import SCHEMAS
+from benchweb.notifications.kinds.kind import ChannelSettings
 from benchweb.notifications.models import Channel, DeliveryAttempt
 from benchweb.notifications.routing import notify
 from benchweb.notifications.services import RuleValues, rule_create

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from benchweb.notifications.channels import ChannelSettings, channel_create
+from benchweb.notifications.channels import channel_create
+from benchweb.notifications.kinds.kind import ChannelSettings
 from benchweb.notifications.models import Delivery
 from benchweb.notifications.services import RuleValues, rule_create
 from benchweb.regressions import transitions

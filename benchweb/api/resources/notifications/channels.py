@@ -15,12 +15,13 @@ from benchweb.api.rows import row_or_404
 from benchweb.api.schemas import Body, Identifier, Item, Name
 from benchweb.catalog.reasons import reason_items
 from benchweb.notifications import channels, selectors
-from benchweb.notifications.channels import ChannelSettings
+from benchweb.notifications.kinds.email.kind import MOST_RECIPIENTS
+from benchweb.notifications.kinds.kind import MOST_ADDRESS_CHARACTERS, ChannelSettings
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
 
 router = Router(tags=["notifications"])
-Address = Annotated[str, Field(max_length=channels.MOST_ADDRESS_CHARACTERS)]
-Recipients = Annotated[list[Annotated[str, Field(max_length=320)]], Field(max_length=channels.MOST_RECIPIENTS)]
+Address = Annotated[str, Field(max_length=MOST_ADDRESS_CHARACTERS)]
+Recipients = Annotated[list[Annotated[str, Field(max_length=320)]], Field(max_length=MOST_RECIPIENTS)]
 # Of a message in the list; `attempts` says how many there were.
 MOST_ATTEMPTS = 20
 
