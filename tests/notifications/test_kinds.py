@@ -20,9 +20,10 @@ from benchweb.notifications.messages import Message
 from benchweb.notifications.models import Channel, Delivery
 from benchweb.notifications.routing import notify
 from benchweb.notifications.services import RuleValues, rule_create
-from tests.api.conftest import ApiClient, Refused
+from tests.api.conftest import ApiClient, Refused, api, refused, token, user  # noqa: F401
 from tests.notifications.events import make_event
 from tests.notifications.receivers import HttpReceiver
+from tests.web.conftest import ada, signed_in  # noqa: F401
 
 pytestmark = pytest.mark.django_db
 
@@ -50,7 +51,7 @@ def pager(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(CHANNEL_KINDS, kind.key, kind)
 
 
-def test_a_new_kind_goes_from_the_form_to_the_receiver(signed_in: Client, receiver: HttpReceiver) -> None:
+def test_a_new_kind_goes_from_the_form_to_the_receiver(signed_in: Client, receiver: HttpReceiver) -> None:  # noqa: F811
     path = "/notifications/channels/new/pager_of_the_night_shift"
     assert f'href="{path}">pager</a>' in signed_in.get("/notifications").content.decode()
     assert "Word of the pager" in signed_in.get(path).content.decode()
@@ -68,7 +69,9 @@ def test_a_new_kind_goes_from_the_form_to_the_receiver(signed_in: Client, receiv
 
 
 def test_a_new_kind_is_made_by_the_api_with_the_settings_that_it_takes(
-    api: ApiClient, receiver: HttpReceiver, refused: Refused
+    api: ApiClient,  # noqa: F811
+    receiver: HttpReceiver,
+    refused: Refused,  # noqa: F811
 ) -> None:
     body = {"name": "night", "kind": "pager_of_the_night_shift", "url": receiver.url, "secret": "shibboleth"}
     refused(api.post("/channels", body | {"to": ["ann@example.org"]}), 422, "to")

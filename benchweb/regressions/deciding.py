@@ -1,0 +1,32 @@
+"""The numbers that decide what is an alert, beside those of statistics. docs/explanation/regressions.md has them."""
+
+from datetime import timedelta
+
+# A smaller change is told to nobody, unless somebody says so of a plan or metric: a share of the level.
+ALERT_FLOOR_RATIO = 0.02
+# No floor is higher: a change of half a series' level is never noise.
+LARGEST_FLOOR_RATIO = 0.5
+# A ratio, such as a loss, that differs by less in its unit is never worth an alert: 0 to 0.1 % loss.
+LEAST_DIFFERENCE_OF_RATIOS = 0.001
+# What may be chosen in place of NOISE_TIMES. Nearer than that chance alone makes suspects each night; further off
+# nothing is one.
+LEAST_NOISE_TIMES = 3.0
+MOST_NOISE_TIMES = 20.0
+# A change of so large a share of the level is critical, and so is a host's.
+CRITICAL_RATIO = 0.2
+# Of a suspect's series, or of a control's, so large a share must be bad when it is measured again.
+BAD_AGAIN_SHARE = 0.5
+# Where a change begins is known to so many runs: nearer ones are the same.
+NEAR_RUNS = 3
+# So many runs in a row must be as before; of what one run alone showed, and nobody acknowledged, one is enough.
+RECOVERED_RUNS = 3
+# A snoozed change is worse when it has grown by this factor, and by no less than this share of the level: its noise.
+WORSE_FACTOR = 1.25
+WORSE_RATIO = 0.01
+# A run is compared with its environment's or pair's runs of so long before.
+VERDICT_LOOK_BACK = timedelta(days=60)
+# Shorter silence of an endpoint is a reboot.
+UNREACHABLE_AFTER = timedelta(minutes=15)
+# A time that nobody has made a slot of, and a slot none of whose runs has begun, are late after so long.
+UNCLAIMED_AFTER = timedelta(minutes=10)
+UNBEGUN_AFTER = timedelta(hours=1)
