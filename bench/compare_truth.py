@@ -16,7 +16,8 @@ from collections.abc import Callable, Sequence
 from math import sqrt
 
 from benchweb.statistics import Verdict, difference, verdicts
-from benchweb.statistics.comparison import ALPHA, Difference
+from benchweb.statistics.comparison import Difference
+from benchweb.statistics.deciding import LARGEST_P_OF_DIFFERENCE
 
 MEASURES = 40
 COUNTS = (4, 5, 8, 10)
@@ -57,7 +58,7 @@ def page(draw: random.Random, noise: Draw, count: int, shifts: Sequence[float]) 
 
 def false_alarms(draw: random.Random, pages: int) -> list[str]:
     """Print how often equal runs are called different; return the rates that are above what is stated."""
-    print(f"Equal runs called different; stated are at most {ALPHA:.0%} of either\n")
+    print(f"Equal runs called different; stated are at most {LARGEST_P_OF_DIFFERENCE:.0%} of either\n")
     print("| noise | n | of single measures | of pages with any |\n|---|---|---|---|")
     broken, single_in_all, loud_in_all = [], 0, 0
     for name, noise in NOISE.items():
@@ -87,7 +88,9 @@ def rate(hits: int, trials: int) -> str:
 
 def above(hits: int, trials: int) -> bool:
     """Tell whether a rate is above what is stated, and not by chance."""
-    return hits / trials > ALPHA + ERRORS * sqrt(ALPHA * (1 - ALPHA) / trials)
+    return hits / trials > LARGEST_P_OF_DIFFERENCE + ERRORS * sqrt(
+        LARGEST_P_OF_DIFFERENCE * (1 - LARGEST_P_OF_DIFFERENCE) / trials
+    )
 
 
 def coverage(draw: random.Random, cases: int) -> list[str]:

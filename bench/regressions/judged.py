@@ -18,7 +18,7 @@ from benchweb.regressions.judging.findings import Finding  # noqa: E402
 from benchweb.regressions.judging.histories import History, RunValue  # noqa: E402
 from benchweb.regressions.judging.sensitivity import Sensitivity  # noqa: E402
 from benchweb.regressions.models import Alert, AlertSeries  # noqa: E402
-from benchweb.statistics.changes import WINDOW  # noqa: E402
+from benchweb.statistics.deciding import WINDOW_RUNS  # noqa: E402
 
 State = Alert.State
 _SERIES = 1
@@ -37,7 +37,7 @@ class Alarm:
 def history_of(runs: Sequence[RunValue]) -> History:
     """Return the history of a series that is judged after these runs."""
     metric = catalog().tests["tcp_stream"].metrics["throughput_bps"]
-    return History(_SERIES, 1, "tcp_stream", {}, metric, Sensitivity(), list(runs[-WINDOW:]))
+    return History(_SERIES, 1, "tcp_stream", {}, metric, Sensitivity(), list(runs[-WINDOW_RUNS:]))
 
 
 @dataclass

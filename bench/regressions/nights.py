@@ -21,7 +21,8 @@ from typing import Any
 
 from bench.regressions.judged import Alarm, JudgedSeries
 from bench.regressions.series import KINDS, Nights, changed
-from benchweb.statistics.changes import LEAST_RUNS, find_changes
+from benchweb.statistics.changes import find_changes
+from benchweb.statistics.deciding import LEAST_RUNS
 
 STEPS = (-0.03, -0.06, -0.12)
 DRIFT, DRIFT_NIGHTS = -0.10, 30

@@ -15,7 +15,8 @@ from benchweb.regressions.judging.histories import History, histories
 from benchweb.regressions.models import AlertSeries
 from benchweb.results.models import RunFigure, Series
 from benchweb.runs.models import Run
-from benchweb.statistics.changes import LEAST_RUNS, repetitions_to_halve, smallest_detectable_change
+from benchweb.statistics.changes import repetitions_to_halve, smallest_detectable_change
+from benchweb.statistics.deciding import LEAST_RUNS
 
 # A plan's series are those that its latest runs gave a figure to.
 _LATEST_RUNS = 20

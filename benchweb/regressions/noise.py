@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TypedDict
 
+from benchweb.regressions.deciding import LARGEST_FLOOR_RATIO
 from benchweb.regressions.models import Alert, SeriesNoise
-
-# A series whose noise was taught is still judged: a change of half its level is never noise.
-LARGEST_FLOOR_RATIO = 0.5
 
 
 class Taught(TypedDict):

@@ -18,7 +18,8 @@ from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
 from benchweb.results.models import RunFigure
 from benchweb.runs.models import Run, State
 from benchweb.schedules.models import Slot
-from benchweb.statistics.changes import LEAST_RUNS, Change, smallest_detectable_change
+from benchweb.statistics.changes import Change, smallest_detectable_change
+from benchweb.statistics.deciding import LEAST_RUNS
 
 # What a night rests on is told of at most so many series.
 _MOST_SERIES = 500

@@ -3,19 +3,18 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from enum import StrEnum
 from statistics import median
 from typing import NamedTuple
 
 from benchweb.common.rows import fetch
+from benchweb.regressions.deciding import VERDICT_LOOK_BACK
 from benchweb.regressions.judging.sensitivity import Sensitivity, sensitivities
 from benchweb.regressions.judging.watched import is_worse, least_difference, watched_metric
 from benchweb.runs.models import Run
 from benchweb.statistics.comparison import Difference, Verdict, difference, verdicts
 
-# A run is compared with the runs of at most so long before, and so many of each measure.
-_BEFORE = timedelta(days=60)
+# Of each measure.
 _MOST_VALUES = 200
 
 _OF_RUN = """
@@ -104,7 +103,7 @@ def _medians(run: Run, of: str, which: int) -> list[_Measure]:
     values = {
         "which": which,
         "run": run.pk,
-        "since": until - _BEFORE,
+        "since": until - VERDICT_LOOK_BACK,
         "until": until,
         "kinds": sorted({measure.kind for measure in watched}),
         "metrics": sorted({measure.metric for measure in watched}),

@@ -2,11 +2,10 @@
 
 from benchweb.statistics.comparison import Difference, Verdict, difference, verdicts
 from benchweb.statistics.confidence import MeanInterval, mean_interval
-from benchweb.statistics.deviation import LEAST_BEFORE, Deviation, deviation
+from benchweb.statistics.deviation import Deviation, deviation
 from benchweb.statistics.summary import Summary, summary
 
 __all__ = [
-    "LEAST_BEFORE",
     "Deviation",
     "Difference",
     "MeanInterval",

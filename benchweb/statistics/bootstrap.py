@@ -5,6 +5,8 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from math import comb
 
+from benchweb.statistics.deciding import CONFIDENCE
+
 # What is rarer than that among the resamples' medians moves no quantile that is shown.
 _NEGLIGIBLE = 1e-5
 
@@ -13,7 +15,7 @@ Atom = tuple[float, float]
 
 
 def median_difference_interval(
-    baseline: Sequence[float], other: Sequence[float], level: float = 0.95
+    baseline: Sequence[float], other: Sequence[float], level: float = CONFIDENCE
 ) -> tuple[float, float]:
     """Return the percentile interval of median(other) − median(baseline) over all resamples of both.
 

@@ -7,13 +7,9 @@ from functools import cache, lru_cache
 from statistics import median
 
 from benchweb.statistics.bootstrap import median_difference_interval
+from benchweb.statistics.deciding import FALSE_DISCOVERY_RATE, LARGEST_P_OF_DIFFERENCE, LEAST_VALUES_OF_INTERVAL
 from benchweb.statistics.effect import cliffs_delta, effect_size, least_shift_shown
 from benchweb.statistics.rank_sum import least_p_value, rank_sum_p_value
-
-# Of 100 comparisons of equal things at most so many are called different.
-ALPHA = 0.05
-# Two values have no spread to speak of: resampling them gives their own three means and nothing else.
-LEAST_FOR_INTERVAL = 3
 
 
 class Verdict(StrEnum):
@@ -60,12 +56,12 @@ class Difference:
     @property
     def can_tell(self) -> bool:
         """Tell whether samples of these sizes could have been found different at all."""
-        return not self.is_constant and self.least_p_value <= ALPHA and self.interval is not None
+        return not self.is_constant and self.least_p_value <= LARGEST_P_OF_DIFFERENCE and self.interval is not None
 
     @property
     def is_significant(self) -> bool:
         """Tell whether the difference counts by itself: the test finds it, and the interval leaves out 0."""
-        if self.p_value > ALPHA or self.interval is None:
+        if self.p_value > LARGEST_P_OF_DIFFERENCE or self.interval is None:
             return False
         low, high = self.interval
         return low > 0 or high < 0
@@ -79,7 +75,7 @@ def difference(baseline: Sequence[float], other: Sequence[float]) -> Difference:
 def verdicts(differences: Sequence[Difference]) -> list[Verdict]:
     """Judge a family of comparisons, such as all measures of one run against the baseline.
 
-    DIFFERENT holds the false discovery rate to ALPHA (Benjamini and Hochberg): of what is called so at most 5 % is
+    DIFFERENT holds the FALSE_DISCOVERY_RATE (Benjamini and Hochberg): of what is called so at most 5 % is
     expected to be chance, and when nothing differs at all, the whole family stays silent in at least 95 of 100 cases.
     What could not be called different whatever its order, equal or too few values, doesn't count (Tarone 1990).
     """
@@ -102,7 +98,7 @@ def adjusted_p_values(p_values: Sequence[float]) -> list[float]:
 @cache
 def repetitions_needed() -> int:
     """Return how many repetitions of each run can show a difference at all."""
-    return next(count for count in range(1, 100) if least_p_value(count, count) <= ALPHA)
+    return next(count for count in range(1, 100) if least_p_value(count, count) <= LARGEST_P_OF_DIFFERENCE)
 
 
 # A finished run never changes: its figures are worked out once a process, not once a view.
@@ -110,7 +106,7 @@ def repetitions_needed() -> int:
 def _difference(baseline: tuple[float, ...], other: tuple[float, ...]) -> Difference:
     middle = median(baseline)
     apart = median(other) - middle
-    is_enough = min(len(baseline), len(other)) >= LEAST_FOR_INTERVAL
+    is_enough = min(len(baseline), len(other)) >= LEAST_VALUES_OF_INTERVAL
     delta = cliffs_delta(baseline, other)
     return Difference(
         n=len(other),
@@ -122,7 +118,7 @@ def _difference(baseline: tuple[float, ...], other: tuple[float, ...]) -> Differ
         effect=effect_size(delta),
         p_value=rank_sum_p_value(baseline, other),
         least_p_value=least_p_value(len(baseline), len(other)),
-        least_shift_shown=least_shift_shown(baseline, other, ALPHA),
+        least_shift_shown=least_shift_shown(baseline, other, LARGEST_P_OF_DIFFERENCE),
         is_constant=len({*baseline, *other}) == 1,
     )
 
@@ -134,4 +130,4 @@ def _verdict(difference: Difference, adjusted_p_value: float) -> Verdict:
         return Verdict.TOO_FEW
     if not difference.is_significant:
         return Verdict.NONE_SHOWN
-    return Verdict.DIFFERENT if adjusted_p_value <= ALPHA else Verdict.PERHAPS
+    return Verdict.DIFFERENT if adjusted_p_value <= FALSE_DISCOVERY_RATE else Verdict.PERHAPS

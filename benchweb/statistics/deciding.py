@@ -1,4 +1,4 @@
-"""The numbers that decide: what counts as a difference, a change, or noise. docs/explanation/regressions.md has them."""
+"""The numbers that decide what is a difference, a change or noise; docs/explanation/regressions.md has them."""
 
 # Of intervals, and of what is shown without chance: a share.
 CONFIDENCE = 0.95

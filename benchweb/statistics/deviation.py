@@ -4,14 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-# The median absolute deviation of normal noise, times this, is its standard deviation.
-_NORMAL = 1.4826
-# Beyond so many times the noise a night stands out; nearer it may be chance.
-NOISE_TIMES = 4.0
-# However quiet the nights before were, less than this is not worth a look.
-LEAST_RATIO = 0.03
-# Of fewer earlier nights nobody can tell their noise.
-LEAST_BEFORE = 5
+from benchweb.statistics.changes.noise import noise_of_residuals
+from benchweb.statistics.deciding import LEAST_NIGHTS_BEFORE, LEAST_SUSPECT_RATIO, NOISE_TIMES
 
 
 @dataclass(frozen=True)
@@ -27,7 +21,7 @@ class Deviation:
 
     @property
     def is_learning(self) -> bool:
-        return self.n_before < LEAST_BEFORE
+        return self.n_before < LEAST_NIGHTS_BEFORE
 
     @property
     def is_significant(self) -> bool:
@@ -36,7 +30,7 @@ class Deviation:
 
 
 def deviation(
-    latest: float, before: Sequence[float], least: float = 0.0, floor: float = LEAST_RATIO
+    latest: float, before: Sequence[float], least: float = 0.0, floor: float = LEAST_SUSPECT_RATIO
 ) -> Deviation | None:
     """Compare a median with earlier ones; None without any. A difference of `least` or less never stands out.
 
@@ -45,7 +39,7 @@ def deviation(
     if not before:
         return None
     baseline = median(before)
-    scatter = _NORMAL * median([abs(value - baseline) for value in before])
+    scatter = noise_of_residuals([value - baseline for value in before])
     noise = max(scatter, floor / NOISE_TIMES * abs(baseline), least / NOISE_TIMES)
     difference = latest - baseline
     return Deviation(

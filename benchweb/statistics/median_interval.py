@@ -5,11 +5,13 @@ from functools import lru_cache
 from math import comb, sqrt
 from statistics import NormalDist, median
 
+from benchweb.statistics.deciding import CONFIDENCE
+
 _NORMAL = NormalDist()
 
 
 def quick_median_difference_interval(
-    baseline: Sequence[float], other: Sequence[float], level: float = 0.95
+    baseline: Sequence[float], other: Sequence[float], level: float = CONFIDENCE
 ) -> tuple[float, float]:
     """Return the interval of median(other) − median(baseline) by Bonett and Price (2002), symmetric around it.
 

@@ -5,7 +5,8 @@ import random
 import pytest
 
 from benchweb.statistics import Verdict, difference, verdicts
-from benchweb.statistics.comparison import ALPHA, adjusted_p_values, repetitions_needed
+from benchweb.statistics.comparison import adjusted_p_values, repetitions_needed
+from benchweb.statistics.deciding import LARGEST_P_OF_DIFFERENCE
 from benchweb.statistics.effect import effect_size
 
 FIVE = [100.0, 101.0, 102.0, 103.0, 104.0]
@@ -94,8 +95,8 @@ def test_the_least_shift_that_would_show_does_and_a_hair_less_does_not() -> None
         least = difference(here, centred).least_shift_shown
         assert least is not None
         more, less = ([[v + way * least * by for v in centred] for way in (1, -1)] for by in (1.000001, 0.999999))
-        assert all(difference(here, each).p_value <= ALPHA for each in more)
-        assert any(difference(here, each).p_value > ALPHA for each in less)
+        assert all(difference(here, each).p_value <= LARGEST_P_OF_DIFFERENCE for each in more)
+        assert any(difference(here, each).p_value > LARGEST_P_OF_DIFFERENCE for each in less)
 
 
 def test_a_difference_from_zero_has_no_share() -> None:
@@ -120,6 +121,6 @@ def test_runs_that_do_not_differ_are_called_different_less_often_than_stated() -
         loud += Verdict.DIFFERENT in verdicts(found)
         alone += sum(each.is_significant for each in found)
         single += len(found)
-    assert loud <= ALPHA * pages
+    assert loud <= LARGEST_P_OF_DIFFERENCE * pages
     # The exact test of 5 and 5 says so in 8 of 252 orders; four standard errors beside that are 0.7 %.
     assert abs(alone / single - 8 / 252) < 0.007

@@ -11,7 +11,8 @@ from benchweb.catalog import nested_text
 from benchweb.charts.comparison.rows import Entry, MeasureRow, RunsComparison
 from benchweb.charts.export import PAIR_IDS, cell, pair_ids
 from benchweb.runs.models import Run
-from benchweb.statistics.comparison import ALPHA, Difference
+from benchweb.statistics.comparison import Difference
+from benchweb.statistics.deciding import LARGEST_P_OF_DIFFERENCE
 
 _FIGURES = ("kind", "params", "metric", "unit", "run", "baseline", "n", "median", "low", "high", "missing")
 _SIDES = ("side", "query", "name")
@@ -46,7 +47,7 @@ def comparison_document(runs: Sequence[Run], compared: RunsComparison) -> dict[s
     """Return the whole comparison, each repetition's value included; `alpha` is the rate that the verdicts keep."""
     return {
         "baseline": runs[0].pk,
-        "alpha": ALPHA,
+        "alpha": LARGEST_P_OF_DIFFERENCE,
         "runs": [_run(run) for run in runs],
         "measures": [_measure([{"run": run.pk} for run in runs], row) for row in compared.rows],
     }
@@ -69,7 +70,7 @@ def sets_csv(sides: Sequence[Mapping[str, Any]], compared: RunsComparison) -> st
 def sets_document(sides: Sequence[Mapping[str, Any]], compared: RunsComparison) -> dict[str, Any]:
     """Return the whole comparison of sets, each run's median included."""
     return {
-        "alpha": ALPHA,
+        "alpha": LARGEST_P_OF_DIFFERENCE,
         "sides": list(sides),
         "measures": [_measure([{"side": side["side"]} for side in sides], row) for row in compared.rows],
     }

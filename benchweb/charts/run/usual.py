@@ -18,7 +18,7 @@ from benchweb.results.run_summaries import deviation_of
 from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import OPEN_STATES, Run
 from benchweb.statistics import Deviation
-from benchweb.statistics.deviation import NOISE_TIMES
+from benchweb.statistics.deciding import NOISE_TIMES
 
 # As many as the recent medians keep, so that both say the same; and some that came after it.
 _MOST_BEFORE = 30

@@ -1,16 +1,12 @@
 """Endpoints that have been unreachable for long."""
 
-from datetime import timedelta
-
 from django.db.models import Exists, OuterRef, Q
 
 from benchweb.common.rows import database_now
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.regressions.absence.alerts import end_where, live, open_once
+from benchweb.regressions.deciding import UNREACHABLE_AFTER
 from benchweb.regressions.models import Alert
-
-# Shorter ones are a reboot.
-UNREACHABLE_AFTER = timedelta(minutes=15)
 
 
 def unreachable_endpoints() -> list[Alert]:

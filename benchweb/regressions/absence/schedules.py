@@ -7,13 +7,10 @@ from django.db.models import Max, Q, QuerySet
 
 from benchweb.common.rows import database_now, fetch
 from benchweb.regressions.absence.alerts import LOOK_BACK_DAYS, end_where, live, open_once
+from benchweb.regressions.deciding import UNBEGUN_AFTER, UNCLAIMED_AFTER
 from benchweb.regressions.models import Alert
 from benchweb.runs.models import State
 from benchweb.schedules.models import Schedule, Slot
-
-# A time that nobody has made a slot of, and a slot none of whose runs has begun, are late after so long.
-UNCLAIMED_AFTER = timedelta(minutes=10)
-UNBEGUN_AFTER = timedelta(hours=1)
 
 # Each schedule's slots without complete results since its last complete one.
 _STRETCHES = """

@@ -8,12 +8,10 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from benchweb.regressions.deciding import WORSE_FACTOR, WORSE_RATIO
 from benchweb.regressions.models import Alert, AlertTransition
 from benchweb.regressions.transitions import AlertError, change, record
 
-# A change is worse when it has grown by a quarter, and by no less than a hundredth of the level: less is its noise.
-WORSE_FACTOR = 1.25
-WORSE_RATIO = 0.01
 # What severities are apart by in an alert's rank.
 _SEVERITY_STEP = 10.0
 Action = AlertTransition.Action

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from benchweb.hosts.models import Pair
 from benchweb.regressions import transitions
+from benchweb.regressions.deciding import BAD_AGAIN_SHARE
 from benchweb.regressions.judging.findings import comparable, is_as_before, suspect_finding
 from benchweb.regressions.judging.grouping import describe
 from benchweb.regressions.judging.histories import histories
@@ -26,8 +27,6 @@ State, Verdict = Alert.State, Alert.Verdict
 # A re-run says something of the same night only.
 _PATIENCE = timedelta(hours=1)
 _BUDGET_SPAN = timedelta(days=1)
-# Of the suspect series so many must be bad again, or of a control's.
-_BAD_SHARE = 0.5
 
 
 def confirm(alert: Alert, run: Run) -> bool:
@@ -185,7 +184,7 @@ def _bad_again(main: Run, parts: Mapping[int, AlertSeries]) -> bool | None:
         index = history.places.get(main.pk)
         if index is not None:
             bad.append(not is_as_before(history, parts[history.series_id], history.runs[index]))
-    return sum(bad) >= _BAD_SHARE * len(bad) if bad else None
+    return sum(bad) >= BAD_AGAIN_SHARE * len(bad) if bad else None
 
 
 def _host_at_fault(main: Run, controls: "QuerySet[Run, Run]", parts: Sequence[AlertSeries]) -> int | None:
@@ -216,4 +215,4 @@ def _is_bad(control: Run, parts: Sequence[AlertSeries]) -> bool:
         for history in until_control
         if len(comparable(history, known[history.series_id])) > 1
     ]
-    return bool(bad) and sum(bad) >= _BAD_SHARE * len(bad)
+    return bool(bad) and sum(bad) >= BAD_AGAIN_SHARE * len(bad)

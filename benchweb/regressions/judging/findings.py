@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 from math import log
 from statistics import median
 
+from benchweb.regressions.deciding import NEAR_RUNS
 from benchweb.regressions.judging.histories import History, RunValue
 from benchweb.regressions.judging.watched import is_on_log_scale, is_worse, least_difference
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
-from benchweb.statistics.changes import LEAST_RUNS, Change, ModeShares, find_changes, is_one_drift, suspicion
+from benchweb.statistics.changes import Change, ModeShares, find_changes, is_one_drift, suspicion
 from benchweb.statistics.comparison import adjusted_p_values
+from benchweb.statistics.deciding import FALSE_DISCOVERY_RATE, LEAST_RUNS
 from benchweb.statistics.median_interval import quick_median_difference_interval
 
 State = Alert.State
-# Where a change begins is known to so many runs; nearer ones are the same.
-NEAR_RUNS = 3
 # Where the shares of two modes change is known less exactly.
 _NEAR_RUNS_OF_MODES = 12
 # So many recoveries among the runs that are looked at are no accident.
@@ -24,8 +24,6 @@ _LEVEL_RUNS = 30
 # A level that is worse by at most such a share of the change that was told is the same one; soon after that one began,
 # by at most such a share, the same fall.
 _SAME_LEVEL, _SAME_FALL = 0.25, 0.5
-# Of the changes told at most such a share is expected to be chance (Benjamini and Hochberg).
-FALSE_DISCOVERY_RATE = 0.05
 
 
 @dataclass(frozen=True)

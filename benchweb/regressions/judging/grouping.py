@@ -10,9 +10,10 @@ from django.db.models import OuterRef, Q, Subquery
 from benchweb.catalog import catalog
 from benchweb.hosts.models import Pair
 from benchweb.regressions import transitions
+from benchweb.regressions.deciding import CRITICAL_RATIO, NEAR_RUNS
 from benchweb.regressions.handling.snoozes import wake_if_worse
 from benchweb.regressions.judging.causes import causes_of, common_causes, common_host, common_uplink
-from benchweb.regressions.judging.findings import NEAR_RUNS, Finding, segment_key
+from benchweb.regressions.judging.findings import Finding, segment_key
 from benchweb.regressions.judging.histories import histories
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
 from benchweb.results.models import RunFigure
@@ -21,8 +22,6 @@ from benchweb.runs.models import OPEN_STATES, Run
 from benchweb.schedules.models import Schedule
 
 State = Alert.State
-# A change of so much of the level is critical, and so is a host's.
-CRITICAL_RATIO = 0.2
 _NOON_BEFORE = timedelta(hours=12)
 _DAY = timedelta(days=1)
 

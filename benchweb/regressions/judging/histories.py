@@ -11,7 +11,8 @@ from benchweb.catalog import Metric
 from benchweb.common.rows import fetch
 from benchweb.regressions.judging.sensitivity import COLUMNS_SQL, JOINS_SQL, Sensitivity, sensitivity_of
 from benchweb.regressions.judging.watched import watched_metric
-from benchweb.statistics.changes import WINDOW, Change
+from benchweb.statistics.changes import Change
+from benchweb.statistics.deciding import WINDOW_RUNS
 
 _SQL = f"""
 SELECT series.id AS series_id, series.pair_id, series.kind, series.metric, series.identity, {COLUMNS_SQL},
@@ -102,7 +103,7 @@ def series_of_run(run_id: int) -> list[int]:
     return [row.series_id for row in rows if watched_metric(row.kind, row.metric)]
 
 
-def histories(series_ids: Collection[int], most: int = WINDOW) -> list[History]:
+def histories(series_ids: Collection[int], most: int = WINDOW_RUNS) -> list[History]:
     """Return the histories of these series, of those that are judged; one query."""
     rows = fetch(_Row, _SQL, {"series": sorted(series_ids), "most": most}) if series_ids else []
     grouped = [list(group) for _, group in groupby(rows, key=lambda row: row.series_id)]

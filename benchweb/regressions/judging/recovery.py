@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from benchweb.regressions import transitions
+from benchweb.regressions.deciding import RECOVERED_RUNS
 from benchweb.regressions.judging.findings import changes_of, is_as_before
 from benchweb.regressions.judging.grouping import describe
 from benchweb.regressions.judging.histories import History
@@ -10,8 +11,6 @@ from benchweb.regressions.judging.watched import is_worse
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
 
 State = Alert.State
-# So many runs in a row must be as before; of what one run alone showed, and nobody acknowledged, one is enough.
-RECOVERED_RUNS = 3
 
 
 def notice(watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]]) -> list[int]:

@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from benchweb.common.rows import fetch
-from benchweb.regressions.judging.watched import FLOOR_RATIO
-from benchweb.statistics.deviation import LEAST_RATIO, NOISE_TIMES
+from benchweb.regressions.deciding import ALERT_FLOOR_RATIO
+from benchweb.statistics.deciding import LEAST_SUSPECT_RATIO, NOISE_TIMES
 
 # Beside `series` and its `pair`. A plan goes before an environment, that before a metric, and that before a kind.
 JOINS_SQL = """
@@ -39,9 +39,9 @@ WHERE series.id = ANY(%(series)s)
 class Sensitivity(NamedTuple):
     """From what on a change of a series is told: shares of the level, and times of its noise."""
 
-    floor_ratio: float = FLOOR_RATIO
+    floor_ratio: float = ALERT_FLOOR_RATIO
     # One run alone must stand out by more.
-    suspect_floor_ratio: float = LEAST_RATIO
+    suspect_floor_ratio: float = LEAST_SUSPECT_RATIO
     noise_times: float = NOISE_TIMES
 
 

@@ -7,6 +7,7 @@ from django.db.models import Q
 
 from benchweb.catalog import Kind, Metric, catalog
 from benchweb.catalog.own import PREFIX
+from benchweb.regressions.deciding import LEAST_DIFFERENCE_OF_RATIOS
 
 # Beside each kind's headline. CPU and counters go up and down with these, and explain them at best.
 MAIN_FIGURES = frozenset(
@@ -18,10 +19,6 @@ MAIN_FIGURES = frozenset(
         *("loss_ratio", "jitter_seconds"),
     )
 )
-# A smaller relative change is told to nobody, unless the offline command asks for it.
-FLOOR_RATIO = 0.02
-# A difference of so much, in its unit, is never worth an alert, where a ratio of it would be: 0 to 0.1 % loss.
-_LEAST = {"ratio": 0.001}
 
 
 def watched_metric(kind_name: str, metric_key: str) -> Metric | None:
@@ -55,7 +52,7 @@ def watched_metrics(kind: Kind) -> frozenset[str]:
 
 def least_difference(metric: Metric) -> float:
     """Return the difference, in the metric's unit, that is never worth telling."""
-    return _LEAST.get(metric.unit, 0.0)
+    return LEAST_DIFFERENCE_OF_RATIOS if metric.unit == "ratio" else 0.0
 
 
 def is_on_log_scale(metric: Metric) -> bool:

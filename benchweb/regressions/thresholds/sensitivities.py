@@ -12,14 +12,11 @@ from django.utils.translation import gettext as _
 from benchweb.catalog import catalog
 from benchweb.hosts.models import Environment
 from benchweb.plans.models import Plan
+from benchweb.regressions.deciding import LARGEST_FLOOR_RATIO, LEAST_NOISE_TIMES, MOST_NOISE_TIMES
 from benchweb.regressions.models import Sensitivity
-from benchweb.regressions.noise import LARGEST_FLOOR_RATIO
 from benchweb.regressions.thresholds.rules import metric_of
 from benchweb.regressions.transitions import AlertError
-from benchweb.statistics.changes import LEAST_RATIO
-
-# Nearer than that chance alone makes suspects each night; further off nothing is one.
-LEAST_NOISE_TIMES, MOST_NOISE_TIMES = 3.0, 20.0
+from benchweb.statistics.deciding import LEAST_CHANGE_RATIO
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,7 @@ def _check_scope(scope: Scope) -> None:
 def _check_values(floor_ratio: float | None, noise_times: float | None) -> None:
     if floor_ratio is None and noise_times is None:
         raise AlertError("floor_ratio", _("Give a smallest change, or how many times the noise a suspect is off."))
-    _check("floor_ratio", floor_ratio, LEAST_RATIO, LARGEST_FLOOR_RATIO)
+    _check("floor_ratio", floor_ratio, LEAST_CHANGE_RATIO, LARGEST_FLOOR_RATIO)
     _check("noise_times", noise_times, LEAST_NOISE_TIMES, MOST_NOISE_TIMES)
 
 

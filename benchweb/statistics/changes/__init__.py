@@ -1,15 +1,12 @@
 """The changes of a series over time: confirmed ones, suspects, and what could be seen at all. Pure; knows no rooms."""
 
-from benchweb.statistics.changes.change import LEAST_RATIO, LEAST_RUNS, WINDOW, Change, ModeShares
+from benchweb.statistics.changes.change import Change, ModeShares
 from benchweb.statistics.changes.detectable import repetitions_to_halve, smallest_detectable_change
 from benchweb.statistics.changes.drift import is_one_drift
 from benchweb.statistics.changes.find import find_changes
 from benchweb.statistics.changes.suspicion import suspicion
 
 __all__ = [
-    "LEAST_RATIO",
-    "LEAST_RUNS",
-    "WINDOW",
     "Change",
     "ModeShares",
     "find_changes",

@@ -2,13 +2,6 @@
 
 from dataclasses import dataclass
 
-# Changes of less than that share of the level are told to nobody, however sure they are.
-LEAST_RATIO = 0.005
-# So many of the last runs are looked at together: two months of nights.
-WINDOW = 60
-# Of fewer runs nobody can tell a series' noise: it is learning.
-LEAST_RUNS = 12
-
 
 @dataclass(frozen=True)
 class Change:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from math import ceil, isfinite, pi, sqrt
 from statistics import median
 
-from benchweb.statistics.changes.change import LEAST_RATIO, LEAST_RUNS, WINDOW
 from benchweb.statistics.changes.judge import least_errors
 from benchweb.statistics.changes.noise import inflation, noise_of_residuals
+from benchweb.statistics.deciding import LEAST_CHANGE_RATIO, LEAST_RUNS, WINDOW_RUNS
 
 # A change should show within so many runs.
 _RUNS_AFTER = 5
@@ -15,7 +15,7 @@ _MEDIAN_LOSS = pi / 2
 
 
 def smallest_detectable_change(
-    values: Sequence[float | None], *, floor: float = LEAST_RATIO, window: int = WINDOW, since: int = 0
+    values: Sequence[float | None], *, floor: float = LEAST_CHANGE_RATIO, window: int = WINDOW_RUNS, since: int = 0
 ) -> float | None:
     """Return the smallest change that would be confirmed within five runs, as a share of the level.
 

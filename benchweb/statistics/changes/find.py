@@ -6,13 +6,14 @@ from itertools import pairwise
 from math import isfinite, log, log1p
 from statistics import median
 
-from benchweb.statistics.changes.change import LEAST_RATIO, LEAST_RUNS, WINDOW, Change, ModeShares
+from benchweb.statistics.changes.change import Change, ModeShares
 from benchweb.statistics.changes.drift import Slope, drifts
 from benchweb.statistics.changes.entropy import entropy_changes
 from benchweb.statistics.changes.judge import Bounds, holds, lasting
 from benchweb.statistics.changes.modes import Modes, share_change, share_difference_interval, two_modes
 from benchweb.statistics.changes.noise import noise_of_steps, without_spikes
 from benchweb.statistics.changes.potts import potts_changes
+from benchweb.statistics.deciding import LEAST_CHANGE_RATIO, LEAST_RUNS, WINDOW_RUNS
 from benchweb.statistics.median_interval import quick_median_difference_interval
 from benchweb.statistics.rank_sum import quick_p_value
 
@@ -36,9 +37,9 @@ _LEAST_NOISE_RATIO = 0.001
 def find_changes(
     values: Sequence[float | None],
     *,
-    floor: float = LEAST_RATIO,
+    floor: float = LEAST_CHANGE_RATIO,
     least: float = 0.0,
-    window: int = WINDOW,
+    window: int = WINDOW_RUNS,
     log_scale: bool = False,
     only_last_window: bool = False,
 ) -> list[Change]:

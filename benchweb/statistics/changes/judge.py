@@ -7,14 +7,8 @@ from math import inf, sqrt
 from statistics import median
 
 from benchweb.statistics.changes.noise import inflation, noise_of_residuals
+from benchweb.statistics.deciding import LARGEST_P_OF_CHANGE, LEAST_ERRORS_OF_CHANGE, MORE_ERRORS_OF_FEW
 from benchweb.statistics.rank_sum import quick_p_value
-
-# Of equal segments at most so many differ in their ranks as much.
-_LARGEST_P = 0.001
-# A difference of levels counts from so many of its standard errors on.
-_LEAST_ERRORS = 6.5
-# The fewer values, the less is known of their noise: a share more of n.
-_MORE_ERRORS_OF_FEW = 6
 
 
 @dataclass(frozen=True)
@@ -37,7 +31,7 @@ class Jump:
 
 def least_errors(count: int) -> float:
     """Return from how many of its standard errors on a difference of levels counts, among so many values."""
-    return _LEAST_ERRORS * (1 + _MORE_ERRORS_OF_FEW / count)
+    return LEAST_ERRORS_OF_CHANGE * (1 + MORE_ERRORS_OF_FEW / count)
 
 
 def lasting(values: Sequence[float], boundaries: Sequence[int], bounds: Bounds) -> list[Jump]:
@@ -62,7 +56,7 @@ def holds(
     errors = abs(high - low) / error if error else inf
     is_large = abs(high - low) >= max(bounds.ratio * abs(low), bounds.difference) and high != low
     p = quick_p_value(before, after)
-    return p < _LARGEST_P and errors >= least_errors(len(residuals)) and is_large, p
+    return p < LARGEST_P_OF_CHANGE and errors >= least_errors(len(residuals)) and is_large, p
 
 
 def _judged(values: Sequence[float], boundaries: Sequence[int], bounds: Bounds) -> list[Jump]:

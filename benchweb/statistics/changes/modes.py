@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from math import sqrt
-from statistics import median
+from statistics import NormalDist, median
 
 from benchweb.statistics.changes.noise import noise_of_residuals
+from benchweb.statistics.deciding import CONFIDENCE
 
 # Two clusters are modes when they lie so many times the noise within them apart,
 _LEAST_GAP = 5.0
@@ -19,8 +20,6 @@ LEAST_TO_LEARN = 20
 # The shares of a mode differ by so many of their standard errors, by all splits and nights that are looked at.
 _SHARE_ERRORS = 4.5
 _LEAST_ON_A_SIDE = 8
-# The quantile of the normal distribution for an interval of 95 %.
-_NORMAL_95 = 1.96
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ def two_modes(values: Sequence[float]) -> Modes | None:
 def share_difference_interval(before: Sequence[bool], after: Sequence[bool]) -> tuple[float, float]:
     """Return the 95 % interval of the difference between two shares, after less before, by Agresti and Caffo (2000)."""
     (low, low_error), (high, high_error) = _share(before), _share(after)
-    half = _NORMAL_95 * sqrt(low_error**2 + high_error**2)
+    half = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2) * sqrt(low_error**2 + high_error**2)
     return high - low - half, high - low + half
 
 

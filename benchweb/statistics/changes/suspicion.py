@@ -5,16 +5,13 @@ from dataclasses import dataclass
 from math import exp, isfinite, log
 from statistics import median
 
-from benchweb.statistics.changes.change import WINDOW
 from benchweb.statistics.changes.modes import two_modes
 from benchweb.statistics.changes.noise import noise_of_residuals
-from benchweb.statistics.deviation import LEAST_RATIO, NOISE_TIMES
+from benchweb.statistics.deciding import LEAST_RUNS, LEAST_SUSPECT_RATIO, NOISE_TIMES, WINDOW_RUNS
 
 # The level is that of so many runs before. Noise and modes are those of more: of 30 values the noise is known to a
 # seventh only, and one series in some hundred would look half as noisy again.
 _BEFORE = 30
-# Of fewer, nobody can tell it.
-_LEAST_BEFORE = 11
 # Spikes are rarer: what was nearly as far off in one of so many runs before is usual, each weekend or so.
 _USUAL_ONE_OF = 10
 _NEARLY = 0.4
@@ -32,7 +29,7 @@ class Suspicion:
 def suspicion(
     values: Sequence[float | None],
     *,
-    floor: float = LEAST_RATIO,
+    floor: float = LEAST_SUSPECT_RATIO,
     least: float = 0.0,
     noise_times: float = NOISE_TIMES,
     since: int = 0,
@@ -46,8 +43,8 @@ def suspicion(
     last value is missing, or not suspect, and while there are fewer than eleven before it.
     """
     latest = values[-1] if values else None
-    known = [value for value in values[since:-1] if value is not None and isfinite(value)][-WINDOW:]
-    if latest is None or not isfinite(latest) or len(known) < _LEAST_BEFORE:
+    known = [value for value in values[since:-1] if value is not None and isfinite(value)][-WINDOW_RUNS:]
+    if latest is None or not isfinite(latest) or len(known) + 1 < LEAST_RUNS:
         return None
     # On a log scale the noise of 10 ms and that of 1 ms are alike.
     is_log = log_scale and min(latest, *known) > 0

@@ -15,7 +15,8 @@ from benchweb.charts.comparison.rows import Entry
 from benchweb.common.formatting import significant, three_digits
 from benchweb.runs.models import Run
 from benchweb.statistics import Difference, Verdict
-from benchweb.statistics.comparison import LEAST_FOR_INTERVAL, repetitions_needed
+from benchweb.statistics.comparison import repetitions_needed
+from benchweb.statistics.deciding import LEAST_VALUES_OF_INTERVAL
 
 # A number isn't parted from its unit.
 _NO_BREAK = "\xa0"
@@ -194,7 +195,7 @@ def _between(low: tuple[str, str], high: tuple[str, str], texts: _Texts) -> str:
 
 
 def _effect(difference: Difference, texts: _Texts) -> str:
-    if difference.is_constant or min(difference.n, difference.baseline_n) < LEAST_FOR_INTERVAL:
+    if difference.is_constant or min(difference.n, difference.baseline_n) < LEAST_VALUES_OF_INTERVAL:
         return ""
     delta = f"{difference.cliffs_delta:+.2f}".replace("-", "−")
     return f"δ {'0' if difference.cliffs_delta == 0 else delta} {texts.effects[difference.effect]}"

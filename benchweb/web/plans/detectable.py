@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 from benchweb.catalog import catalog
 from benchweb.charts.history.series import setting_parts
 from benchweb.regressions.detectable import MOST_COUNTED, Detectable, detectable_changes
-from benchweb.statistics.changes import LEAST_RUNS
+from benchweb.statistics.deciding import LEAST_RUNS
 
 _MOST_SHOWN = 20
 

@@ -10,14 +10,14 @@ from django.utils.translation import gettext_lazy
 from benchweb.catalog import catalog
 from benchweb.hosts.models import Environment
 from benchweb.plans.models import Plan
+from benchweb.regressions.deciding import LARGEST_FLOOR_RATIO, LEAST_NOISE_TIMES, MOST_NOISE_TIMES
 from benchweb.regressions.judging.sensitivity import Sensitivity as Usual
 from benchweb.regressions.judging.watched import watched_metric
 from benchweb.regressions.models import Sensitivity
-from benchweb.regressions.noise import LARGEST_FLOOR_RATIO
 from benchweb.regressions.thresholds.rules import RATIO, limit_read
-from benchweb.regressions.thresholds.sensitivities import LEAST_NOISE_TIMES, MOST_NOISE_TIMES, Scope
+from benchweb.regressions.thresholds.sensitivities import Scope
 from benchweb.regressions.transitions import AlertError
-from benchweb.statistics.changes import LEAST_RATIO
+from benchweb.statistics.deciding import LEAST_CHANGE_RATIO
 from benchweb.web.shared.forms import PageForm, text_field
 
 
@@ -40,7 +40,7 @@ class SensitivityChangeForm(PageForm):
             "Smaller changes don't alert. From {least} to {most}. Empty for the default: {usual}, and {suspect} for a "
             "single run to be measured again."
         ).format(
-            least=share_text(LEAST_RATIO),
+            least=share_text(LEAST_CHANGE_RATIO),
             most=share_text(LARGEST_FLOOR_RATIO),
             usual=share_text(usual.floor_ratio),
             suspect=share_text(usual.suspect_floor_ratio),
@@ -65,8 +65,8 @@ class SensitivityChangeForm(PageForm):
             ratio = limit_read(text, RATIO)
         except AlertError:
             raise ValidationError(_("Enter a share of the level with %, such as 5 %.")) from None
-        if not LEAST_RATIO <= ratio <= LARGEST_FLOOR_RATIO:
-            bounds = {"least": share_text(LEAST_RATIO), "most": share_text(LARGEST_FLOOR_RATIO)}
+        if not LEAST_CHANGE_RATIO <= ratio <= LARGEST_FLOOR_RATIO:
+            bounds = {"least": share_text(LEAST_CHANGE_RATIO), "most": share_text(LARGEST_FLOOR_RATIO)}
             raise ValidationError(_("Enter a share from {least} to {most}.").format(**bounds))
         return ratio
 

@@ -14,7 +14,8 @@ from benchweb.catalog import Metric
 from benchweb.charts.sparkline import Sparkline
 from benchweb.charts.sparkline import sparkline as shape_of
 from benchweb.common import formatting
-from benchweb.statistics import LEAST_BEFORE, Deviation
+from benchweb.statistics import Deviation
+from benchweb.statistics.deciding import LEAST_NIGHTS_BEFORE
 
 register = template.Library()
 
@@ -102,7 +103,7 @@ def _deviation(deviation: Deviation | None, metric: Metric, words: "_ChangeWords
     if deviation is None:
         return f'<span class="change change-none">{first}</span>'
     if deviation.is_learning:
-        learning %= {"count": deviation.n_before, "least": LEAST_BEFORE}
+        learning %= {"count": deviation.n_before, "least": LEAST_NIGHTS_BEFORE}
         return f'<span class="change change-none">{learning}</span>'
     is_significant = deviation.is_significant
     if deviation.ratio is not None or not is_significant:

@@ -8,7 +8,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from benchweb.regressions.series_files import SeriesFileError, read_series
-from benchweb.statistics.changes import LEAST_RATIO, LEAST_RUNS, WINDOW, Change, find_changes
+from benchweb.statistics.changes import Change, find_changes
+from benchweb.statistics.deciding import LEAST_CHANGE_RATIO, LEAST_RUNS, WINDOW_RUNS
 
 _MOST_WINDOW = 1000
 
@@ -25,9 +26,14 @@ class Command(BaseCommand):
         parser.add_argument("file", metavar="FILE", help="the file, or - for standard input")
         parser.add_argument("--column", help="the CSV column, by its name or by its number from 1")
         parser.add_argument(
-            "--floor", type=float, default=LEAST_RATIO, help=f"smallest change told, a share (default {LEAST_RATIO})"
+            "--floor",
+            type=float,
+            default=LEAST_CHANGE_RATIO,
+            help=f"smallest change told, a share (default {LEAST_CHANGE_RATIO})",
         )
-        parser.add_argument("--window", type=int, default=WINDOW, help=f"values looked at together (default {WINDOW})")
+        parser.add_argument(
+            "--window", type=int, default=WINDOW_RUNS, help=f"values looked at together (default {WINDOW_RUNS})"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the changes; exit with status 1 and a message for what can't be read."""
