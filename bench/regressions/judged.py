@@ -14,9 +14,9 @@ django.setup()
 from bench.regressions.series import Nights  # noqa: E402  (needs the settings)
 from benchweb.catalog import catalog  # noqa: E402
 from benchweb.regressions.judging import findings, recovery  # noqa: E402
-from benchweb.regressions.judging.findings import Finding  # noqa: E402
+from benchweb.regressions.judging.findings import SeriesFinding  # noqa: E402
 from benchweb.regressions.judging.histories import History, RunValue  # noqa: E402
-from benchweb.regressions.judging.sensitivity import Sensitivity  # noqa: E402
+from benchweb.regressions.judging.sensitivity import SeriesSensitivity  # noqa: E402
 from benchweb.regressions.models import Alert, AlertSeries  # noqa: E402
 from benchweb.statistics.deciding import WINDOW_RUNS  # noqa: E402
 
@@ -37,7 +37,7 @@ class Alarm:
 def history_of(runs: Sequence[RunValue]) -> History:
     """Return the history of a series that is judged after these runs."""
     metric = catalog().tests["tcp_stream"].metrics["throughput_bps"]
-    return History(_SERIES, 1, "tcp_stream", {}, metric, Sensitivity(), list(runs[-WINDOW_RUNS:]))
+    return History(_SERIES, 1, "tcp_stream", {}, metric, SeriesSensitivity(), list(runs[-WINDOW_RUNS:]))
 
 
 @dataclass
@@ -107,7 +107,7 @@ class JudgedSeries:
                 opened.append(part)
         return opened
 
-    def _added(self, finding: Finding, state: str) -> AlertSeries:
+    def _added(self, finding: SeriesFinding, state: str) -> AlertSeries:
         part = AlertSeries(
             alert=Alert(state=state),
             segment_key=findings.segment_key(finding),

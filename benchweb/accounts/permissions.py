@@ -126,7 +126,7 @@ NOBODY = Access(None)
 
 
 @dataclass(frozen=True)
-class Limit:
+class AccessLimit:
     """What a token allows at most: a role, with more than reading only in these environments, if there are any."""
 
     role: Role | None
@@ -155,7 +155,7 @@ def access_of(user: User | AnonymousUser | None) -> Access:
     if user is None or not user.is_active:
         return NOBODY
     access = _access(user, _grants(user))
-    limit: Limit | None = getattr(user, _LIMIT, None)
+    limit: AccessLimit | None = getattr(user, _LIMIT, None)
     return limit.applied(access) if limit else access
 
 
@@ -173,7 +173,7 @@ def forget_grants(user: User) -> None:
 
 def limit_access(user: User, permission: Permission | None, environment_ids: Sequence[int]) -> None:
     """Let a user, as a token brings them, have no more than a permission; changes in these environments, if any."""
-    setattr(user, _LIMIT, Limit(permission.role if permission else None, frozenset(environment_ids)))
+    setattr(user, _LIMIT, AccessLimit(permission.role if permission else None, frozenset(environment_ids)))
 
 
 def with_grants(users: "QuerySet[User]") -> "QuerySet[User]":

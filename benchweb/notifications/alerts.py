@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from benchweb.hosts.models import Host
 from benchweb.labels import Labelled
-from benchweb.notifications.events import Event
+from benchweb.notifications.events import NotificationEvent
 from benchweb.notifications.routing import notify
 from benchweb.regressions.explanations import explanation
 from benchweb.regressions.models import Alert, AlertTransition
@@ -26,7 +26,7 @@ def tell(alert: Alert, transition: AlertTransition, **_kwargs: Any) -> None:
     """Write the messages about a transition; in the installation's language, whoever caused it."""
     hosts = _hosts(alert)
     with translation.override(site_setting("DEFAULT_LANGUAGE")):
-        event = Event(
+        event = NotificationEvent(
             # A transition is told once, and no other is taken for it.
             id=f"alert-{alert.pk}-{transition.pk}",
             thread=f"alert-{alert.pk}",
@@ -69,4 +69,4 @@ def _text(alert: Alert, transition: AlertTransition) -> str:
 
 
 def _is_worse(transition: AlertTransition) -> bool:
-    return transition.action == AlertTransition.Action.WOKEN
+    return transition.action == AlertTransition.AlertAction.WOKEN

@@ -11,7 +11,7 @@ MOST_STORED = 500
 
 
 @dataclass(frozen=True)
-class Answer:
+class ReceiverAnswer:
     """The receiver's own words; `error` is empty when the message was taken, `is_gone` when it wants no more."""
 
     status: int | None = None

@@ -9,17 +9,18 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchweb.catalog.reasons import Reason, reason_fields
-from benchweb.notifications.answers import Answer
+from benchweb.notifications.answers import ReceiverAnswer
 from benchweb.notifications.delivery import outbox
 from benchweb.notifications.delivery.sending import send_by
 from benchweb.notifications.errors import NotificationError
-from benchweb.notifications.events import Event, Severity
+from benchweb.notifications.events import NotificationEvent
 from benchweb.notifications.kinds.email.kind import EMAIL
 from benchweb.notifications.kinds.kind import SETTING_NAMES, ChannelSettings, Receiver
 from benchweb.notifications.kinds.table import CHANNEL_KINDS
 from benchweb.notifications.messages import event_payload, message, message_id
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
 from benchweb.notifications.naming import checked_name
+from benchweb.regressions.models import Alert
 from benchweb.site.secrets import encrypted
 
 _DISABLED_BY_HAND = Reason("channel_disabled_by_hand")
@@ -96,18 +97,18 @@ def channel_test(*, channel: Channel) -> DeliveryAttempt:
     return attempt
 
 
-def mail_test(*, to: str) -> Answer:
+def mail_test(*, to: str) -> ReceiverAnswer:
     """Mail a test message now, and return what the site's mail server said; it takes ten seconds at most."""
     payload = event_payload(_test_event("Test of the mail server", timezone.now()))
     return send_by(EMAIL, message(message_id(), payload), Receiver({"to": [to]}))
 
 
-def _test_event(title: str, at: datetime) -> Event:
-    return Event(
+def _test_event(title: str, at: datetime) -> NotificationEvent:
+    return NotificationEvent(
         id=f"{outbox.TEST_PREFIX}{secrets.token_hex(8)}",
         kind="test",
         transition="test",
-        severity=Severity.INFO,
+        severity=Alert.Severity.INFO,
         title=title,
         text="Somebody tests whether messages of benchweb arrive here. They do.",
         url="/",

@@ -4,24 +4,9 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import models
-from django.utils.translation import gettext_lazy as _
-
-
-class Severity(models.TextChoices):
-    """How bad an event is, the least first."""
-
-    INFO = "info", _("info")
-    WARNING = "warning", _("warning")
-    CRITICAL = "critical", _("critical")
-
-    @property
-    def rank(self) -> int:
-        return list(Severity).index(self)
-
 
 @dataclass(frozen=True)
-class Event:
+class NotificationEvent:
     """Something that rules may send; `id` is the same however often it is told, `url` is absolute or a path."""
 
     id: str

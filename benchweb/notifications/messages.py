@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urljoin
 
-from benchweb.notifications.events import Event, Severity
+from benchweb.notifications.events import NotificationEvent
+from benchweb.regressions.models import Alert
 from benchweb.site.values import site_setting
 
 # Of a digest: the rest is counted.
@@ -17,7 +18,7 @@ MOST_TITLE = 200
 
 
 @dataclass(frozen=True)
-class Line:
+class MessageLine:
     """One event as a mail shows it."""
 
     title: str
@@ -33,7 +34,7 @@ class Message:
     id: str
     payload: dict[str, Any]
     title: str
-    lines: list[Line]
+    lines: list[MessageLine]
     # Events that are counted only.
     left_out: int
     severity: str
@@ -54,7 +55,7 @@ def message_id() -> str:
     return f"msg_{secrets.token_hex(16)}"
 
 
-def event_payload(event: Event) -> dict[str, Any]:
+def event_payload(event: NotificationEvent) -> dict[str, Any]:
     """Return what is stored and posted for one event, as Standard Webhooks shapes it."""
     data = event.document | {"url": absolute(event.url)}
     return {"type": f"alert.{event.transition}", "timestamp": data["at"], "data": data}
@@ -71,7 +72,7 @@ def message(identifier: str, payload: dict[str, Any]) -> Message:
     """Return a stored payload as people read it."""
     data = payload["data"]
     events = data.get("events", [data])
-    severities = [Severity(event["severity"]) for event in events]
+    severities = [Alert.Severity(event["severity"]) for event in events]
     return Message(
         id=identifier,
         payload=payload,
@@ -95,11 +96,11 @@ def one_line(text: str) -> str:
     return " ".join("".join(character if character.isprintable() else " " for character in text).split())
 
 
-def _line(event: dict[str, Any]) -> Line:
-    return Line(one_line(event["title"]), event["text"], event["url"], event["severity"])
+def _line(event: dict[str, Any]) -> MessageLine:
+    return MessageLine(one_line(event["title"]), event["text"], event["url"], event["severity"])
 
 
-def _heading(message: Message, line: Line) -> str:
+def _heading(message: Message, line: MessageLine) -> str:
     # The title of a message of one event is its subject already.
     return line.title if len(message.lines) > 1 else ""
 
@@ -108,5 +109,7 @@ def _digest_title(events: Sequence[dict[str, Any]]) -> str:
     if len(events) == 1:
         return str(events[0]["title"])
     counts = Counter(event["severity"] for event in events)
-    counted = ", ".join(f"{counts[severity]} {severity.value}" for severity in list(Severity)[::-1] if counts[severity])
+    counted = ", ".join(
+        f"{counts[severity]} {severity.value}" for severity in list(Alert.Severity)[::-1] if counts[severity]
+    )
     return f"{len(events)} alerts: {counted}"

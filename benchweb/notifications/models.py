@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy as _
 
 from benchweb.catalog.reasons import ReasonOf
 from benchweb.hosts.models import Archivable, Environment, Host
-from benchweb.notifications.events import Severity
 from benchweb.plans.models import Plan
+from benchweb.regressions.models import Alert
 
 # No message is tried again so long after its first attempt: the last one is a day after it, or a little more.
 PATIENCE = timedelta(hours=30)
@@ -44,7 +44,7 @@ class Rule(Archivable):
     plan = models.ForeignKey(Plan, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     # At least one host of the event has it.
     host_label = models.CharField(max_length=60, blank=True)
-    least_severity = models.CharField(max_length=10, choices=Severity.choices, default=Severity.INFO)
+    least_severity = models.CharField(max_length=10, choices=Alert.Severity.choices, default=Alert.Severity.INFO)
     alert_kinds = ArrayField(models.CharField(max_length=40), default=list, blank=True)
     transitions = ArrayField(models.CharField(max_length=40), default=list, blank=True)
     # Times of day in this zone. With a digest time, what happened is told together then; else each at once.

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.common import celery_client
-from benchweb.notifications.events import Event, Severity
+from benchweb.notifications.events import NotificationEvent
 from benchweb.notifications.messages import event_payload, message_id
 from benchweb.notifications.models import Delivery, MaintenanceWindow, Rule
 from benchweb.notifications.timing import (
@@ -21,6 +21,7 @@ from benchweb.notifications.timing import (
     quiet_reason,
     utc_text,
 )
+from benchweb.regressions.models import Alert
 
 SEND_TASK = "workers.tasks.send_notifications"
 
@@ -35,7 +36,7 @@ class _When:
     digest_due_at: datetime | None = None
 
 
-def notify(event: Event) -> list[Delivery]:
+def notify(event: NotificationEvent) -> list[Delivery]:
     """Write the messages about an event within the caller's transaction; they are sent once it is committed.
 
     The same event told again writes nothing.
@@ -56,8 +57,8 @@ def notify(event: Event) -> list[Delivery]:
     return list(chosen.values())
 
 
-def _wanting(event: Event) -> Iterable[Rule]:
-    least = [severity.value for severity in Severity if severity.rank <= Severity(event.severity).rank]
+def _wanting(event: NotificationEvent) -> Iterable[Rule]:
+    least = [severity.value for severity in Alert.Severity if severity.rank <= Alert.Severity(event.severity).rank]
     return (
         Rule.objects.filter(
             Q(environment=None) | Q(environment=event.environment_id),
@@ -74,7 +75,7 @@ def _wanting(event: Event) -> Iterable[Rule]:
     )
 
 
-def _muting(event: Event, now: datetime) -> MaintenanceWindow | None:
+def _muting(event: NotificationEvent, now: datetime) -> MaintenanceWindow | None:
     concerned = Q(host__in=event.host_ids) | Q(host_label__in=event.labels)
     if event.environment_id is not None:
         concerned |= Q(environment=event.environment_id)
@@ -82,7 +83,7 @@ def _muting(event: Event, now: datetime) -> MaintenanceWindow | None:
     return under_way.filter(concerned).order_by("-ends_at").first()
 
 
-def _delivery(event: Event, rule: Rule, window: MaintenanceWindow | None, now: datetime) -> Delivery:
+def _delivery(event: NotificationEvent, rule: Rule, window: MaintenanceWindow | None, now: datetime) -> Delivery:
     when = _muted(window) if window else _ended(rule, now) if rule.channel.disabled_at else _allowed(rule, now)
     held_until = (when.next_attempt_at or when.digest_due_at) if when.state == Delivery.State.HELD else None
     return Delivery(

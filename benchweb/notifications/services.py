@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 
 from benchweb.hosts.models import Archivable, Environment, Host
 from benchweb.notifications.errors import NotificationError
-from benchweb.notifications.events import Severity
 from benchweb.notifications.models import Channel, MaintenanceWindow, Rule
 from benchweb.notifications.naming import checked_label, checked_name, checked_words
 from benchweb.plans.models import Plan
+from benchweb.regressions.models import Alert
 from benchweb.schedules.errors import TimingError
 from benchweb.schedules.timing.localtime import zone_checked
 
@@ -28,7 +28,7 @@ class RuleValues:
     environment: Environment | None = None
     plan: Plan | None = None
     host_label: str = ""
-    least_severity: str = Severity.INFO
+    least_severity: str = Alert.Severity.INFO
     alert_kinds: Sequence[str] = ()
     transitions: Sequence[str] = ()
     time_zone: str = "UTC"
@@ -86,9 +86,9 @@ def restore(*, row: Rule | MaintenanceWindow) -> bool:
 def _rule_fields(values: RuleValues) -> dict[str, Any]:
     if values.channel.archived_at is not None:
         raise NotificationError("channel", _("The channel is archived: choose another."))
-    if values.least_severity not in Severity:
+    if values.least_severity not in Alert.Severity:
         raise NotificationError(
-            "least_severity", _("A severity is one of {values}.").format(values=", ".join(Severity.values))
+            "least_severity", _("A severity is one of {values}.").format(values=", ".join(Alert.Severity.values))
         )
     if (values.quiet_from is None) != (values.quiet_until is None) or (
         values.quiet_from is not None and values.quiet_from == values.quiet_until

@@ -10,7 +10,7 @@ from django.utils import timezone
 from benchweb.regressions.absence.runs import judge_receipt
 from benchweb.regressions.judging import confirmation, grouping, recovery
 from benchweb.regressions.judging.findings import (
-    Finding,
+    SeriesFinding,
     beyond_chance,
     known_part,
     same_segment,
@@ -66,7 +66,7 @@ def _judge(run: Run) -> None:
             confirmation.confirm(alert, run)
 
 
-def _lasting(run: Run, watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]]) -> list[Finding]:
+def _lasting(run: Run, watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]]) -> list[SeriesFinding]:
     """Return the changes for the worse, of which at most a share is chance over all that the night measured."""
     findings = worsened(watched, known)
     if not findings:
@@ -91,7 +91,7 @@ def _series_of_night(run: Run) -> set[int]:
     return set(Series.objects.filter(watched_series(), pk__in=figures.values("series")).values_list("pk", flat=True))
 
 
-def _new_of(lasting: Sequence[Finding], known: Mapping[int, Sequence[AlertSeries]]) -> list[Finding]:
+def _new_of(lasting: Sequence[SeriesFinding], known: Mapping[int, Sequence[AlertSeries]]) -> list[SeriesFinding]:
     """Write what is known already as it looks now; return the rest."""
     new = []
     for finding in lasting:
@@ -105,7 +105,7 @@ def _new_of(lasting: Sequence[Finding], known: Mapping[int, Sequence[AlertSeries
 
 def _suspects(
     run: Run, watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]], reported: set[int]
-) -> list[Finding]:
+) -> list[SeriesFinding]:
     candidates = (
         suspect_finding(history, run.pk, known.get(history.series_id, ()))
         for history in watched

@@ -17,7 +17,7 @@ from benchweb.regressions.selectors import environments_of_alerts
 from benchweb.regressions.thresholds.judging import describe as describe_breach
 from benchweb.regressions.transitions import AlertError, check_live, record
 
-State, Action = Alert.State, AlertTransition.Action
+State, Action = Alert.State, AlertTransition.AlertAction
 # What is only suspected, or is measured again just now, is judged by rules of its own.
 _FIT = (State.OPEN, State.ACKNOWLEDGED)
 

@@ -72,7 +72,12 @@ class Alert(models.Model):
         WARNING = "warning", _("warning")
         CRITICAL = "critical", _("critical")
 
-    class Verdict(models.TextChoices):
+        @property
+        def rank(self) -> int:
+            """Return how bad it is: 0 for the least."""
+            return list(Alert.Severity).index(self)
+
+    class RerunVerdict(models.TextChoices):
         """What the re-run and its controls showed."""
 
         HOST = "host", _("the host")
@@ -114,7 +119,7 @@ class Alert(models.Model):
     segment_key = models.CharField(max_length=200, unique=True)
     # The re-run with its controls, and what it showed; else why there was none, as a code.
     confirmation = models.ForeignKey(Campaign, null=True, on_delete=models.SET_NULL, related_name="+")
-    verdict = models.CharField(max_length=10, choices=Verdict.choices, blank=True)
+    verdict = models.CharField(max_length=10, choices=RerunVerdict.choices, blank=True)
     unconfirmed_code = models.CharField(max_length=40, blank=True)
     created_at = models.DateTimeField()
     # When people were told of it first; None for a suspect that never came to that.
@@ -206,7 +211,7 @@ class AlertSeries(models.Model):
 class AlertTransition(models.Model):
     """What happened to an alert; never changed. Where both states are the same it was a comment, or the like."""
 
-    class Action(models.TextChoices):
+    class AlertAction(models.TextChoices):
         FOUND = "found", _("found")
         MOVED = "moved", _("moved")
         COMMENTED = "commented", _("commented")
@@ -218,7 +223,7 @@ class AlertTransition(models.Model):
         SPLIT = "split", _("split")
 
     alert = models.ForeignKey(Alert, on_delete=models.CASCADE, related_name="transitions")
-    action = models.CharField(max_length=20, choices=Action.choices, default=Action.MOVED)
+    action = models.CharField(max_length=20, choices=AlertAction.choices, default=AlertAction.MOVED)
     at = models.DateTimeField()
     # None: by itself.
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")

@@ -26,7 +26,7 @@ _SUSPECT_STATES = (Alert.State.SUSPECT, Alert.State.CONFIRMING)
 
 
 @dataclass(frozen=True)
-class AlertLine:
+class AlertMedians:
     """The recent medians of the series that an alert is named by, oldest first, and the level before its change."""
 
     metric: str
@@ -59,7 +59,7 @@ class AlertsNow:
 
     new: Sequence[Alert]
     ongoing: Sequence[Alert]
-    lines: Mapping[int, AlertLine]
+    lines: Mapping[int, AlertMedians]
     # By environment; 0 is that of alerts without one.
     by_environment: Mapping[int, EnvironmentAlerts]
     new_count: int
@@ -148,6 +148,6 @@ def _line_of_outer() -> Subquery:
     return Subquery(parts.values(line=JSONObject(metric="series__metric", before="before", **recent))[:1])
 
 
-def _line(row: dict[str, Any]) -> AlertLine:
+def _line(row: dict[str, Any]) -> AlertMedians:
     ats = [datetime.fromisoformat(at) for at in row["ats"]]
-    return AlertLine(row["metric"], row["before"], ats, row["medians"])
+    return AlertMedians(row["metric"], row["before"], ats, row["medians"])

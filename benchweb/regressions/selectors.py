@@ -57,7 +57,7 @@ class SeriesChanges:
 
 
 @dataclass(frozen=True)
-class Night:
+class NightFindings:
     """What a night gave: its alerts, and what "all quiet" rests on."""
 
     night: date
@@ -134,7 +134,7 @@ def night_environments(environment_id: int | None, team: Team | None) -> set[int
     return {environment_id} if of_team is None else {environment_id} & of_team
 
 
-def night_of_date(night: date, environments: Collection[int] | None = None) -> Night:
+def night_of_date(night: date, environments: Collection[int] | None = None) -> NightFindings:
     """Return what a night gave, in all environments or in these: from noon to noon UTC, named by its end.
 
     What belongs to no environment is told in each: an alert of a host, a slot that came to no run.
@@ -160,7 +160,7 @@ def night_of_date(night: date, environments: Collection[int] | None = None) -> N
     ratios = _present_ratios(ids)
     counts = {"all": Count("pk"), "finished": Count("pk", filter=Q(state=State.FINISHED))}
     of_slots, of_runs = slots.aggregate(**counts), runs.aggregate(**counts)
-    return Night(
+    return NightFindings(
         night=night,
         begun=list(opened.filter(night=night)[:MOST_ALERTS]),
         recovered=list(

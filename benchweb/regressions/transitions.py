@@ -44,7 +44,7 @@ def begin(alert: Alert) -> Alert:
     if alert.state == State.OPEN:
         alert.opened_at = alert.created_at
     alert.save(force_insert=True)
-    record(alert, AlertTransition.Action.FOUND, "", None, "")
+    record(alert, AlertTransition.AlertAction.FOUND, "", None, "")
     return alert
 
 
@@ -66,7 +66,7 @@ def move(
         alert.opened_at = now
     alert.save()
     params = {"taught": teach_noise(alert, now)} if to == State.INVALID else None
-    record(alert, AlertTransition.Action.MOVED, before, by, comment, params=params)
+    record(alert, AlertTransition.AlertAction.MOVED, before, by, comment, params=params)
     return True
 
 
@@ -95,7 +95,7 @@ def assign(*, alert_id: int, assignee: User | None, by: User | None, comment: st
     name = assignee.get_username() if assignee else None
     with change(alert_id, even_ended=True) as alert:
         alert.assignee = assignee
-        record(alert, AlertTransition.Action.ASSIGNED, alert.state, by, comment, params={"assignee": name})
+        record(alert, AlertTransition.AlertAction.ASSIGNED, alert.state, by, comment, params={"assignee": name})
 
 
 def remark(*, alert_id: int, comment: str, by: User | None, ticket_url: str | None = None) -> None:
@@ -109,7 +109,7 @@ def remark(*, alert_id: int, comment: str, by: User | None, ticket_url: str | No
     params = {} if ticket_url is None else {"ticket_url": ticket_url}
     with change(alert_id, even_ended=True) as alert:
         alert.ticket_url = alert.ticket_url if ticket_url is None else ticket_url
-        record(alert, AlertTransition.Action.COMMENTED, alert.state, by, comment, params=params)
+        record(alert, AlertTransition.AlertAction.COMMENTED, alert.state, by, comment, params=params)
 
 
 @contextmanager
@@ -140,7 +140,7 @@ def _moved_by(alert_id: int, to: State, by: User | None, comment: str) -> None:
 
 def record(
     alert: Alert,
-    action: AlertTransition.Action,
+    action: AlertTransition.AlertAction,
     before: str,
     by: User | None,
     comment: str,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from benchweb.common.rows import fetch
 from benchweb.regressions.deciding import VERDICT_LOOK_BACK
-from benchweb.regressions.judging.sensitivity import Sensitivity, sensitivities
+from benchweb.regressions.judging.sensitivity import SeriesSensitivity, sensitivities
 from benchweb.regressions.judging.watched import is_worse, least_difference, watched_metric
 from benchweb.runs.models import Run
 from benchweb.statistics.comparison import Difference, Verdict, difference, verdicts
@@ -38,7 +38,7 @@ _MEDIANS = """
 """
 
 
-class Outcome(StrEnum):
+class GateOutcome(StrEnum):
     """What a gate may go by."""
 
     PASS = "pass"  # noqa: S105  (no password)
@@ -71,7 +71,7 @@ class Compared:
 class RunVerdict:
     """A verdict with what it rests on; `changes` are the measures that are surely different, the worst first."""
 
-    outcome: Outcome
+    outcome: GateOutcome
     changes: list[Compared]
     compared: int
     # The median over what was compared; None where these few repetitions can show nothing.
@@ -125,7 +125,7 @@ def _verdict(measured: Sequence[_Measure], baseline: Sequence[_Measure]) -> RunV
     surely = [change for change in compared if change.verdict == Verdict.DIFFERENT]
     known = sensitivities({change.series_id for change in surely})
     different = [
-        change for change in surely if _is_large(change, known.get(change.series_id, Sensitivity()).floor_ratio)
+        change for change in surely if _is_large(change, known.get(change.series_id, SeriesSensitivity()).floor_ratio)
     ]
     detectable = [
         share
@@ -140,18 +140,18 @@ def _verdict(measured: Sequence[_Measure], baseline: Sequence[_Measure]) -> RunV
     )
 
 
-def _outcome(compared: Sequence[Compared], different: Sequence[Compared]) -> Outcome:
+def _outcome(compared: Sequence[Compared], different: Sequence[Compared]) -> GateOutcome:
     if not compared:
-        return Outcome.NO_DATA
+        return GateOutcome.NO_DATA
     if any(change.is_worse for change in different):
-        return Outcome.REGRESSION
+        return GateOutcome.REGRESSION
     # What may be worse, or can't be told at all, is no pass.
     if any(
         change.verdict == Verdict.TOO_FEW or (change.verdict == Verdict.PERHAPS and change.is_worse)
         for change in compared
     ):
-        return Outcome.INCONCLUSIVE
-    return Outcome.PASS
+        return GateOutcome.INCONCLUSIVE
+    return GateOutcome.PASS
 
 
 def _is_bad(measure: _Measure, difference: Difference) -> bool:

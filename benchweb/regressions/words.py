@@ -75,22 +75,22 @@ def unconfirmed_reason(alert: Alert) -> str:
 def transition_text(row: AlertTransition) -> str:
     """Say what happened to an alert, without who did it and the comment."""
     params = row.params
-    if row.action == AlertTransition.Action.FOUND:
+    if row.action == AlertTransition.AlertAction.FOUND:
         return str(_DETECTED.get(row.to_state, _MOVED[row.to_state]))
-    if row.action == AlertTransition.Action.MOVED:
+    if row.action == AlertTransition.AlertAction.MOVED:
         is_reopened = row.to_state == Alert.State.OPEN and row.from_state not in UNTRIAGED_STATES
         return _("reopened") if is_reopened else str(_MOVED[row.to_state])
-    if row.action == AlertTransition.Action.SNOOZED:
+    if row.action == AlertTransition.AlertAction.SNOOZED:
         return _snoozed(params)
-    if row.action in (AlertTransition.Action.MERGED, AlertTransition.Action.SPLIT):
+    if row.action in (AlertTransition.AlertAction.MERGED, AlertTransition.AlertAction.SPLIT):
         return _moved_series(row.action, params)
     text = ""
-    if row.action == AlertTransition.Action.WOKEN and "severity" in params:
+    if row.action == AlertTransition.AlertAction.WOKEN and "severity" in params:
         text = _("snooze ended: it got worse")
-    elif row.action == AlertTransition.Action.ASSIGNED and "assignee" in params:
+    elif row.action == AlertTransition.AlertAction.ASSIGNED and "assignee" in params:
         name = params["assignee"]
         text = _("assigned to {name}").format(name=name) if name else _("assigned to nobody")
-    elif row.action == AlertTransition.Action.COMMENTED and "ticket_url" in params:
+    elif row.action == AlertTransition.AlertAction.COMMENTED and "ticket_url" in params:
         url = params["ticket_url"]
         text = _("ticket {url}").format(url=url) if url else _("ticket removed")
     return text or row.get_action_display()
@@ -98,7 +98,7 @@ def transition_text(row: AlertTransition) -> str:
 
 def _moved_series(action: str, params: Mapping[str, Any]) -> str:
     has_given = "into" in params
-    if action == AlertTransition.Action.MERGED:
+    if action == AlertTransition.AlertAction.MERGED:
         text = _("merged into alert {number}") if has_given else _("alert {number} merged into this one")
     else:
         text = _("series split off into alert {number}") if has_given else _("split off alert {number}")
@@ -121,7 +121,7 @@ def signed_percent(ratio: float) -> str:
 
 
 def _where(alert: Alert) -> str:
-    if alert.pair is not None and alert.verdict != Alert.Verdict.HOST:
+    if alert.pair is not None and alert.verdict != Alert.RerunVerdict.HOST:
         has_both_directions = alert.params["pairs"] > 1
         return f"{alert.pair.source} ↔ {alert.pair.sink}" if has_both_directions else str(alert.pair)
     if alert.host is not None:

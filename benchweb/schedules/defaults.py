@@ -7,24 +7,24 @@ _LARGEST = 2**31 - 1
 
 
 @dataclass(frozen=True)
-class Limit:
+class NumberLimit:
     """A whole number from `least` to `most`."""
 
     least: int
     most: int
 
 
-MAX_RUNS = Limit(1, _LARGEST)
-DEADLINE_SECONDS = Limit(1, _LARGEST)
+MAX_RUNS = NumberLimit(1, _LARGEST)
+DEADLINE_SECONDS = NumberLimit(1, _LARGEST)
 MAXIMUM_SLIP_SECONDS = 86_400
-RETRIES = Limit(0, 100)
-RETRY_PAUSE = Limit(1, 86_400)
-CONFIRM_RUNS = Limit(1, _LARGEST)
+RETRIES = NumberLimit(0, 100)
+RETRY_PAUSE = NumberLimit(1, 86_400)
+CONFIRM_RUNS = NumberLimit(1, _LARGEST)
 MAXIMUM_BLACKOUTS = 100
 DEFAULT_RETRIES = 2
 DEFAULT_RETRY_PAUSE_SECONDS = 60
 # Of the time that a schedule's own runs took so much may go to measuring suspects again; 0 is none.
-RERUN_PERCENT = Limit(0, 100)
+RERUN_PERCENT = NumberLimit(0, 100)
 DEFAULT_RERUN_PERCENT = 5
 # By the names of the schedule's fields.
 LIMITS = {

@@ -21,7 +21,7 @@ from benchweb.schedules.defaults import (
 from benchweb.schedules.errors import ScheduleError
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.timing.rules import cron_typed, rule_from, seed_of, window_text
-from benchweb.schedules.timing.times import Rule
+from benchweb.schedules.timing.times import TimingRule
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +80,7 @@ def checked(definition: Definition, now: datetime, before: Definition | None = N
     return _schedule(definition, target, _rule(definition, target, now, is_stored=is_stored))
 
 
-def rule_of_definition(definition: Definition, now: datetime) -> Rule:
+def rule_of_definition(definition: Definition, now: datetime) -> TimingRule:
     """Return the rule alone, for a preview of times before the rest is right; raise TimingError."""
     return _rule(definition, dict(definition.target), now)
 
@@ -128,7 +128,7 @@ def _timing_of(definition: Definition) -> tuple[str, str]:
     return definition.cron, definition.timezone
 
 
-def _rule(definition: Definition, target: Mapping[str, Any], now: datetime, *, is_stored: bool = False) -> Rule:
+def _rule(definition: Definition, target: Mapping[str, Any], now: datetime, *, is_stored: bool = False) -> TimingRule:
     cron = definition.cron.strip() if is_stored else cron_typed(definition.cron, definition.timezone)
     return rule_from(
         cron=cron,
@@ -145,7 +145,7 @@ def _rule(definition: Definition, target: Mapping[str, Any], now: datetime, *, i
     )
 
 
-def _schedule(definition: Definition, target: dict[str, Any], rule: Rule) -> Schedule:
+def _schedule(definition: Definition, target: dict[str, Any], rule: TimingRule) -> Schedule:
     return Schedule(
         name=stored_name(definition.name),
         plan=definition.plan,

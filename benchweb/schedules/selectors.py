@@ -15,7 +15,7 @@ from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, State
 from benchweb.schedules.models import SKIPPED, Schedule, Slot
 from benchweb.schedules.targets import environments_of_target
 from benchweb.schedules.timing.rules import rule_of
-from benchweb.schedules.timing.times import Rule, occurrences
+from benchweb.schedules.timing.times import TimingRule, occurrences
 
 # The success rate is that of so many days.
 RATE_DAYS = 30
@@ -38,9 +38,9 @@ class SuccessRate:
         return self.finished / self.total if self.total else None
 
 
-def next_slots(what: Schedule | Rule, n: int = 10, after: datetime | None = None) -> list[datetime]:
+def next_slots(what: Schedule | TimingRule, n: int = 10, after: datetime | None = None) -> list[datetime]:
     """Return the next times, in UTC; fewer when the schedule ends or is paused, at most as `max_runs` allows."""
-    if isinstance(what, Rule):
+    if isinstance(what, TimingRule):
         return list(islice(occurrences(what, after or database_now()), n))
     return list(islice(_times(what, after), n))
 

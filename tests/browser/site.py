@@ -24,7 +24,7 @@ from benchweb.plans.models import Plan
 from benchweb.regressions.baselines import baseline_pin
 from benchweb.regressions.models import Alert
 from benchweb.regressions.thresholds.rules import ThresholdValues, threshold_archive, threshold_create
-from benchweb.regressions.thresholds.sensitivities import Scope, sensitivity_create
+from benchweb.regressions.thresholds.sensitivities import SensitivityScope, sensitivity_create
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs.models import Run, State
 from benchweb.schedules.models import Schedule, Slot
@@ -270,8 +270,10 @@ def _limits(run: Run) -> list[Address]:
     values = ThresholdValues("slow", "udp_stream", "throughput_bps", "below", 5e9, plan=run.plan_version.plan)
     threshold, old = threshold_create(values, by=None), threshold_create(replace(values, name="old"), by=None)
     threshold_archive(threshold=old, by=None)
-    sensitivity = sensitivity_create(Scope(plan=run.plan_version.plan), floor_ratio=0.05, noise_times=None)
-    sensitivity_create(Scope(environment=run.pair.environment, kind="ping"), floor_ratio=None, noise_times=6.0)
+    sensitivity = sensitivity_create(SensitivityScope(plan=run.plan_version.plan), floor_ratio=0.05, noise_times=None)
+    sensitivity_create(
+        SensitivityScope(environment=run.pair.environment, kind="ping"), floor_ratio=None, noise_times=6.0
+    )
     return [
         Address("sensitivities", "/sensitivities"),
         Address("sensitivities", "/sensitivities?archived=1"),

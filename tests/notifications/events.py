@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from benchweb.notifications.events import Event
+from benchweb.notifications.events import NotificationEvent
 from benchweb.notifications.models import Delivery
 
 _numbers = count(1)
 
 
-def make_event(**fields: Any) -> Event:
+def make_event(**fields: Any) -> NotificationEvent:
     """Make an event that no other test tells."""
     values: dict[str, Any] = {
         "id": f"alert-{next(_numbers)}",
@@ -25,7 +25,7 @@ def make_event(**fields: Any) -> Event:
         "url": "/alerts/7",
         "at": datetime(2026, 11, 26, 2, 0, tzinfo=UTC),
     }
-    return Event(**values | fields)
+    return NotificationEvent(**values | fields)
 
 
 def let_pass(**duration: float) -> None:

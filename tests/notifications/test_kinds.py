@@ -10,7 +10,7 @@ import urllib3
 from django.test import Client
 
 from benchweb.notifications import kinds
-from benchweb.notifications.answers import Answer
+from benchweb.notifications.answers import ReceiverAnswer
 from benchweb.notifications.delivery import outbox
 from benchweb.notifications.errors import NotificationError
 from benchweb.notifications.kinds.kind import ChannelField, ChannelKind, ChannelSettings
@@ -34,11 +34,11 @@ def check(settings: ChannelSettings, _is_new: bool) -> dict[str, Any]:
     return {"url": settings.url}
 
 
-def sender(message: Message, receiver: MessageReceiver) -> Callable[[], Answer]:
-    def send() -> Answer:
+def sender(message: Message, receiver: MessageReceiver) -> Callable[[], ReceiverAnswer]:
+    def send() -> ReceiverAnswer:
         body = json.dumps({"page": message.title, "by": receiver.secret})
         response = urllib3.PoolManager().request("POST", receiver.config["url"], body=body, retries=False)
-        return Answer(response.status, response.data.decode())
+        return ReceiverAnswer(response.status, response.data.decode())
 
     return send
 

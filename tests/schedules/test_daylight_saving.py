@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from benchweb.schedules.timing.times import Rule, occurrences
+from benchweb.schedules.timing.times import TimingRule, occurrences
 
 ZONES = ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Shanghai"]
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
@@ -31,7 +31,7 @@ def clock(zone: str) -> list[tuple[datetime, datetime]]:
 
 @cache
 def found(cron: str, zone: str) -> list[datetime]:
-    rule = Rule(starts_at=FIRST, cron=cron, timezone=zone)
+    rule = TimingRule(starts_at=FIRST, cron=cron, timezone=zone)
     return list(takewhile(lambda at: at <= LAST, occurrences(rule, FIRST - timedelta(seconds=1))))
 
 
@@ -108,7 +108,7 @@ def test_the_days_of_change_are_as_the_documentation_has_them_by_hand(
 @pytest.mark.parametrize("zone", ZONES)
 def test_an_interval_knows_no_daylight_saving(zone: str) -> None:
     start = datetime(2026, 1, 1, 0, 7, tzinfo=UTC)
-    rule = Rule(starts_at=start, every_seconds=6 * 3600, timezone=zone)
+    rule = TimingRule(starts_at=start, every_seconds=6 * 3600, timezone=zone)
     slots = list(takewhile(lambda at: at <= LAST, occurrences(rule, FIRST)))
     assert slots == [start + number * timedelta(hours=6) for number in range(len(slots))]
     assert len(slots) == 729 * 4
@@ -118,7 +118,7 @@ def test_an_interval_knows_no_daylight_saving(zone: str) -> None:
 @pytest.mark.parametrize("cron", ["30 2 * * *", "*/15 * * * *", "30 */2 * * *", "*/15 1,2 * * *"])
 def test_where_one_begins_to_look_changes_nothing(zone: str, cron: str) -> None:
     slots = found(cron, zone)
-    rule = Rule(starts_at=FIRST, cron=cron, timezone=zone)
+    rule = TimingRule(starts_at=FIRST, cron=cron, timezone=zone)
     for change in TRANSITIONS:
         for minutes in range(-120, 121, 10):
             after = change + timedelta(minutes=minutes)

@@ -11,7 +11,7 @@ from benchweb.schedules.errors import TimingError
 from benchweb.schedules.timing.durations import duration_seconds
 from benchweb.schedules.timing.openings import DailySpan
 from benchweb.schedules.timing.rules import never_fires, rule_from
-from benchweb.schedules.timing.times import Rule, closes_at, occurrences, spread_start
+from benchweb.schedules.timing.times import TimingRule, closes_at, occurrences, spread_start
 
 START = datetime(2026, 3, 1, 0, 0, tzinfo=UTC)
 BEFORE = START - timedelta(days=1)
@@ -22,29 +22,29 @@ def utc(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
-def first(rule: Rule, count: int, after: datetime = BEFORE) -> list[str]:
+def first(rule: TimingRule, count: int, after: datetime = BEFORE) -> list[str]:
     return [f"{at:%m-%d %H:%M}" for at in islice(occurrences(rule, after), count)]
 
 
 def test_an_interval_is_locked_to_its_start_whenever_one_looks() -> None:
-    rule = Rule(starts_at=utc("2026-03-01T00:07"), every_seconds=6 * HOUR)
+    rule = TimingRule(starts_at=utc("2026-03-01T00:07"), every_seconds=6 * HOUR)
     assert first(rule, 3) == ["03-01 00:07", "03-01 06:07", "03-01 12:07"]
     assert first(rule, 2, after=utc("2026-03-10T06:06")) == ["03-10 06:07", "03-10 12:07"]
     assert first(rule, 1, after=utc("2026-03-10T06:07")) == ["03-10 12:07"]
 
 
 def test_the_end_is_the_last_time_that_may_be() -> None:
-    rule = Rule(starts_at=START, every_seconds=HOUR, ends_at=START + timedelta(hours=2))
+    rule = TimingRule(starts_at=START, every_seconds=HOUR, ends_at=START + timedelta(hours=2))
     assert first(rule, 9) == ["03-01 00:00", "03-01 01:00", "03-01 02:00"]
 
 
 def test_a_cron_begins_at_its_start_and_not_before() -> None:
-    rule = Rule(starts_at=utc("2026-03-05T02:00"), cron="0 2 * * *")
+    rule = TimingRule(starts_at=utc("2026-03-05T02:00"), cron="0 2 * * *")
     assert first(rule, 2) == ["03-05 02:00", "03-06 02:00"]
 
 
 def test_a_window_lets_only_times_inside_it_pass_and_its_end_is_outside() -> None:
-    rule = Rule(starts_at=START, every_seconds=HOUR, window=rule_window("02:00", "05:00"))
+    rule = TimingRule(starts_at=START, every_seconds=HOUR, window=rule_window("02:00", "05:00"))
     assert first(rule, 4) == ["03-01 02:00", "03-01 03:00", "03-01 04:00", "03-02 02:00"]
 
 
@@ -53,14 +53,16 @@ def rule_window(begins: str, ends: str) -> DailySpan | None:
 
 
 def test_a_window_over_midnight_in_its_own_zone() -> None:
-    rule = Rule(starts_at=START, every_seconds=HOUR, timezone="Asia/Shanghai", window=rule_window("23:00", "01:30"))
+    rule = TimingRule(
+        starts_at=START, every_seconds=HOUR, timezone="Asia/Shanghai", window=rule_window("23:00", "01:30")
+    )
     assert first(rule, 4) == ["03-01 15:00", "03-01 16:00", "03-01 17:00", "03-02 15:00"]
     assert closes_at(rule, utc("2026-03-01T15:00")) == utc("2026-03-01T17:30")
 
 
 def test_a_window_is_as_long_as_the_night_of_change_leaves_it() -> None:
     zone, window = "Europe/Berlin", rule_window("02:00", "06:00")
-    rule = Rule(starts_at=START, every_seconds=HOUR // 2, timezone=zone, window=window)
+    rule = TimingRule(starts_at=START, every_seconds=HOUR // 2, timezone=zone, window=window)
     spring = list(islice(occurrences(rule, utc("2026-03-28T22:00")), 6))
     assert (spring[0], spring[-1]) == (utc("2026-03-29T01:00"), utc("2026-03-29T03:30"))
     autumn = list(islice(occurrences(rule, utc("2026-10-24T22:00")), 10))
@@ -93,15 +95,15 @@ def test_what_starts_must_be_done_by_the_window_s_end_or_the_next_blackout() -> 
     )
     assert closes_at(rule, utc("2026-03-01T02:00")) == utc("2026-03-01T06:00")
     assert closes_at(rule, utc("2026-03-02T02:00")) == utc("2026-03-02T04:00")
-    assert closes_at(Rule(starts_at=START, cron="0 2 * * *"), utc("2026-03-01T02:00")) is None
+    assert closes_at(TimingRule(starts_at=START, cron="0 2 * * *"), utc("2026-03-01T02:00")) is None
 
 
 def test_a_cron_is_kept_to_the_second_unless_slip_is_allowed() -> None:
-    exact = Rule(starts_at=START, cron="0 2 * * *", seed="a")
+    exact = TimingRule(starts_at=START, cron="0 2 * * *", seed="a")
     assert first(exact, 2) == ["03-01 02:00", "03-02 02:00"]
     slips = set()
     for seed in range(50):
-        rule = Rule(starts_at=START, cron="0 2 * * *", slip_seconds=1800, seed=str(seed))
+        rule = TimingRule(starts_at=START, cron="0 2 * * *", slip_seconds=1800, seed=str(seed))
         one, two = islice(occurrences(rule, BEFORE), 2)
         assert two - one == timedelta(days=1)
         assert timedelta(seconds=120) <= one - utc("2026-03-01T02:00") <= timedelta(seconds=1800)
@@ -110,18 +112,18 @@ def test_a_cron_is_kept_to_the_second_unless_slip_is_allowed() -> None:
 
 
 def test_slip_never_reaches_the_next_slot_nor_leaves_the_window() -> None:
-    close = Rule(starts_at=START, every_seconds=60, slip_seconds=HOUR, seed="a")
+    close = TimingRule(starts_at=START, every_seconds=60, slip_seconds=HOUR, seed="a")
     times = list(islice(occurrences(close, BEFORE), 100))
     assert all(later - earlier == timedelta(seconds=60) for earlier, later in pairwise(times))
     assert START <= times[0] <= START + timedelta(seconds=30)
-    narrow = Rule(
+    narrow = TimingRule(
         starts_at=START, cron="50 2 * * *", slip_seconds=HOUR * 20, seed="a", window=rule_window("02:00", "03:00")
     )
     assert first(narrow, 2) == ["03-01 02:50", "03-02 02:50"]
 
 
 def test_slipped_times_are_the_same_whenever_one_looks() -> None:
-    rule = Rule(starts_at=START, cron="0 * * * *", slip_seconds=1200, seed="a")
+    rule = TimingRule(starts_at=START, cron="0 * * * *", slip_seconds=1200, seed="a")
     times = list(islice(occurrences(rule, BEFORE), 20))
     for earlier, later in pairwise(times):
         assert next(occurrences(rule, earlier)) == later
@@ -228,7 +230,7 @@ def test_a_rule_that_never_fires_ends_at_once_and_names_what_stops_it(field: str
 
 
 def test_a_rare_day_is_found_however_far_it_lies() -> None:
-    rule = Rule(starts_at=START, cron="0 2 29 2 *", timezone="Europe/Berlin")
+    rule = TimingRule(starts_at=START, cron="0 2 29 2 *", timezone="Europe/Berlin")
     assert [str(at) for at in islice(occurrences(rule, BEFORE), 2)] == [
         "2028-02-29 01:00:00+00:00",
         "2032-02-29 01:00:00+00:00",

@@ -9,7 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from benchweb.accounts.roles.grants import team_create
 from benchweb.regressions.baselines import baseline_pin
-from benchweb.regressions.thresholds.sensitivities import Scope, sensitivity_create
+from benchweb.regressions.thresholds.sensitivities import SensitivityScope, sensitivity_create
 from benchweb.runs.models import Run
 from benchweb.schedules.models import Slot
 from tests.factories import (
@@ -82,7 +82,7 @@ def url_of(name: str) -> str:
         rows["threshold"] = make_threshold(pair=pair).pk
     if name.startswith("sensitivity"):
         rows["sensitivity"] = sensitivity_create(
-            Scope(environment=pair.environment), floor_ratio=0.1, noise_times=None
+            SensitivityScope(environment=pair.environment), floor_ratio=0.1, noise_times=None
         ).pk
     if name.startswith("baseline"):
         Run.objects.filter(pk=run.pk).update(state="finished")

@@ -16,7 +16,7 @@ from workers.engine_client import EngineClient, EngineError, EngineRefused
 from workers.engine_client.messages import PathLook, PathPassage
 from workers.engines.connections import let_database_go
 from workers.engines.ends import client_of, paths_of
-from workers.engines.paths import Path
+from workers.engines.paths import EnginePath
 
 Answer = TypeVar("Answer")
 _log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ def _outcome(pair: Pair) -> PathOutcome:
         return PathOutcome(Pair.Path.UNCHECKED, reason)
 
 
-def _checked_paths(pair: Pair, source: EngineClient, sink: EngineClient, paths: list[Path]) -> PathOutcome:
+def _checked_paths(pair: Pair, source: EngineClient, sink: EngineClient, paths: list[EnginePath]) -> PathOutcome:
     """Look at every path; tell of the first that carries both protocols, else of the first, which a run tries first."""
     looks = [_look(pair, source, sink, path) for path in paths]
     chosen = next((look for look in looks if look.is_whole), looks[0])
@@ -68,7 +68,7 @@ def _checked_paths(pair: Pair, source: EngineClient, sink: EngineClient, paths: 
 
 @dataclass(frozen=True)
 class _Look:
-    path: Path
+    path: EnginePath
     data_port: int
     seen: PathLook
     udp_arrived: int
@@ -78,7 +78,7 @@ class _Look:
         return self.seen.tcp.passes and self.seen.udp.passes
 
 
-def _look(pair: Pair, source: EngineClient, sink: EngineClient, path: Path) -> _Look:
+def _look(pair: Pair, source: EngineClient, sink: EngineClient, path: EnginePath) -> _Look:
     cookie = secrets.token_hex(32)
     opened = _of_new_engine(sink, lambda: sink.open_path(cookie))
     known = pair.sink.data_port

@@ -11,7 +11,7 @@ from workers.engine_client.errors import (
     EngineUndisclosed,
     EngineUnreachable,
 )
-from workers.engine_client.messages import About, Event, HostLoad, SessionSpec
+from workers.engine_client.messages import About, EngineEvent, HostLoad, SessionSpec
 
 __all__ = [
     "About",
@@ -22,7 +22,7 @@ __all__ = [
     "EngineRefused",
     "EngineUndisclosed",
     "EngineUnreachable",
-    "Event",
+    "EngineEvent",
     "HostLoad",
     "PresentedCertificate",
     "SessionSpec",

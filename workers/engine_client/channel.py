@@ -28,7 +28,7 @@ class Trust:
         return _FINGERPRINT.fullmatch(self.fingerprint) is not None
 
 
-class Channel:
+class EngineChannel:
     """A pool of connections, each held to the certificate before anything is sent, and the headers of the token."""
 
     def __init__(self, trust: Trust, address: str, port: int, pool: EnginePool | None = None) -> None:
@@ -47,10 +47,10 @@ class Channel:
         authorization = {"Authorization": f"Bearer {trust.token}"} if trust.token else {}
         self.headers = {**authorization, "Content-Type": "application/json"}
 
-    def renewed(self, trust: Trust) -> "Channel":
+    def renewed(self, trust: Trust) -> "EngineChannel":
         """Return a channel of another trust; connections to the same certificate are kept."""
         pool = self.pool if trust.fingerprint == self.trust.fingerprint else None
-        return Channel(trust, self._address, self._port, pool)
+        return EngineChannel(trust, self._address, self._port, pool)
 
 
 def certificate_name(fingerprint: str) -> str:

@@ -14,10 +14,10 @@ from urllib3.exceptions import TimeoutError as Timeout
 from benchweb.catalog.reasons import Reason, reason_of_error
 from workers.engine_client.answers import body_of, decoded, document_of, garbage, lines_of, refusal
 from workers.engine_client.certificates import CONNECT_SECONDS, other_certificate
-from workers.engine_client.channel import Channel, Trust
+from workers.engine_client.channel import EngineChannel, Trust
 from workers.engine_client.errors import EngineDown, EngineGarbage, EngineRefused, EngineUnreachable
 from workers.engine_client.faults import cause, engine_called, engine_name, unreachable, unusable
-from workers.engine_client.messages import About, Event, HostLoad, PathLook, PathOpened, SessionSpec
+from workers.engine_client.messages import About, EngineEvent, HostLoad, PathLook, PathOpened, SessionSpec
 from workers.engine_client.proof import is_proven, new_nonce
 
 # For a whole answer, from its first byte to its last.
@@ -60,7 +60,7 @@ class EngineClient:
         if not trust.is_pinned:
             raise EngineRefused(Reason("engine_not_pinned", engine=self.name), code="fingerprint")
         try:
-            self._channels = [Channel(trust, self.address, port)]
+            self._channels = [EngineChannel(trust, self.address, port)]
         except ValueError as error:
             raise unusable(self.name, error) from error
         self._read_trust = read_trust
@@ -154,7 +154,7 @@ class EngineClient:
             raise garbage(self.name, Reason("answer_session_no_object"))
         return document
 
-    def events(self, session: str, after: int = 0, heard: Callable[[], None] | None = None) -> Iterator[Event]:
+    def events(self, session: str, after: int = 0, heard: Callable[[], None] | None = None) -> Iterator[EngineEvent]:
         """Return the session's events from `after` on, until the final one; raises EngineUnreachable when cut off.
 
         `heard` is called with each sign of life, which comes once a second.
@@ -176,13 +176,15 @@ class EngineClient:
                 response.close()
             response.release_conn()
 
-    def _parsed_events(self, response: urllib3.BaseHTTPResponse, heard: Callable[[], None] | None) -> Iterator[Event]:
+    def _parsed_events(
+        self, response: urllib3.BaseHTTPResponse, heard: Callable[[], None] | None
+    ) -> Iterator[EngineEvent]:
         for line in lines_of(self.name, response):
             if heard is not None:
                 heard()
             if not line.strip():
                 continue
-            event = Event.parsed(decoded(self.name, line))
+            event = EngineEvent.parsed(decoded(self.name, line))
             yield event
             if event.is_final:
                 return
@@ -218,7 +220,7 @@ class EngineClient:
             response = self._sent(method, path, self._channels[-1], seconds=seconds, body=body)
         return response
 
-    def _is_renewed(self, refused: Channel) -> bool:
+    def _is_renewed(self, refused: EngineChannel) -> bool:
         """Read what is stored again, and tell whether it is another trust than the one refused."""
         stored = self._read_trust() if self._read_trust is not None else None
         if stored is not None and stored.is_pinned and stored != self._channels[-1].trust:
@@ -226,7 +228,9 @@ class EngineClient:
             self._channels.append(refused.renewed(stored))
         return self._channels[-1].trust != refused.trust
 
-    def _sent(self, method: str, path: str, channel: Channel, *, seconds: float, body: Any) -> urllib3.BaseHTTPResponse:
+    def _sent(
+        self, method: str, path: str, channel: EngineChannel, *, seconds: float, body: Any
+    ) -> urllib3.BaseHTTPResponse:
         try:
             return channel.pool.request(
                 method,

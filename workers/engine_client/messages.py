@@ -198,7 +198,7 @@ def _way(document: Any) -> tuple[int, bool] | None:
 
 
 @dataclass(frozen=True)
-class Event:
+class EngineEvent:
     """One event of a session; `body` holds what is particular to its type."""
 
     id: int
@@ -210,7 +210,7 @@ class Event:
         return self.type in FINAL_EVENTS
 
     @classmethod
-    def parsed(cls, document: Any) -> "Event":
+    def parsed(cls, document: Any) -> "EngineEvent":
         """Check one line of the event stream; raise EngineGarbage."""
         if not isinstance(document, dict) or type(document.get("id")) is not int or document["id"] < 0:
             raise EngineGarbage(Reason("answer_event_without_id"))

@@ -12,7 +12,7 @@ from benchweb.runs.queueing.claims import Claimed
 from workers.engine_client import About, EngineClient, EngineRefused, EngineUnreachable
 from workers.engines.connections import let_database_go, shared_client
 from workers.engines.discretion import discreet
-from workers.engines.paths import Path, Paths, paths_between
+from workers.engines.paths import EnginePath, Paths, paths_between
 from workers.engines.resolution import data_addresses
 
 
@@ -45,7 +45,7 @@ def ends_of(claimed: Claimed, stack: ExitStack) -> Ends:
     run, stored = claimed.run, claimed.run.addresses or {}
     source, sink = run.pair.source, run.pair.sink
     clients = [client_of(end, stack, _stored(stored, side, "control")) for end, side in _sides(source, sink)]
-    paths = [Path(_stored(stored, "source", "data"), _stored(stored, "sink", "data"))]
+    paths = [EnginePath(_stored(stored, "source", "data"), _stored(stored, "sink", "data"))]
     if not paths[0].sink:
         paths = paths_of(source, sink, *clients)
     ends = Ends(
@@ -128,7 +128,9 @@ def client_of(endpoint: Endpoint, stack: ExitStack, address: str = "") -> Engine
         raise
 
 
-def paths_of(source: Endpoint, sink: Endpoint, source_client: EngineClient, sink_client: EngineClient) -> list[Path]:
+def paths_of(
+    source: Endpoint, sink: Endpoint, source_client: EngineClient, sink_client: EngineClient
+) -> list[EnginePath]:
     """Return the paths of a pair's test traffic, the likeliest first; raise EngineError where there is none."""
     return paths_between(
         source=data_addresses(source, source_client.address),

@@ -12,7 +12,7 @@ _MOST_PATHS = 4
 
 
 @dataclass(frozen=True)
-class Path:
+class EnginePath:
     """Where data connections go: to `sink`, from `source` where the source is bound to an address, else empty."""
 
     source: str
@@ -25,11 +25,11 @@ class Path:
 class Paths:
     """The paths of a run: the first that carries a trial is kept to its end."""
 
-    def __init__(self, paths: Sequence[Path]) -> None:
+    def __init__(self, paths: Sequence[EnginePath]) -> None:
         self._paths = list(paths)
         # Called whenever another path was taken.
         self.on_change: Callable[[], None] = lambda: None
-        self.failed: list[Path] = []
+        self.failed: list[EnginePath] = []
         self.current = self._paths[0]
 
     def advance(self) -> bool:
@@ -46,13 +46,15 @@ class Paths:
         self._paths = [self.current]
         self.failed.clear()
 
-    def _take(self, path: Path) -> None:
+    def _take(self, path: EnginePath) -> None:
         if path != self.current:
             self.current = path
             self.on_change()
 
 
-def paths_between(*, source: Sequence[str], sink: Sequence[str], is_bound: bool, names: tuple[str, str]) -> list[Path]:
+def paths_between(
+    *, source: Sequence[str], sink: Sequence[str], is_bound: bool, names: tuple[str, str]
+) -> list[EnginePath]:
     """Return the paths from a source's addresses to a sink's, the likeliest first; raise EngineRefused for none.
 
     A source that isn't bound sends from what its kernel chooses: its addresses only tell which families it has.
@@ -60,9 +62,11 @@ def paths_between(*, source: Sequence[str], sink: Sequence[str], is_bound: bool,
     families = {is_ipv6(address) for address in source}
     same = [address for address in interleaved(sink) if is_ipv6(address) in families]
     if is_bound:
-        paths = [Path(next(address for address in source if is_ipv6(address) == is_ipv6(to)), to) for to in same]
+        paths = [EnginePath(next(address for address in source if is_ipv6(address) == is_ipv6(to)), to) for to in same]
     else:
-        paths = [Path("", to) for to in [*same, *(address for address in interleaved(sink) if address not in same)]]
+        paths = [
+            EnginePath("", to) for to in [*same, *(address for address in interleaved(sink) if address not in same)]
+        ]
     if not paths:
         addresses = {"source": ", ".join(source), "sink": ", ".join(sink)}
         endpoints = dict(zip(("source_endpoint", "sink_endpoint"), names, strict=True))

@@ -10,7 +10,7 @@ from django.utils import timezone
 from benchweb.catalog.engine_reasons import engine_reason
 from benchweb.catalog.reasons import Reason
 from workers.engine_client import EngineClient, EngineError, EngineUnreachable
-from workers.engine_client.messages import Event
+from workers.engine_client.messages import EngineEvent
 
 # As the engine says of the sessions that it finds on its disk when it starts (engine/crates/agent, serve/store.rs).
 _RESTARTED = "the engine was restarted while this session ran"
@@ -19,7 +19,9 @@ RESTART_SECONDS = 5.0
 _PAUSE_SECONDS = 0.5
 
 
-def naming_the_end(final: Event, *, source: EngineClient, sink: EngineClient, session: str, since: timedelta) -> Event:
+def naming_the_end(
+    final: EngineEvent, *, source: EngineClient, sink: EngineClient, session: str, since: timedelta
+) -> EngineEvent:
     """Return a source's final event with the engine named that was lost; the trial began so long ago."""
     if final.type != "failure":
         return final
@@ -33,7 +35,7 @@ def naming_the_end(final: Event, *, source: EngineClient, sink: EngineClient, se
     )
 
 
-def _with_reason(final: Event, reason: str) -> Event:
+def _with_reason(final: EngineEvent, reason: str) -> EngineEvent:
     return replace(final, body={**final.body, "reason": reason})
 
 

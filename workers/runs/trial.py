@@ -18,10 +18,10 @@ from benchweb.runs import live
 from benchweb.runs.execution import trial_end
 from benchweb.runs.models import State, Trial
 from workers.engine_client import EngineGarbage, EngineRefused, EngineUnreachable
-from workers.engine_client.messages import LEASE_SECONDS, Event, SessionSpec
+from workers.engine_client.messages import LEASE_SECONDS, EngineEvent, SessionSpec
 from workers.engines.connections import let_database_go
 from workers.engines.ends import Ends, refuse_other_address
-from workers.engines.paths import Path
+from workers.engines.paths import EnginePath
 from workers.runs.leases import Lease
 from workers.runs.lost_peer import naming_the_end
 from workers.runs.overtime import Overtime
@@ -81,7 +81,7 @@ def run_trial(*, trial: Trial, ends: Ends, lease: Lease) -> None:
         let_database_go()
 
 
-def _conducted(trial: Trial, ends: Ends, lease: Lease) -> Event:
+def _conducted(trial: Trial, ends: Ends, lease: Lease) -> EngineEvent:
     """Conduct the trial to its final event, on the next path where the sink's data port can't be reached by one."""
     while True:
         _create(trial, ends, lease)
@@ -100,7 +100,7 @@ def _conducted(trial: Trial, ends: Ends, lease: Lease) -> Event:
         acknowledge(trial, ends)
 
 
-def _naming(final: Event, trial: Trial, ends: Ends) -> Event:
+def _naming(final: EngineEvent, trial: Trial, ends: Ends) -> EngineEvent:
     """Return the final event with the engine named that was lost or restarted."""
     if final.type != "failure" or is_of_one_host(trial):
         return final
@@ -110,12 +110,12 @@ def _naming(final: Event, trial: Trial, ends: Ends) -> Event:
     return naming_the_end(final, source=ends.source, sink=ends.sink, session=f"{trial.session}-sink", since=since)
 
 
-def _is_without_way(final: Event) -> bool:
+def _is_without_way(final: EngineEvent) -> bool:
     is_unreachable = final.type == "failure" and final.body.get("code") == "unreachable"
     return is_unreachable and not final.body.get("partial")
 
 
-def _telling_all(final: Event, tried: Sequence[Path]) -> Event:
+def _telling_all(final: EngineEvent, tried: Sequence[EnginePath]) -> EngineEvent:
     if len(tried) < 2:
         return final
     reason = Reason("tried_in_turn", reason=final.reason, paths=", ".join(map(str, tried)))
@@ -159,10 +159,10 @@ def _once_free(create: Callable[[], dict[str, Any]], lease: Lease) -> dict[str, 
         lease.pause(_BUSY_PAUSE_SECONDS)
 
 
-def _followed(trial: Trial, ends: Ends, lease: Lease) -> Event:
+def _followed(trial: Trial, ends: Ends, lease: Lease) -> EngineEvent:
     """Follow the source's events to the final one, over broken connections; intervals go out live on the way."""
     last_id = 0
-    final: Event | None = None
+    final: EngineEvent | None = None
     renewal = Renewal(trial, ends)
     limit, overtime = _TimeLimit(trial, ends.source.name), Overtime(trial)
 
@@ -192,7 +192,7 @@ def _followed(trial: Trial, ends: Ends, lease: Lease) -> Event:
     return final
 
 
-def _announce(trial: Trial, event: Event) -> None:
+def _announce(trial: Trial, event: EngineEvent) -> None:
     if event.type != "interval":
         return
     # Figures of each flow are for the result: with three hundred flows they are most of what there is.
@@ -217,7 +217,7 @@ def _beside(trial: Trial, ends: Ends, lease: Lease) -> dict[str, Any]:
     return {"sources": lease.seat.sources, SINK_STARTED_AT: sink_started_at(trial, ends)}
 
 
-def _take_in(trial: Trial, lease: Lease, final: Event, beside: dict[str, Any]) -> None:
+def _take_in(trial: Trial, lease: Lease, final: EngineEvent, beside: dict[str, Any]) -> None:
     if final.type == "result":
         try:
             result = parsed_result(trial.kind, final.body.get("result"))
@@ -231,7 +231,7 @@ def _take_in(trial: Trial, lease: Lease, final: Event, beside: dict[str, Any]) -
         trial_end(trial=trial, owner=lease.owner, state=state, reason=final.reason)
 
 
-def _store_partial(trial: Trial, state: State, final: Event, beside: dict[str, Any]) -> bool:
+def _store_partial(trial: Trial, state: State, final: EngineEvent, beside: dict[str, Any]) -> bool:
     """Keep what a failed trial measured; False where it is nothing, or nothing that can be kept."""
     partial = final.body.get("partial")
     if not partial:

@@ -14,7 +14,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from benchweb.catalog.reasons import Reason, joined, reason_fields
-from benchweb.notifications.answers import Answer, Recipient, refusal_reason
+from benchweb.notifications.answers import ReceiverAnswer, Recipient, refusal_reason
 from benchweb.notifications.delivery.retries import next_attempt
 from benchweb.notifications.delivery.sending import send
 from benchweb.notifications.messages import digest_payload, message, message_id
@@ -76,7 +76,7 @@ def claim(delivery_id: int, now: datetime) -> Claim | None:
     return Claim(delivery, delivery.attempts)
 
 
-def attempt(claimed: Claim) -> Answer:
+def attempt(claimed: Claim) -> ReceiverAnswer:
     """Send a message and record what became of it."""
     delivery = claimed.delivery
     if not connection.in_atomic_block:
@@ -167,13 +167,13 @@ def _due(now: datetime) -> "QuerySet[Delivery, Delivery]":
     )
 
 
-def _log(claimed: Claim, answer: Answer) -> None:
+def _log(claimed: Claim, answer: ReceiverAnswer) -> None:
     DeliveryAttempt.objects.filter(delivery=claimed.delivery, number=claimed.number).update(
         finished_at=timezone.now(), status=answer.status, answer=answer.text, **reason_fields("error", answer.error)
     )
 
 
-def _failed(claimed: Claim, answer: Answer) -> None:
+def _failed(claimed: Claim, answer: ReceiverAnswer) -> None:
     """Plan the next attempt, unless another worker took this one over when its lease had run out."""
     delivery, now = claimed.delivery, timezone.now()
     missed = refusal_reason(delivery.recipients)

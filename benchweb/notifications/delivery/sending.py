@@ -5,7 +5,7 @@ import traceback
 from collections.abc import Sequence
 
 from benchweb.catalog.reasons import Reason, reason_of_error
-from benchweb.notifications.answers import Answer
+from benchweb.notifications.answers import ReceiverAnswer
 from benchweb.notifications.egress import EgressRefused, guarded
 from benchweb.notifications.kinds.kind import ChannelKind, Receiver, Unsendable
 from benchweb.notifications.kinds.table import CHANNEL_KINDS
@@ -17,27 +17,27 @@ SECONDS = 10.0
 _log = logging.getLogger(__name__)
 
 
-def send(message: Message, channel: Channel, *, left: Sequence[str] = ()) -> Answer:
+def send(message: Message, channel: Channel, *, left: Sequence[str] = ()) -> ReceiverAnswer:
     """Send it, and return what the receiver said, or why it could not be asked; of mail to those that are `left`."""
     try:
         secret = decrypted(channel.secret_encrypted)
     except SecretUnreadable:
-        return Answer(error=Reason("channel_secret_unreadable"))
+        return ReceiverAnswer(error=Reason("channel_secret_unreadable"))
     return send_by(CHANNEL_KINDS[channel.kind], message, Receiver(channel.config, secret, left))
 
 
-def send_by(kind: ChannelKind, message: Message, receiver: Receiver) -> Answer:
+def send_by(kind: ChannelKind, message: Message, receiver: Receiver) -> ReceiverAnswer:
     """Send it by a kind of channel to a receiver, and return what that one said."""
     try:
         return guarded(kind.sender(message, receiver), seconds=SECONDS, admitted=kind.admits)
     except (Unsendable, EgressRefused) as error:
-        return Answer(error=reason_of_error(error))
+        return ReceiverAnswer(error=reason_of_error(error))
     except TimeoutError as error:
-        return Answer(error=reason_of_error(error) or Reason("receiver_too_slow", seconds=SECONDS))
+        return ReceiverAnswer(error=reason_of_error(error) or Reason("receiver_too_slow", seconds=SECONDS))
     except OSError as error:
-        return Answer(error=Reason("receiver_unreachable", error=error.strerror or type(error).__name__))
+        return ReceiverAnswer(error=Reason("receiver_unreachable", error=error.strerror or type(error).__name__))
     except Exception as error:
         # A fault in a sender must be told in the log of the channel too. Its words could hold a secret, its places not.
         places = "".join(traceback.format_tb(error.__traceback__))
         _log.error("Sending %s failed by %s at\n%s", message.id, type(error).__name__, places)
-        return Answer(error=Reason("sending_failed", name=type(error).__name__))
+        return ReceiverAnswer(error=Reason("sending_failed", name=type(error).__name__))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from benchweb.notifications import egress
-from benchweb.notifications.answers import Answer
+from benchweb.notifications.answers import ReceiverAnswer
 from benchweb.notifications.messages import Message
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class ChannelKind:
     # Return what is stored beside the secret, and {} where that stays as it is; raise NotificationError.
     check: Callable[[ChannelSettings, bool], dict[str, Any]]
     # Read all that it takes from the database, and return what sends in a thread without one; raise Unsendable.
-    sender: Callable[[Message, Receiver], Callable[[], Answer]]
+    sender: Callable[[Message, Receiver], Callable[[], ReceiverAnswer]]
     # Whether it may connect to an IP address.
     admits: Callable[[str], bool] = egress.admits
 

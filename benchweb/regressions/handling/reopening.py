@@ -8,7 +8,7 @@ from benchweb.regressions.models import Alert, AlertTransition
 from benchweb.regressions.noise import Taught, forget_noise
 from benchweb.regressions.transitions import AlertError, change, record
 
-State, Action = Alert.State, AlertTransition.Action
+State, Action = Alert.State, AlertTransition.AlertAction
 # What somebody said; what recovered did so by itself, and what was merged is in another alert.
 REOPENABLE_STATES = (State.ACKNOWLEDGED, State.EXPECTED, State.INVALID, State.FIXED)
 

@@ -14,7 +14,7 @@ from benchweb.regressions.transitions import AlertError, change, record
 
 # What severities are apart by in an alert's rank.
 _SEVERITY_STEP = 10.0
-Action = AlertTransition.Action
+Action = AlertTransition.AlertAction
 
 
 def is_snoozed() -> Q:

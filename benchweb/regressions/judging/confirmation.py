@@ -23,7 +23,7 @@ from benchweb.schedules.models import Schedule
 from benchweb.schedules.timing.rules import rule_of
 from benchweb.schedules.timing.times import closes_at
 
-State, Verdict = Alert.State, Alert.Verdict
+State, Verdict = Alert.State, Alert.RerunVerdict
 # A re-run says something of the same night only.
 _PATIENCE = timedelta(hours=1)
 _BUDGET_SPAN = timedelta(days=1)

@@ -27,7 +27,7 @@ _SAME_LEVEL, _SAME_FALL = 0.25, 0.5
 
 
 @dataclass(frozen=True)
-class Finding:
+class SeriesFinding:
     """A series that got worse: levels in the metric's unit, differences as shares of `before`."""
 
     history: History
@@ -47,7 +47,7 @@ class Finding:
         return self.p is not None
 
 
-def worsened(watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]]) -> list[Finding]:
+def worsened(watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]]) -> list[SeriesFinding]:
     """Return the series whose latest change is for the worse.
 
     `known` are each series' parts in alerts, the newest first.
@@ -60,7 +60,7 @@ def worsened(watched: Sequence[History], known: Mapping[int, Sequence[AlertSerie
     ]
 
 
-def beyond_chance(findings: Sequence[Finding], *, others: Sequence[float], series: int) -> list[Finding]:
+def beyond_chance(findings: Sequence[SeriesFinding], *, others: Sequence[float], series: int) -> list[SeriesFinding]:
     """Return the changes that so many series of one night can't show by chance.
 
     `others` are the p-values of what changed among the other ones of `series`; the rest showed nothing.
@@ -71,7 +71,7 @@ def beyond_chance(findings: Sequence[Finding], *, others: Sequence[float], serie
     return [finding for finding, p in zip(findings, adjusted, strict=False) if p <= FALSE_DISCOVERY_RATE]
 
 
-def suspect_finding(history: History, run_id: int, known: Sequence[AlertSeries]) -> Finding | None:
+def suspect_finding(history: History, run_id: int, known: Sequence[AlertSeries]) -> SeriesFinding | None:
     """Return what makes a run that is the latest of its series a suspect, or None.
 
     `known` are the series' parts in alerts, the newest first: what recovered is left out, what did not is the level.
@@ -91,7 +91,7 @@ def suspect_finding(history: History, run_id: int, known: Sequence[AlertSeries])
         return None
     before, after = suspected.level, runs[-1].median
     ratio = (after - before) / abs(before) if before else None
-    return Finding(history, runs[-1], runs[-2], before, after, ratio, None, None, None)
+    return SeriesFinding(history, runs[-1], runs[-2], before, after, ratio, None, None, None)
 
 
 def comparable(history: History, known: Sequence[AlertSeries]) -> list[RunValue]:
@@ -125,7 +125,7 @@ def is_as_before(history: History, part: AlertSeries, run: RunValue) -> bool:
     return is_worse(history.metric, run.median, middle)
 
 
-def same_segment(finding: Finding, known: Sequence[AlertSeries]) -> AlertSeries | None:
+def same_segment(finding: SeriesFinding, known: Sequence[AlertSeries]) -> AlertSeries | None:
     """Return the part of an alert that tells of the finding's segment already."""
     places = finding.history.places
     index = places[finding.first_bad.run_id]
@@ -143,7 +143,7 @@ def same_segment(finding: Finding, known: Sequence[AlertSeries]) -> AlertSeries 
     return None
 
 
-def known_part(finding: Finding, known: Sequence[AlertSeries]) -> tuple[AlertSeries, Finding | None] | None:
+def known_part(finding: SeriesFinding, known: Sequence[AlertSeries]) -> tuple[AlertSeries, SeriesFinding | None] | None:
     """Return the part of an alert that tells of a finding already, or None of what is news.
 
     With it comes how its segment looks now; None where no runs before the part are looked at.
@@ -165,7 +165,7 @@ def known_part(finding: Finding, known: Sequence[AlertSeries]) -> tuple[AlertSer
     return None
 
 
-def _is_same_fall(finding: Finding, part: AlertSeries, begun: int, index: int) -> bool:
+def _is_same_fall(finding: SeriesFinding, part: AlertSeries, begun: int, index: int) -> bool:
     """Tell whether a finding goes on with what began elsewhere: a drift is found bit by bit, and placed anew each time.
 
     Before twelve runs nobody knows the level that a second step would begin from.
@@ -178,13 +178,13 @@ def _is_same_fall(finding: Finding, part: AlertSeries, begun: int, index: int) -
     return is_one_drift(values, {begun, index})
 
 
-def _is_level_known(finding: Finding, part: AlertSeries, share: float) -> bool:
+def _is_level_known(finding: SeriesFinding, part: AlertSeries, share: float) -> bool:
     """Tell whether a finding's level is worse than the part's by at most a share of what the part tells of."""
     worst = part.after + share * (part.after - part.before)
     return not is_worse(finding.history.metric, worst, finding.after)
 
 
-def _whole(finding: Finding, first: int, last: int) -> Finding:
+def _whole(finding: SeriesFinding, first: int, last: int) -> SeriesFinding:
     """Return a drift from its first bad run to where the latest level begins."""
     runs, values = finding.history.runs, finding.history.values
     before, after = values[max(0, first - _LEVEL_RUNS) : first], values[last:]
@@ -202,7 +202,7 @@ def _whole(finding: Finding, first: int, last: int) -> Finding:
     )
 
 
-def segment_key(finding: Finding) -> str:
+def segment_key(finding: SeriesFinding) -> str:
     """Return what the segment is known by."""
     return f"{finding.history.series_id}:{finding.first_bad.run_id}"
 
@@ -235,8 +235,8 @@ def _has_recovered_at(index: int, known: Sequence[AlertSeries], places: Mapping[
     return any(end is not None and abs(end - index) <= NEAR_RUNS for end in recovered)
 
 
-def _of_change(history: History, change: Change) -> Finding:
-    return Finding(
+def _of_change(history: History, change: Change) -> SeriesFinding:
+    return SeriesFinding(
         history=history,
         first_bad=history.runs[change.index],
         last_good=history.runs[change.index - 1] if change.index else None,

@@ -13,7 +13,7 @@ from benchweb.regressions import transitions
 from benchweb.regressions.deciding import CRITICAL_RATIO, NEAR_RUNS
 from benchweb.regressions.handling.snoozes import wake_if_worse
 from benchweb.regressions.judging.causes import causes_of, common_causes, common_host, common_uplink
-from benchweb.regressions.judging.findings import Finding, segment_key
+from benchweb.regressions.judging.findings import SeriesFinding, segment_key
 from benchweb.regressions.judging.histories import histories
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
 from benchweb.results.models import RunFigure
@@ -34,7 +34,7 @@ class _Span:
     last: datetime
 
 
-def group_findings(findings: Sequence[Finding], *, pair: Pair, run: Run) -> list[Alert]:
+def group_findings(findings: Sequence[SeriesFinding], *, pair: Pair, run: Run) -> list[Alert]:
     """Add a run's new findings to the alerts of their causes, made where there are none; return these alerts."""
     given: dict[int, Alert] = {}
     sure: set[int] = set()
@@ -52,7 +52,7 @@ def group_findings(findings: Sequence[Finding], *, pair: Pair, run: Run) -> list
     return list(Alert.objects.filter(pk__in=given).order_by("pk"))
 
 
-def update(part: AlertSeries, finding: Finding) -> None:
+def update(part: AlertSeries, finding: SeriesFinding) -> None:
     """Write what a known segment looks like now; a live alert that was only suspected opens when it is sure."""
     AlertSeries.objects.filter(pk=part.pk).update(
         **_figures(finding),
@@ -75,7 +75,7 @@ def describe(alert: Alert) -> None:
     worst = max(parts, key=lambda part: (abs(part.difference_ratio or 0.0), -part.pk))
     causes = common_causes(pairs)
     # What was only inferred from the parts is inferred anew.
-    host_id = common_host(causes, known=alert.host_id if alert.verdict == Alert.Verdict.HOST else None)
+    host_id = common_host(causes, known=alert.host_id if alert.verdict == Alert.RerunVerdict.HOST else None)
     size = max((abs(part.difference_ratio) for part in parts if part.difference_ratio is not None), default=None)
     is_critical = (size or 0.0) >= CRITICAL_RATIO or (host_id is not None and len(pairs) > 1)
     begun_at = _begun_at(parts) or alert.begun_at
@@ -84,7 +84,7 @@ def describe(alert: Alert) -> None:
         night=night_of(begun_at),
         host=host_id,
         # A pair that was bad alone when measured again, and another of the same host since, are that host.
-        verdict=Alert.Verdict.HOST if host_id and alert.verdict == Alert.Verdict.PAIR else alert.verdict,
+        verdict=Alert.RerunVerdict.HOST if host_id and alert.verdict == Alert.RerunVerdict.PAIR else alert.verdict,
         pair=pairs[0] if _have_same_hosts(pairs) else None,
         size_ratio=size,
         severity=Alert.Severity.CRITICAL if is_critical else Alert.Severity.WARNING,
@@ -176,7 +176,7 @@ def _chance(parts: Sequence[AlertSeries]) -> set[int]:
     return chance
 
 
-def _alert_of(finding: Finding, pair: Pair) -> Alert | None:
+def _alert_of(finding: SeriesFinding, pair: Pair) -> Alert | None:
     """Return the alert that the finding belongs to: of the same cause, begun in the same night or some runs apart."""
     near, night = _near(finding), _night(finding.first_bad.at)
     first, last = min(near.first, night.first), max(near.last, night.last)
@@ -199,7 +199,7 @@ def _alert_of(finding: Finding, pair: Pair) -> Alert | None:
     return None
 
 
-def _made(finding: Finding, pair: Pair, run: Run) -> Alert:
+def _made(finding: SeriesFinding, pair: Pair, run: Run) -> Alert:
     at = finding.first_bad.at
     key = f"change:{pair.pk}:{finding.history.series_id}:{finding.first_bad.run_id}"
     return Alert(
@@ -222,7 +222,7 @@ def schedule_of(run: Run) -> Schedule | None:
     return Schedule.objects.filter(slots__campaign=run.campaign_id).first()
 
 
-def _add(alert: Alert, finding: Finding) -> None:
+def _add(alert: Alert, finding: SeriesFinding) -> None:
     key = segment_key(finding)
     unannounced = AlertSeries.objects.filter(segment_key=key, alert__opened_at=None).exclude(recovered_run=None)
     unannounced.update(segment_key=f"unannounced:{key}")
@@ -236,7 +236,7 @@ def _add(alert: Alert, finding: Finding) -> None:
     )
 
 
-def _figures(finding: Finding) -> dict[str, Any]:
+def _figures(finding: SeriesFinding) -> dict[str, Any]:
     names = ("before", "after", "difference_ratio", "interval_low_ratio", "interval_high_ratio", "p")
     shares = finding.mode_shares
     return {name: getattr(finding, name) for name in names} | {
@@ -255,7 +255,7 @@ def pairs_with_hosts(ids: Iterable[int]) -> Sequence[Pair]:
     return list(Pair.objects.filter(pk__in=ids).select_related("source__host", "sink__host").order_by("pk"))
 
 
-def _near(finding: Finding) -> _Span:
+def _near(finding: SeriesFinding) -> _Span:
     """Return the times of the runs around the first bad one."""
     runs = finding.history.runs
     index = finding.history.places[finding.first_bad.run_id]

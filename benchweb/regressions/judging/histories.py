@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from benchweb.catalog import Metric
 from benchweb.common.rows import fetch
-from benchweb.regressions.judging.sensitivity import COLUMNS_SQL, JOINS_SQL, Sensitivity, sensitivity_of
+from benchweb.regressions.judging.sensitivity import COLUMNS_SQL, JOINS_SQL, SeriesSensitivity, sensitivity_of
 from benchweb.regressions.judging.watched import watched_metric
 from benchweb.statistics.changes import Change
 from benchweb.statistics.deciding import WINDOW_RUNS
@@ -73,7 +73,7 @@ class History:
     kind: str
     identity: dict[str, Any]
     metric: Metric
-    sensitivity: Sensitivity
+    sensitivity: SeriesSensitivity
     runs: list[RunValue]
     # By the place that they were looked for from: they are asked for several times.
     changes: dict[int, list[Change]] = field(default_factory=dict, compare=False)

@@ -36,7 +36,7 @@ WHERE series.id = ANY(%(series)s)
 """  # noqa: S608  (statements of our own)
 
 
-class Sensitivity(NamedTuple):
+class SeriesSensitivity(NamedTuple):
     """From what on a change of a series is told: shares of the level, and times of its noise."""
 
     floor_ratio: float = ALERT_FLOOR_RATIO
@@ -52,18 +52,20 @@ class _Row(NamedTuple):
     noise_times: float | None
 
 
-def sensitivity_of(taught_ratio: float | None, floor_ratio: float | None, noise_times: float | None) -> Sensitivity:
+def sensitivity_of(
+    taught_ratio: float | None, floor_ratio: float | None, noise_times: float | None
+) -> SeriesSensitivity:
     """Return what holds of a series; what was taught of its noise is never undercut."""
     least = taught_ratio or 0.0
-    usual = Sensitivity()
-    return Sensitivity(
+    usual = SeriesSensitivity()
+    return SeriesSensitivity(
         max(least, usual.floor_ratio if floor_ratio is None else floor_ratio),
         max(least, usual.suspect_floor_ratio if floor_ratio is None else floor_ratio),
         usual.noise_times if noise_times is None else noise_times,
     )
 
 
-def sensitivities(series_ids: Collection[int]) -> Mapping[int, Sensitivity]:
+def sensitivities(series_ids: Collection[int]) -> Mapping[int, SeriesSensitivity]:
     """Return what holds of each series; one query."""
     rows = fetch(_Row, _SQL, {"series": sorted(series_ids)}) if series_ids else []
     return {row.series_id: sensitivity_of(*row[1:]) for row in rows}

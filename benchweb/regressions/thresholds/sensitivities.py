@@ -20,7 +20,7 @@ from benchweb.statistics.deciding import LEAST_CHANGE_RATIO
 
 
 @dataclass(frozen=True)
-class Scope:
+class SensitivityScope:
     """Of what it is said; what is empty is all."""
 
     plan: Plan | None = None
@@ -29,7 +29,7 @@ class Scope:
     metric: str = ""
 
 
-def sensitivity_create(scope: Scope, *, floor_ratio: float | None, noise_times: float | None) -> Sensitivity:
+def sensitivity_create(scope: SensitivityScope, *, floor_ratio: float | None, noise_times: float | None) -> Sensitivity:
     """Say it of a scope of which nothing is said yet: runs that end from now on are judged by it."""
     _check_scope(scope)
     _check_values(floor_ratio, noise_times)
@@ -65,8 +65,8 @@ def _at_most_once() -> Iterator[None]:
         ) from None
 
 
-def _check_scope(scope: Scope) -> None:
-    if scope == Scope():
+def _check_scope(scope: SensitivityScope) -> None:
+    if scope == SensitivityScope():
         raise AlertError("", _("A sensitivity is of a plan, an environment, a kind or a metric: name at least one."))
     if scope.kind and scope.metric:
         metric_of(scope.kind, scope.metric)

@@ -11,7 +11,7 @@ from benchweb.schedules import targets
 from benchweb.schedules.forecasts.forecast import Forecast, OccupiedResources, Span, forecast
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.timing.rules import rule_of
-from benchweb.schedules.timing.times import Rule, occurrences
+from benchweb.schedules.timing.times import TimingRule, occurrences
 
 # Of so many others, and so many runs of theirs in all, the campaigns are predicted; what comes after is only counted.
 MOST_OTHERS = 50
@@ -28,7 +28,7 @@ class Other:
     """Another active schedule with what its campaigns are expected to occupy."""
 
     schedule: Schedule
-    rule: Rule
+    rule: TimingRule
     expected: Forecast
 
     def campaigns(self, begins: datetime, ends: datetime) -> list[datetime]:

@@ -14,12 +14,12 @@ from benchweb.schedules import targets
 from benchweb.schedules.forecasts.collisions import Conflict, Others, first_conflict, others_of
 from benchweb.schedules.forecasts.forecast import Forecast, OccupiedResources, forecast
 from benchweb.schedules.forecasts.joint import GanttBar, joint_forecast
-from benchweb.schedules.forecasts.room import Change, Room, Shortage, shortage
+from benchweb.schedules.forecasts.room import Remedy, Room, Shortage, shortage
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.selectors import next_slots
 from benchweb.schedules.timing.localtime import zone_of
 from benchweb.schedules.timing.rules import rule_of
-from benchweb.schedules.timing.times import Rule, closes_at, occurrences
+from benchweb.schedules.timing.times import TimingRule, closes_at, occurrences
 from benchweb.schedules.words import duration_text, time_text
 
 # How far ahead is looked: far enough for a week's pattern twice, or an hour's for two days.
@@ -91,13 +91,13 @@ def feasibility(schedule: Schedule, now: datetime | None = None) -> Feasibility:
     )
 
 
-def _slots(schedule: Schedule, rule: Rule, now: datetime) -> list[datetime]:
+def _slots(schedule: Schedule, rule: TimingRule, now: datetime) -> list[datetime]:
     """Return the times to come, one more than is looked at; of a paused schedule those it had, were it resumed."""
     times = next_slots(schedule, _SLOTS + 1, after=now) or list(islice(occurrences(rule, now), _SLOTS + 1))
     return [at for index, at in enumerate(times) if index < 2 or at <= now + _HORIZON]
 
 
-def _rooms(schedule: Schedule, rule: Rule, slots: Sequence[datetime]) -> list[Room]:
+def _rooms(schedule: Schedule, rule: TimingRule, slots: Sequence[datetime]) -> list[Room]:
     deadline = schedule.deadline_seconds
     following = [*pairwise(slots), *([(slots[-1], None)] if len(slots) <= _SLOTS else [])]
     return [
@@ -199,7 +199,7 @@ def _delayed(room: Room, ends: datetime, conflict: Conflict | None) -> Shortage 
     return Shortage(
         reason,
         [
-            Change(
+            Remedy(
                 missing,
                 _("give it {missing} min more, until {later}").format(
                     missing=f"{missing:,}", later=time_text(later, room.zone)

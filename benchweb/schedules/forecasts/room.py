@@ -35,7 +35,7 @@ class Room:
 
 
 @dataclass(frozen=True)
-class Change:
+class Remedy:
     """A change, and how large it is beside what there is now."""
 
     size: float
@@ -47,7 +47,7 @@ class Shortage:
     """Why a campaign doesn't fit, and the changes each of which alone makes it fit, the smallest first."""
 
     reason: str
-    changes: list[Change]
+    changes: list[Remedy]
 
 
 def shortage(room: Room, expected: Forecast, repetitions: int) -> Shortage | None:
@@ -79,7 +79,7 @@ def _of_window(room: Room, expected: Forecast, repetitions: int) -> Shortage | N
         )
     missing = _minutes(takes - available)
     until = time_text(room.closes + timedelta(minutes=missing), room.zone)
-    longer = Change(
+    longer = Remedy(
         (takes - available) / available,
         _("give it {missing} min more, until {until}").format(missing=f"{missing:,}", until=until),
     )
@@ -98,7 +98,7 @@ def _of_deadline(room: Room, expected: Forecast, repetitions: int) -> Shortage |
         "The last run begins {last_begins} after the first, but all must begin within {available}: {late} "
         "would not start."
     ).format(last_begins=_text(last_begins), available=_text(available), late=_of_all(late, expected))
-    later = Change(
+    later = Remedy(
         last_begins / available - 1,
         _("give its runs {last_begins} min to begin").format(last_begins=f"{_minutes(last_begins):,}"),
     )
@@ -115,24 +115,24 @@ def _of_interval(room: Room, expected: Forecast, repetitions: int) -> Shortage |
     reason = _("A slot follows {available} after the one before, but a campaign takes {takes}.").format(
         available=_text(available), takes=_text(takes)
     )
-    rarer = Change(
+    rarer = Remedy(
         takes / available - 1, _("leave at least {takes} min between two slots").format(takes=f"{_minutes(takes):,}")
     )
     return _shortage(reason, rarer, *_fewer(expected, repetitions, available / takes, _count_late(expected, available)))
 
 
-def _shortage(reason: str, *changes: Change) -> Shortage:
+def _shortage(reason: str, *changes: Remedy) -> Shortage:
     return Shortage(reason, sorted(changes, key=lambda change: change.size))
 
 
-def _fewer(expected: Forecast, repetitions: int, part: float, late: int) -> list[Change]:
+def _fewer(expected: Forecast, repetitions: int, part: float, late: int) -> list[Remedy]:
     """Return how many repetitions, or how many of the pairs (`late` are too many), fit into that part of the time."""
     changes = []
     # A run is as long as it has repetitions, and so is the campaign.
     enough = int(repetitions * part + _ROUNDING)
     if 1 <= enough < repetitions:
         changes.append(
-            Change(
+            Remedy(
                 1 - enough / repetitions,
                 _("repeat {enough} in place of {repetitions} times").format(
                     enough=f"{enough:,}", repetitions=f"{repetitions:,}"
@@ -142,7 +142,7 @@ def _fewer(expected: Forecast, repetitions: int, part: float, late: int) -> list
     count = len(expected.jobs)
     if 0 < late < count:
         changes.append(
-            Change(
+            Remedy(
                 late / count,
                 _("run on {text} of the {count} pairs").format(text=f"{count - late:,}", count=f"{count:,}"),
             )

@@ -16,10 +16,10 @@ from benchweb.schedules.timing.cron_text import cron_normalised
 from benchweb.schedules.timing.durations import duration_seconds
 from benchweb.schedules.timing.localtime import instant, zone_checked, zone_of
 from benchweb.schedules.timing.openings import blackouts_of, window_of
-from benchweb.schedules.timing.times import Rule, occurrences, rule_check, spread_start
+from benchweb.schedules.timing.times import TimingRule, occurrences, rule_check, spread_start
 
 
-def rule_of(schedule: Schedule) -> Rule:
+def rule_of(schedule: Schedule) -> TimingRule:
     """Return the rule of a schedule, saved or not yet; what was saved by an older version is read as it was then."""
     return rule_from(
         is_stored=True,
@@ -48,7 +48,7 @@ def rule_from(
     seed: str = "",
     now: datetime | None = None,
     is_stored: bool = False,
-) -> Rule:
+) -> TimingRule:
     """Read and check the fields, raising TimingError; without `starts_at` the rule starts at `now`, or soon after.
 
     A start or an end without an offset is a local time. What people typed is normalised; what `is_stored` was.
@@ -60,7 +60,7 @@ def rule_from(
         if now is None:
             raise TimingError("starts_at", _("Say when the schedule starts."))
         starts_at = spread_start(every_seconds, seed, now) if every_seconds else now
-    rule = Rule(
+    rule = TimingRule(
         starts_at=_instant(starts_at, zone).replace(microsecond=0),
         cron=cron,
         every_seconds=every_seconds,
@@ -103,7 +103,7 @@ def window_text(begins: time | None, ends: time | None) -> dict[str, str] | None
     return {"from": begins.isoformat(), "until": ends.isoformat()} if begins and ends else None
 
 
-def never_fires(rule: Rule, after: datetime) -> ScheduleError:
+def never_fires(rule: TimingRule, after: datetime) -> ScheduleError:
     """Say why a rule has no time after `after`: the field is the one without which it would have."""
     endless = replace(rule, ends_at=None)
     if rule.ends_at and (first := _first(endless, after)):
@@ -124,7 +124,7 @@ def never_fires(rule: Rule, after: datetime) -> ScheduleError:
     return TimingError("cron" if rule.cron else "every", _("It never fires: no day matches within fifty years."))
 
 
-def _first(rule: Rule, after: datetime) -> datetime | None:
+def _first(rule: TimingRule, after: datetime) -> datetime | None:
     return next(occurrences(rule, after), None)
 
 

@@ -25,7 +25,7 @@ _SPREAD_TRIES = 16
 
 
 @dataclass(frozen=True)
-class Rule:
+class TimingRule:
     """By cron in a time zone, or every so many seconds from `starts_at`; `seed` fixes its place within the slip."""
 
     starts_at: datetime
@@ -43,7 +43,7 @@ class Rule:
         return Openings(zone_of(self.timezone), self.window, self.blackouts)
 
 
-def rule_check(rule: Rule) -> None:
+def rule_check(rule: TimingRule) -> None:
     """Raise TimingError for a rule that can't be read; whether it ever fires is `occurrences`' to tell."""
     zone_of(rule.timezone)
     if bool(rule.cron) == bool(rule.every_seconds):
@@ -63,7 +63,7 @@ def rule_check(rule: Rule) -> None:
         )
 
 
-def occurrences(rule: Rule, after: datetime) -> Iterator[datetime]:
+def occurrences(rule: TimingRule, after: datetime) -> Iterator[datetime]:
     """Return the times after `after`; ends with the rule, or when none has come for years."""
     slip = timedelta(seconds=rule.slip_seconds)
     times = _open_times(rule, max(rule.starts_at, after - slip))
@@ -72,7 +72,7 @@ def occurrences(rule: Rule, after: datetime) -> Iterator[datetime]:
     return (at for at in times if at > after)
 
 
-def closes_at(rule: Rule, at: datetime) -> datetime | None:
+def closes_at(rule: TimingRule, at: datetime) -> datetime | None:
     """Return when what starts at `at` must be done: the window's end, or the next blackout's beginning."""
     return rule.openings.closes_at(at)
 
@@ -88,7 +88,7 @@ def spread_start(every_seconds: int, seed: str, now: datetime) -> datetime:
     return first - (first - now) // period * period
 
 
-def _open_times(rule: Rule, start: datetime) -> Iterator[datetime]:
+def _open_times(rule: TimingRule, start: datetime) -> Iterator[datetime]:
     openings = rule.openings
     times = _times(rule, start)
     refused = 0
@@ -105,7 +105,7 @@ def _open_times(rule: Rule, start: datetime) -> Iterator[datetime]:
             times = _times(rule, opens)
 
 
-def _times(rule: Rule, start: datetime) -> Iterator[datetime]:
+def _times(rule: TimingRule, start: datetime) -> Iterator[datetime]:
     if rule.cron:
         yield from cron_instants(rule.cron, zone_of(rule.timezone), start)
         return
@@ -116,7 +116,7 @@ def _times(rule: Rule, start: datetime) -> Iterator[datetime]:
         at += every
 
 
-def _slipped(rule: Rule, times: Iterator[datetime]) -> Iterator[datetime]:
+def _slipped(rule: TimingRule, times: Iterator[datetime]) -> Iterator[datetime]:
     """Move each time by the same part of the slip; never half-way to the next, nor out of its opening."""
     openings = rule.openings
     spread = timedelta(seconds=_spread_seconds(rule))
@@ -128,7 +128,7 @@ def _slipped(rule: Rule, times: Iterator[datetime]) -> Iterator[datetime]:
         yield moved if moved <= ends and (closes is None or moved < closes) else at
 
 
-def _spread_seconds(rule: Rule) -> int:
+def _spread_seconds(rule: TimingRule) -> int:
     if rule.cron:
         return _apart(rule.seed, rule.slip_seconds + 1, _HOUR_SECONDS, _EPOCH)
     return _apart(rule.seed, rule.slip_seconds + 1, min(rule.every_seconds, _HOUR_SECONDS), rule.starts_at)

@@ -15,7 +15,7 @@ from benchweb.common.rows import row_id
 from benchweb.hosts.models import Environment
 from benchweb.regressions.models import Alert
 from benchweb.regressions.overview import DONE_STATES
-from benchweb.regressions.selectors import FIRST_NIGHT, Night, night_environments, night_of_date
+from benchweb.regressions.selectors import FIRST_NIGHT, NightFindings, night_environments, night_of_date
 from benchweb.regressions.words import alert_title, unconfirmed_reason
 
 _DAY = timedelta(days=1)
@@ -58,7 +58,7 @@ class MorningPage:
 
     scope: NightScope
     night: date
-    summary: Night
+    summary: NightFindings
     sections: list[tuple[str, str, list[MorningAlert]]]
     # How many alerts somebody should look at.
     left: int
@@ -153,7 +153,7 @@ def scope_choices(user: User) -> dict[str, list[tuple[str, str]]]:
     return {name: [(str(row.pk), str(row)) for row in rows] for name, rows in named.items()}
 
 
-def _sections(summary: Night) -> list[tuple[str, str, list[MorningAlert]]]:
+def _sections(summary: NightFindings) -> list[tuple[str, str, list[MorningAlert]]]:
     left = _alerts_left(summary)
     sections = [
         (_("What changed"), _("Nothing changed."), [alert for alert in left if alert.kind != Alert.Kind.ABSENCE]),
@@ -166,7 +166,7 @@ def _sections(summary: Night) -> list[tuple[str, str, list[MorningAlert]]]:
     return [(title, empty, _lines(rows)) for title, empty, rows in sections if rows or (empty and has_run)]
 
 
-def _alerts_left(summary: Night) -> list[Alert]:
+def _alerts_left(summary: NightFindings) -> list[Alert]:
     done = (*DONE_STATES, Alert.State.RECOVERED)
     return [alert for alert in summary.begun if alert.state not in done and not alert.is_snoozed]
 

@@ -8,11 +8,11 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from benchweb.hosts.models import Environment, Host
-from benchweb.notifications.events import Severity
 from benchweb.notifications.kinds.kind import MOST_ADDRESS_CHARACTERS, ChannelField, ChannelKind, ChannelSettings
 from benchweb.notifications.models import Channel, MaintenanceWindow, Rule
 from benchweb.notifications.services import RuleValues, WindowValues
 from benchweb.plans.selectors import plans_matching
+from benchweb.regressions.models import Alert
 from benchweb.web.shared.forms import PageForm, text_field
 
 _LOCAL = "%Y-%m-%dT%H:%M"
@@ -83,7 +83,7 @@ class RuleForm(PageForm):
     )
     plan = forms.ModelChoiceField(label=_("Plan"), queryset=plans_matching(), required=False)
     host_label = text_field(_("Label"), help_text=_HELP_LABEL, max_length=60)
-    least_severity = forms.ChoiceField(label=_("Least severity"), choices=Severity.choices)
+    least_severity = forms.ChoiceField(label=_("Least severity"), choices=Alert.Severity.choices)
     alert_kinds = text_field(
         _("Kinds of alerts"),
         help_text=_("Of change, absence, threshold, with commas; empty for all."),

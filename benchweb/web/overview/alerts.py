@@ -9,7 +9,7 @@ from django.utils import timezone
 from benchweb.catalog import catalog
 from benchweb.charts.sparkline import with_gaps
 from benchweb.regressions.models import Alert
-from benchweb.regressions.overview import AlertLine, AlertsNow, alerts_now
+from benchweb.regressions.overview import AlertMedians, AlertsNow, alerts_now
 from benchweb.regressions.words import alert_title
 
 _MOST_NEW = 3
@@ -51,7 +51,7 @@ def live_alerts(since: datetime) -> LiveAlerts:
     return LiveAlerts(now, new, ongoing)
 
 
-def _row(alert: Alert, line: AlertLine | None) -> OverviewAlert:
+def _row(alert: Alert, line: AlertMedians | None) -> OverviewAlert:
     metric = catalog().metrics.get(line.metric) if line else None
     return OverviewAlert(
         alert=alert,

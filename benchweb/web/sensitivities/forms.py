@@ -11,11 +11,11 @@ from benchweb.catalog import catalog
 from benchweb.hosts.models import Environment
 from benchweb.plans.models import Plan
 from benchweb.regressions.deciding import LARGEST_FLOOR_RATIO, LEAST_NOISE_TIMES, MOST_NOISE_TIMES
-from benchweb.regressions.judging.sensitivity import Sensitivity as Usual
+from benchweb.regressions.judging.sensitivity import SeriesSensitivity as Usual
 from benchweb.regressions.judging.watched import watched_metric
 from benchweb.regressions.models import Sensitivity
 from benchweb.regressions.thresholds.rules import RATIO, limit_read
-from benchweb.regressions.thresholds.sensitivities import Scope
+from benchweb.regressions.thresholds.sensitivities import SensitivityScope
 from benchweb.regressions.transitions import AlertError
 from benchweb.statistics.deciding import LEAST_CHANGE_RATIO
 from benchweb.web.shared.forms import PageForm, text_field
@@ -96,9 +96,9 @@ class SensitivityForm(SensitivityChangeForm):
         self.fields["kind"].choices = [("", _("all kinds")), *kinds]  # type: ignore[attr-defined]
         self.fields["metric"].choices = [("", _("all metrics")), *_metrics()]  # type: ignore[attr-defined]
 
-    def scope(self) -> Scope:
+    def scope(self) -> SensitivityScope:
         """Return what it is said of, for the service."""
-        return Scope(**{name: self.cleaned_data[name] for name in ("plan", "environment", "kind", "metric")})
+        return SensitivityScope(**{name: self.cleaned_data[name] for name in ("plan", "environment", "kind", "metric")})
 
 
 def share_text(ratio: float) -> str:

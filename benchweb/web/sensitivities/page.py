@@ -9,7 +9,7 @@ from django.utils.translation import gettext_noop
 
 from benchweb.catalog import catalog
 from benchweb.common.names import searched
-from benchweb.regressions.judging.sensitivity import Sensitivity as Usual
+from benchweb.regressions.judging.sensitivity import SeriesSensitivity as Usual
 from benchweb.regressions.models import Sensitivity
 from benchweb.web.sensitivities.forms import share_text
 from benchweb.web.shared.lists import Column, within_scopes

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from benchweb.accounts.models import Grant, Role
-from benchweb.accounts.permissions import Access, AnyOf, Limit, Place
+from benchweb.accounts.permissions import Access, AccessLimit, AnyOf, Place
 from benchweb.accounts.services import TokenLimits, token_create
 
 LAB, FIELD = 1, 2
@@ -33,7 +33,7 @@ class Person:
     def access(self) -> Access:
         """Return what is promised, with the environments by their numbers here."""
         if self.is_bound:
-            return Limit(Role.ADMIN, frozenset({LAB})).applied(Access(self.everywhere))
+            return AccessLimit(Role.ADMIN, frozenset({LAB})).applied(Access(self.everywhere))
         return Access(self.everywhere, {LAB: self.in_lab} if self.in_lab else {})
 
     @property

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import pytest
 
 from benchweb.hosts.models import Pair
-from benchweb.regressions.judging.findings import Finding, beyond_chance
+from benchweb.regressions.judging.findings import SeriesFinding, beyond_chance
 from benchweb.regressions.judging.histories import History, RunValue
-from benchweb.regressions.judging.sensitivity import Sensitivity as Applied
+from benchweb.regressions.judging.sensitivity import SeriesSensitivity as Applied
 from benchweb.regressions.judging.sensitivity import sensitivities
 from benchweb.regressions.models import Alert, Sensitivity, SeriesNoise
 from benchweb.regressions.thresholds.sensitivities import (
-    Scope,
+    SensitivityScope,
     sensitivity_archive,
     sensitivity_create,
     sensitivity_restore,
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 State = Alert.State
 
 
-def said(scope: Scope, floor_ratio: float | None = None, noise_times: float | None = None) -> Sensitivity:
+def said(scope: SensitivityScope, floor_ratio: float | None = None, noise_times: float | None = None) -> Sensitivity:
     return sensitivity_create(scope, floor_ratio=floor_ratio, noise_times=noise_times)
 
 
@@ -38,7 +38,7 @@ def applied() -> Applied:
 
 def test_a_smaller_change_than_the_floor_of_its_environment_is_told_to_nobody() -> None:
     pair = make_pair()
-    said(Scope(environment=pair.environment), floor_ratio=0.15)
+    said(SensitivityScope(environment=pair.environment), floor_ratio=0.15)
     quiet(pair)
     judged(pair, [0.9] * 8, first=20)
     assert Alert.objects.count() == 0
@@ -51,7 +51,7 @@ def test_a_lower_floor_tells_of_what_is_usually_too_small() -> None:
     quiet(pair)
     judged(pair, [0.983] * 10, first=20)
     assert Alert.objects.count() == 0
-    said(Scope(kind="tcp_stream", metric="throughput_bps"), floor_ratio=0.01)
+    said(SensitivityScope(kind="tcp_stream", metric="throughput_bps"), floor_ratio=0.01)
     judged(pair, [0.983], first=30)
     assert Alert.objects.get().state == State.OPEN
 
@@ -59,11 +59,11 @@ def test_a_lower_floor_tells_of_what_is_usually_too_small() -> None:
 def test_a_plan_goes_before_an_environment_and_that_before_a_metric_each_value_by_itself() -> None:
     run = run_of(make_pair(), 0)
     assert applied() == Applied(0.02, 0.03, 4.0)
-    said(Scope(metric="throughput_bps"), floor_ratio=0.04, noise_times=8.0)
+    said(SensitivityScope(metric="throughput_bps"), floor_ratio=0.04, noise_times=8.0)
     assert applied() == Applied(0.04, 0.04, 8.0)
-    said(Scope(environment=run.pair.environment), floor_ratio=0.05)
+    said(SensitivityScope(environment=run.pair.environment), floor_ratio=0.05)
     assert applied() == Applied(0.05, 0.05, 8.0)
-    of_plan = said(Scope(plan=run.plan_version.plan), floor_ratio=0.01)
+    of_plan = said(SensitivityScope(plan=run.plan_version.plan), floor_ratio=0.01)
     assert applied() == Applied(0.01, 0.01, 8.0)
     sensitivity_update(sensitivity=of_plan, floor_ratio=None, noise_times=5.0)
     assert applied() == Applied(0.05, 0.05, 5.0)
@@ -75,21 +75,21 @@ def test_a_plan_goes_before_an_environment_and_that_before_a_metric_each_value_b
 
 def test_others_are_judged_as_usual() -> None:
     run_of(make_pair(), 0)
-    said(Scope(environment=make_pair().environment), floor_ratio=0.2)
-    said(Scope(kind="ping"), floor_ratio=0.2)
+    said(SensitivityScope(environment=make_pair().environment), floor_ratio=0.2)
+    said(SensitivityScope(kind="ping"), floor_ratio=0.2)
     assert applied() == Applied()
 
 
 def test_what_was_taught_of_a_series_is_never_undercut() -> None:
     run = run_of(make_pair(), 0)
     SeriesNoise.objects.create(series=Series.objects.get(), floor_ratio=0.07, taught_at=night(0))
-    said(Scope(plan=run.plan_version.plan), floor_ratio=0.01)
+    said(SensitivityScope(plan=run.plan_version.plan), floor_ratio=0.01)
     assert applied() == Applied(0.07, 0.07, 4.0)
 
 
 def test_a_suspect_stands_out_by_so_many_times_the_noise_as_is_said() -> None:
     pair = make_pair()
-    said(Scope(environment=pair.environment), noise_times=20.0)
+    said(SensitivityScope(environment=pair.environment), noise_times=20.0)
     quiet(pair)
     judged(pair, [0.95], first=20)
     assert Alert.objects.count() == 0
@@ -100,19 +100,19 @@ def test_a_suspect_stands_out_by_so_many_times_the_noise_as_is_said() -> None:
 @pytest.mark.parametrize(
     ("scope", "floor_ratio", "noise_times", "field"),
     [
-        (Scope(), 0.1, None, ""),
-        (Scope(kind="none"), 0.1, None, "kind"),
-        (Scope(metric="none"), 0.1, None, "metric"),
-        (Scope(kind="ping", metric="throughput_bps"), 0.1, None, "metric"),
-        (Scope(kind="ping"), None, None, "floor_ratio"),
-        (Scope(kind="ping"), 0.001, None, "floor_ratio"),
-        (Scope(kind="ping"), 0.6, None, "floor_ratio"),
-        (Scope(kind="ping"), float("nan"), None, "floor_ratio"),
-        (Scope(kind="ping"), None, 2.0, "noise_times"),
+        (SensitivityScope(), 0.1, None, ""),
+        (SensitivityScope(kind="none"), 0.1, None, "kind"),
+        (SensitivityScope(metric="none"), 0.1, None, "metric"),
+        (SensitivityScope(kind="ping", metric="throughput_bps"), 0.1, None, "metric"),
+        (SensitivityScope(kind="ping"), None, None, "floor_ratio"),
+        (SensitivityScope(kind="ping"), 0.001, None, "floor_ratio"),
+        (SensitivityScope(kind="ping"), 0.6, None, "floor_ratio"),
+        (SensitivityScope(kind="ping"), float("nan"), None, "floor_ratio"),
+        (SensitivityScope(kind="ping"), None, 2.0, "noise_times"),
     ],
 )
 def test_what_says_nothing_or_too_much_is_refused(
-    scope: Scope, floor_ratio: float | None, noise_times: float | None, field: str
+    scope: SensitivityScope, floor_ratio: float | None, noise_times: float | None, field: str
 ) -> None:
     with pytest.raises(AlertError) as refusal:
         said(scope, floor_ratio, noise_times)
@@ -121,25 +121,25 @@ def test_what_says_nothing_or_too_much_is_refused(
 
 
 def test_of_one_scope_it_is_said_once() -> None:
-    said(Scope(kind="ping"), 0.1)
+    said(SensitivityScope(kind="ping"), 0.1)
     with pytest.raises(AlertError, match="already"):
-        said(Scope(kind="ping"), 0.2)
+        said(SensitivityScope(kind="ping"), 0.2)
     assert Sensitivity.objects.get().floor_ratio == 0.1
 
 
 def test_an_archived_one_gives_way_to_another_and_is_restored_only_where_none_says_it() -> None:
-    first = said(Scope(kind="ping"), 0.1)
+    first = said(SensitivityScope(kind="ping"), 0.1)
     sensitivity_archive(sensitivity=first)
-    second = said(Scope(kind="ping"), 0.2)
+    second = said(SensitivityScope(kind="ping"), 0.2)
     with pytest.raises(AlertError, match="already"):
         sensitivity_restore(sensitivity=first)
     assert Sensitivity.objects.get(archived_at=None) == second
 
 
-def findings(p_values: Sequence[float]) -> list[Finding]:
+def findings(p_values: Sequence[float]) -> list[SeriesFinding]:
     run = RunValue(1, night(0), 1.0, 5)
     history = History.__new__(History)
-    return [Finding(history, run, None, 2.0, 1.0, -0.5, None, None, p) for p in p_values]
+    return [SeriesFinding(history, run, None, 2.0, 1.0, -0.5, None, None, p) for p in p_values]
 
 
 def test_the_more_series_a_night_has_the_smaller_the_p_value_that_counts() -> None:

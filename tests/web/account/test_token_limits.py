@@ -12,7 +12,7 @@ from django.utils.html import strip_tags
 
 from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.models import ApiToken, Grant, Role
-from benchweb.accounts.permissions import NOBODY, Access, Limit, Permission, access_of
+from benchweb.accounts.permissions import NOBODY, Access, AccessLimit, Permission, access_of
 from benchweb.accounts.services import TokenLimits, TokenRefused, token_create, token_in_use, token_user
 from benchweb.hosts.models import Pair
 from tests.factories import make_environment, make_pair, make_plan
@@ -75,13 +75,15 @@ def test_a_scope_is_the_most_that_a_token_allows(ada: User, scope: str, expected
 
 
 def test_a_token_never_allows_more_than_its_user() -> None:
-    limit = Limit(Role.ADMIN, frozenset())
+    limit = AccessLimit(Role.ADMIN, frozenset())
     assert limit.applied(Access(Role.VIEWER, {3: Role.EDITOR})) == Access(Role.VIEWER, {3: Role.EDITOR})
     assert limit.applied(NOBODY) == NOBODY
 
 
 def test_a_token_of_an_environment_changes_nothing_elsewhere() -> None:
-    access = Limit(Role.EDITOR, frozenset({3, 4})).applied(Access(Role.OPERATOR, {4: Role.EDITOR, 5: Role.EDITOR}))
+    access = AccessLimit(Role.EDITOR, frozenset({3, 4})).applied(
+        Access(Role.OPERATOR, {4: Role.EDITOR, 5: Role.EDITOR})
+    )
     assert access == Access(Role.VIEWER, {3: Role.OPERATOR, 4: Role.EDITOR})
     assert not access.may_in(Permission.RUN, 5)
 

@@ -4,13 +4,13 @@ import pytest
 from django.test import Client
 
 from benchweb.regressions.models import Sensitivity
-from benchweb.regressions.thresholds.sensitivities import Scope, sensitivity_create
+from benchweb.regressions.thresholds.sensitivities import SensitivityScope, sensitivity_create
 from tests.factories import make_environment, make_plan
 
 FORM = {"plan": "", "environment": "", "kind": "tcp_stream", "metric": "throughput_bps", "floor_ratio": "5 %"}
 
 
-def said(scope: Scope, floor_ratio: float = 0.05) -> Sensitivity:
+def said(scope: SensitivityScope, floor_ratio: float = 0.05) -> Sensitivity:
     return sensitivity_create(scope, floor_ratio=floor_ratio, noise_times=None)
 
 
@@ -65,13 +65,13 @@ def test_what_can_be_none_is_refused_at_its_field_and_what_was_typed_stays(
 
 
 def test_a_second_one_of_the_same_is_refused(signed_in: Client) -> None:
-    said(Scope(kind="tcp_stream", metric="throughput_bps"))
+    said(SensitivityScope(kind="tcp_stream", metric="throughput_bps"))
     assert "have a sensitivity already" in signed_in.post("/sensitivities/new", FORM).content.decode()
     assert len(values()) == 1
 
 
 def test_its_values_change_and_its_scope_stays(signed_in: Client) -> None:
-    row = said(Scope(kind="ping"), 0.125)
+    row = said(SensitivityScope(kind="ping"), 0.125)
     path = f"/sensitivities/{row.pk}/edit"
     assert 'value="12.5 %"' in signed_in.get(path).content.decode()
     assert "Give a smallest change" in signed_in.post(path, {}).content.decode()
@@ -82,7 +82,7 @@ def test_its_values_change_and_its_scope_stays(signed_in: Client) -> None:
 
 
 def test_archiving_asks_and_can_be_undone_unless_another_says_it_by_then(signed_in: Client) -> None:
-    row = said(Scope(environment=make_environment("<b>noisy</b>")))
+    row = said(SensitivityScope(environment=make_environment("<b>noisy</b>")))
     path = f"/sensitivities/{row.pk}"
     question = signed_in.get(f"{path}/archive").content.decode()
     assert "&lt;b&gt;noisy&lt;/b&gt;" in question
@@ -91,7 +91,7 @@ def test_archiving_asks_and_can_be_undone_unless_another_says_it_by_then(signed_
     assert f'action="{path}/restore"' in signed_in.get("/sensitivities").content.decode()
     assert f'action="{path}/restore"' in signed_in.get("/sensitivities?archived=1").content.decode()
     assert signed_in.get(f"{path}/edit").status_code == 404
-    other = said(Scope(environment=row.environment))
+    other = said(SensitivityScope(environment=row.environment))
     assert signed_in.post(f"{path}/restore", follow=True).content.decode().count("have a sensitivity already") == 1
     assert Sensitivity.objects.get(archived_at=None) == other
     signed_in.post(f"/sensitivities/{other.pk}/archive")
@@ -101,8 +101,8 @@ def test_archiving_asks_and_can_be_undone_unless_another_says_it_by_then(signed_
 
 def test_the_list_filters_by_plan_and_words_and_takes_any_address(signed_in: Client) -> None:
     plan = make_plan()
-    said(Scope(plan=plan))
-    said(Scope(kind="ping"))
+    said(SensitivityScope(plan=plan))
+    said(SensitivityScope(kind="ping"))
     page = signed_in.get("/sensitivities?q=ping").content.decode()
     assert plan.name not in page.partition('id="list"')[2]
     assert "/sensitivities/new?plan=7" in signed_in.get("/sensitivities?plan=7").content.decode()

@@ -16,7 +16,7 @@ from tests.workers.engine_client.broken_engine import ABOUT, BrokenEngine, answe
 from tests.workers.engines.names import Resolver
 from workers.checks import check
 from workers.engine_client import EngineRefused
-from workers.engines.paths import Path, Paths, paths_between
+from workers.engines.paths import EnginePath, Paths, paths_between
 from workers.runs import run
 
 NAMES = ("alpha", "beta")
@@ -27,22 +27,27 @@ SECOND = [{"kind": "tcp_rr", "params": {"duration_seconds": 0.2}}]
 @pytest.mark.parametrize(
     ("source", "sink", "is_bound", "expected"),
     [
-        (V4, ["2001:db8::9", "192.0.2.9"], True, [Path("192.0.2.1", "192.0.2.9")]),
-        (V6, ["192.0.2.9", "2001:db8::9"], True, [Path("2001:db8::1", "2001:db8::9")]),
-        (V4 + V6, V6, True, [Path("2001:db8::1", "2001:db8::1")]),
-        (V6 + V4, ["192.0.2.9", "2001:db8::9"], True, [Path(V4[0], "192.0.2.9"), Path(V6[0], "2001:db8::9")]),
-        (V4, ["2001:db8::9", "192.0.2.9"], False, [Path("", "192.0.2.9"), Path("", "2001:db8::9")]),
-        (V4, ["2001:db8::9"], False, [Path("", "2001:db8::9")]),
+        (V4, ["2001:db8::9", "192.0.2.9"], True, [EnginePath("192.0.2.1", "192.0.2.9")]),
+        (V6, ["192.0.2.9", "2001:db8::9"], True, [EnginePath("2001:db8::1", "2001:db8::9")]),
+        (V4 + V6, V6, True, [EnginePath("2001:db8::1", "2001:db8::1")]),
+        (
+            V6 + V4,
+            ["192.0.2.9", "2001:db8::9"],
+            True,
+            [EnginePath(V4[0], "192.0.2.9"), EnginePath(V6[0], "2001:db8::9")],
+        ),
+        (V4, ["2001:db8::9", "192.0.2.9"], False, [EnginePath("", "192.0.2.9"), EnginePath("", "2001:db8::9")]),
+        (V4, ["2001:db8::9"], False, [EnginePath("", "2001:db8::9")]),
         (
             V4,
             [f"192.0.2.{number}" for number in range(10)],
             False,
-            [Path("", f"192.0.2.{each}") for each in range(4)],
+            [EnginePath("", f"192.0.2.{each}") for each in range(4)],
         ),
     ],
 )
 def test_both_ends_are_of_one_family_and_the_likeliest_path_is_first(
-    source: list[str], sink: list[str], is_bound: bool, expected: list[Path]
+    source: list[str], sink: list[str], is_bound: bool, expected: list[EnginePath]
 ) -> None:
     assert paths_between(source=source, sink=sink, is_bound=is_bound, names=NAMES) == expected
 
@@ -54,7 +59,7 @@ def test_ends_without_a_family_in_common_are_told_by_their_addresses() -> None:
 
 def test_paths_are_taken_in_turn_and_the_one_that_works_is_kept() -> None:
     taken = []
-    paths = Paths([Path("", "a"), Path("", "b")])
+    paths = Paths([EnginePath("", "a"), EnginePath("", "b")])
     paths.on_change = lambda: taken.append(paths.current.sink)
     assert (paths.advance(), paths.current.sink) == (True, "b")
     assert (paths.advance(), paths.current.sink, paths.failed) == (False, "a", [])

@@ -13,7 +13,7 @@ from benchweb.runs.models import State
 from tests.processes import Engine, killed
 from tests.workers.runs.real_runs import ended, long_run, pair_of, running_trial
 from workers.engine_client import About, EngineClient, EngineError, EngineUnreachable
-from workers.engine_client.messages import Event
+from workers.engine_client.messages import EngineEvent
 from workers.runs import lost_peer
 from workers.runs.lost_peer import naming_the_end
 
@@ -42,8 +42,8 @@ class AnEngine(EngineClient):
         return replace(ABOUT, uptime_seconds=self._uptime)
 
 
-def failure(code: str, reason: str = CLOSED) -> Event:
-    return Event(id=3, type="failure", body={"state": "failed", "code": code, "reason": reason, "partial": None})
+def failure(code: str, reason: str = CLOSED) -> EngineEvent:
+    return EngineEvent(id=3, type="failure", body={"state": "failed", "code": code, "reason": reason, "partial": None})
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +52,7 @@ def _no_patience(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(lost_peer, "RESTART_SECONDS", 0)
 
 
-def named(final: Event, *, source: AnEngine | None = None, sink: AnEngine | None = None) -> Event:
+def named(final: EngineEvent, *, source: AnEngine | None = None, sink: AnEngine | None = None) -> EngineEvent:
     nobody = AnEngine({})
     since = timedelta(seconds=60)
     return naming_the_end(final, source=source or nobody, sink=sink or nobody, session="t-sink", since=since)

@@ -18,7 +18,7 @@ from tests.processes import Engine, killed, stopped
 from tests.workers.runs.real_runs import children, ended, long_run, pair_of, running_trial, wait_for
 from workers.engines.connections import shared_client
 from workers.engines.ends import Ends
-from workers.engines.paths import Path, Paths
+from workers.engines.paths import EnginePath, Paths
 from workers.runs import sessions
 from workers.runs import trial as trials
 from workers.runs.leases import Lease
@@ -69,7 +69,7 @@ def test_a_trial_that_outlasts_the_engines_watchdog_is_measured_whole(
     trial = run.trials.get()
     assert trial_start(trial=trial, owner="w")
     with shared_client(pair.source) as source, shared_client(pair.sink) as sink:
-        ends = Ends(source, sink, Paths([Path("", "127.0.0.1")]), sink.about().data_port)
+        ends = Ends(source, sink, Paths([EnginePath("", "127.0.0.1")]), sink.about().data_port)
         trials.run_trial(trial=trial, ends=ends, lease=Lease("w", run.pk))
     trial.refresh_from_db()
     assert (trial.state, trial.reason) == (State.FINISHED, "")

@@ -15,7 +15,7 @@ from benchweb.hosts.models import Environment
 from benchweb.plans.models import Plan
 from benchweb.regressions.models import Sensitivity
 from benchweb.regressions.thresholds import sensitivities
-from benchweb.regressions.thresholds.sensitivities import Scope
+from benchweb.regressions.thresholds.sensitivities import SensitivityScope
 
 router = Router(tags=["alerts"])
 Word = Annotated[str, Field(max_length=60)]
@@ -57,7 +57,7 @@ def sensitivity_list(request: HttpRequest, query: Query[ArchivableQuery]) -> Pag
 @router.post("/sensitivities", response={201: SensitivityItem}, auth=WRITE)
 def sensitivity_create(request: HttpRequest, body: SensitivityBody) -> Status[SensitivityItem]:
     """Say from what on changes are told: runs that end from now on are judged by it."""
-    scope = Scope(
+    scope = SensitivityScope(
         plan=row_named(Plan.objects.all(), body.plan, "plan") if body.plan else None,
         environment=(
             row_named(Environment.objects.all(), body.environment, "environment") if body.environment else None

@@ -14,11 +14,11 @@ from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Body, Identifier, Item, Name, RequestedIdentifier, given
 from benchweb.hosts.models import Environment
 from benchweb.notifications import services
-from benchweb.notifications.events import Severity
 from benchweb.notifications.models import Channel, Rule
 from benchweb.notifications.naming import MOST_WORDS
 from benchweb.notifications.services import RuleValues
 from benchweb.plans.models import Plan
+from benchweb.regressions.models import Alert
 
 router = Router(tags=["notifications"])
 
@@ -48,7 +48,7 @@ class RuleChange(Body):
     environment: Identifier | None = None
     plan: Identifier | None = None
     host_label: Label = ""
-    least_severity: str = Severity.INFO.value
+    least_severity: str = Alert.Severity.INFO.value
     alert_kinds: Words = []
     transitions: Words = []
     time_zone: Annotated[str, Field(max_length=60)] = "UTC"

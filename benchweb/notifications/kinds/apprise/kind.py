@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from benchweb.notifications.answers import Answer
+from benchweb.notifications.answers import ReceiverAnswer
 from benchweb.notifications.errors import NotificationError
 from benchweb.notifications.kinds.kind import (
     MOST_ADDRESS_CHARACTERS,
@@ -22,8 +22,8 @@ def _check(settings: ChannelSettings, is_new: bool) -> dict[str, Any]:
     return {"schema": _schema(settings.secret)} if is_new or settings.secret else {}
 
 
-def _sender(message: Message, receiver: Receiver) -> Callable[[], Answer]:
-    def send() -> Answer:
+def _sender(message: Message, receiver: Receiver) -> Callable[[], ReceiverAnswer]:
+    def send() -> ReceiverAnswer:
         # Loaded by the first message only: it takes half a second.
         from benchweb.notifications.kinds.apprise import messenger
 

@@ -17,7 +17,7 @@ from apprise import AppriseAsset, NotifyBase, NotifyFormat, NotifyType, Persiste
 
 from benchweb.catalog.reasons import Reason
 from benchweb.notifications import egress
-from benchweb.notifications.answers import MOST_READ_BYTES, Answer, stored_text
+from benchweb.notifications.answers import MOST_READ_BYTES, ReceiverAnswer, stored_text
 from benchweb.notifications.messages import Message
 
 _TAKEN = (
@@ -56,12 +56,12 @@ def schema_of(url: str) -> str:
     return schema
 
 
-def send(message: Message, url: str) -> Answer:
+def send(message: Message, url: str) -> ReceiverAnswer:
     """Send by the service that the address names; what it answered is taken from Apprise's own log."""
     schema_of(url)
     service = _service(url)
     if service is None:
-        return Answer(error=Reason("messenger_unreadable"))
+        return ReceiverAnswer(error=Reason("messenger_unreadable"))
     # A proxy connects wherever it is told to, past the check of addresses. Nothing else here heeds these variables.
     os.environ["no_proxy"] = os.environ["NO_PROXY"] = "*"
     sender = apprise.Apprise(asset=service.asset)
@@ -100,15 +100,15 @@ def _service(url: str) -> NotifyBase | None:
     return service
 
 
-def _answer(taken: bool, lines: list[str]) -> Answer:
+def _answer(taken: bool, lines: list[str]) -> ReceiverAnswer:
     warnings = [line for line in lines if not _DETAILS.match(line)]
     details = [_DETAILS.sub("", line) for line in lines if _DETAILS.match(line)]
     text = stored_text("\n".join(details)[:MOST_READ_BYTES])
     if taken:
-        return Answer(None, text or "the service took it")
+        return ReceiverAnswer(None, text or "the service took it")
     reason = warnings[-1] if warnings else Reason("messenger_refused")
     status = _STATUS.search(reason)
-    return Answer(int(status[1]) if status else None, text, stored_text(reason) if warnings else reason)
+    return ReceiverAnswer(int(status[1]) if status else None, text, stored_text(reason) if warnings else reason)
 
 
 def _without_secrets(text: str, url: str) -> str:

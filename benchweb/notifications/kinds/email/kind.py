@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from benchweb.catalog.reasons import Reason
-from benchweb.notifications.answers import Answer
+from benchweb.notifications.answers import ReceiverAnswer
 from benchweb.notifications.egress import admits_mail_server
 from benchweb.notifications.errors import NotificationError
 from benchweb.notifications.kinds.email import mail
@@ -37,7 +37,7 @@ def _check(settings: ChannelSettings, is_new: bool) -> dict[str, Any]:
     return {"to": list(dict.fromkeys(settings.to))}
 
 
-def _sender(message: Message, receiver: Receiver) -> Callable[[], Answer]:
+def _sender(message: Message, receiver: Receiver) -> Callable[[], ReceiverAnswer]:
     if not site_setting("EMAIL_HOST"):
         raise Unsendable(Reason("mail_without_server"))
     try:

@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 from django.utils.crypto import salted_hmac
 
 from benchweb.catalog.reasons import Reason
-from benchweb.notifications.answers import Answer, Recipient, refusal_reason, stored_text
+from benchweb.notifications.answers import ReceiverAnswer, Recipient, refusal_reason, stored_text
 from benchweb.notifications.messages import Message
 from benchweb.site.mail import SiteEmailBackend
 from benchweb.site.values import site_setting
@@ -34,7 +34,7 @@ def mail_of(message: Message, to: Sequence[str]) -> EmailMultiAlternatives:
     return mail
 
 
-def send(mail: EmailMultiAlternatives, server: SiteEmailBackend) -> Answer:
+def send(mail: EmailMultiAlternatives, server: SiteEmailBackend) -> ReceiverAnswer:
     """Hand one mail to the server, and return what it said of each recipient."""
     try:
         with server:
@@ -45,21 +45,25 @@ def send(mail: EmailMultiAlternatives, server: SiteEmailBackend) -> Answer:
         return _refused(mail.to, error.recipients, Recipient.WAITING)
     except smtplib.SMTPResponseException as error:
         if error.smtp_code not in _STATUSES:
-            return Answer(error=Reason("mail_not_spoken", host=server.host))
-        return Answer(error.smtp_code, stored_text(error.smtp_error), Reason("mail_answered", status=error.smtp_code))
+            return ReceiverAnswer(error=Reason("mail_not_spoken", host=server.host))
+        return ReceiverAnswer(
+            error.smtp_code, stored_text(error.smtp_error), Reason("mail_answered", status=error.smtp_code)
+        )
     except smtplib.SMTPException as error:
-        return Answer(error=Reason("mail_failed", error=str(error)))
+        return ReceiverAnswer(error=Reason("mail_failed", error=str(error)))
     if refused:
         return _refused(mail.to, refused, Recipient.TAKEN)
-    return Answer(250, f"taken by {server.host}", recipients={address: _said(Recipient.TAKEN) for address in mail.to})
+    return ReceiverAnswer(
+        250, f"taken by {server.host}", recipients={address: _said(Recipient.TAKEN) for address in mail.to}
+    )
 
 
-def _refused(to: Sequence[str], refused: Mapping[str, tuple[int, bytes]], others: str) -> Answer:
+def _refused(to: Sequence[str], refused: Mapping[str, tuple[int, bytes]], others: str) -> ReceiverAnswer:
     answers = {address: refused.get(_on_the_wire(address)) for address in to}
     recipients = {address: _refusal(*answer) if answer else _said(others) for address, answer in answers.items()}
     lines = [f"{address}: {each['answer']}" for address, each in recipients.items() if each["answer"]]
     code = next(iter(refused.values()))[0]
-    return Answer(code, stored_text("\n".join(lines)), refusal_reason(recipients), recipients=recipients)
+    return ReceiverAnswer(code, stored_text("\n".join(lines)), refusal_reason(recipients), recipients=recipients)
 
 
 def _on_the_wire(address: str) -> str:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from benchweb.notifications import egress
-from benchweb.notifications.answers import Answer
+from benchweb.notifications.answers import ReceiverAnswer
 from benchweb.notifications.errors import NotificationError
 from benchweb.notifications.kinds.kind import (
     MOST_ADDRESS_CHARACTERS,
@@ -28,7 +28,7 @@ def _check(settings: ChannelSettings, is_new: bool) -> dict[str, Any]:
     return {"url": _checked_url(settings.url)}
 
 
-def _sender(message: Message, receiver: Receiver) -> Callable[[], Answer]:
+def _sender(message: Message, receiver: Receiver) -> Callable[[], ReceiverAnswer]:
     return lambda: post.send(message, receiver.config["url"], receiver.secret)
 
 

@@ -15,7 +15,7 @@ from urllib3.exceptions import HTTPError, SSLError
 
 from benchweb.catalog.reasons import Reason
 from benchweb.notifications import egress
-from benchweb.notifications.answers import MOST_READ_BYTES, Answer, stored_text
+from benchweb.notifications.answers import MOST_READ_BYTES, ReceiverAnswer, stored_text
 from benchweb.notifications.messages import Message
 
 SECRET_PREFIX = "whsec_"  # noqa: S105  # pragma: allowlist secret
@@ -45,7 +45,7 @@ def signature(key: bytes, identifier: str, timestamp: int, body: bytes) -> str:
     return "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
 
 
-def send(message: Message, url: str, secret: str) -> Answer:
+def send(message: Message, url: str, secret: str) -> ReceiverAnswer:
     """Post the payload, following no redirect; 2xx is a success."""
     body = json.dumps(message.payload, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
     now = int(time.time())
@@ -61,10 +61,10 @@ def send(message: Message, url: str, secret: str) -> Answer:
     try:
         return _posted(parts, body, headers)
     except (HTTPError, OSError) as error:
-        return Answer(error=_words(error, parts))
+        return ReceiverAnswer(error=_words(error, parts))
 
 
-def _posted(parts: SplitResult, body: bytes, headers: dict[str, str]) -> Answer:
+def _posted(parts: SplitResult, body: bytes, headers: dict[str, str]) -> ReceiverAnswer:
     host, port = str(parts.hostname), parts.port or _PORTS[parts.scheme]
     failure: Exception = OSError(Reason("receiver_host_without_address", host=host))
     for address in egress.resolved(host, port):
@@ -102,16 +102,16 @@ def _tls() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _answer(response: BaseHTTPResponse) -> Answer:
+def _answer(response: BaseHTTPResponse) -> ReceiverAnswer:
     text = stored_text(response.read(MOST_READ_BYTES))
     response.close()
     status = response.status
     if 200 <= status < 300:
-        return Answer(status, text)
+        return ReceiverAnswer(status, text)
     if status == GONE:
-        return Answer(status, text, Reason("channel_gone"), is_gone=True)
+        return ReceiverAnswer(status, text, Reason("channel_gone"), is_gone=True)
     code = "receiver_redirects" if 300 <= status < 400 else "receiver_answered"
-    return Answer(status, text, Reason(code, status=status))
+    return ReceiverAnswer(status, text, Reason(code, status=status))
 
 
 def _words(error: Exception, parts: SplitResult) -> str:
