@@ -17,7 +17,7 @@ use crate::serve::processes::process;
 use crate::serve::sessions::session::{Live, Name, Session};
 
 /// A lease shorter than this would end sessions of a healthy controller; a longer one keeps a dead one's for too long.
-const LEASE_SECONDS: std::ops::RangeInclusive<f64> = 1.0..=3_600.0;
+const LEASE_BOUNDS_SECONDS: std::ops::RangeInclusive<f64> = 1.0..=3_600.0;
 /// IFNAMSIZ less the final zero.
 const DEVICE_NAME_LIMIT: usize = 15;
 
@@ -63,7 +63,7 @@ impl Engine {
         spec.params = Catalog::embedded().fill(&spec.kind, &spec.params)?;
         self.check_peer(&spec)?;
         self.allowed_urls.check(&spec)?;
-        if !LEASE_SECONDS.contains(&spec.lease_seconds) {
+        if !LEASE_BOUNDS_SECONDS.contains(&spec.lease_seconds) {
             return Err(Refusal::invalid("lease_seconds", "lease_seconds must be from 1 to 3600"));
         }
         let device = spec.bind.as_ref().and_then(|bind| bind.device.as_deref());
