@@ -11,10 +11,10 @@ from benchweb.hosts.models import Host
 from benchweb.labels import Labelled
 from benchweb.notifications.events import NotificationEvent
 from benchweb.notifications.routing import notify
+from benchweb.regressions.alert_texts import alert_title, unconfirmed_reason
 from benchweb.regressions.explanations import explanation
 from benchweb.regressions.models import Alert, AlertTransition
 from benchweb.regressions.signals import alert_changed
-from benchweb.regressions.words import alert_title, unconfirmed_reason
 from benchweb.site.values import site_setting
 
 # What became of an alert whose snooze ended because it got worse; of all others, its state.

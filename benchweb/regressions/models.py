@@ -87,7 +87,7 @@ class Alert(models.Model):
     kind = models.CharField(max_length=20, choices=Kind.choices)
     state = models.CharField(max_length=20, choices=State.choices)
     severity = models.CharField(max_length=20, choices=Severity.choices, default=Severity.WARNING)
-    # What it tells, as a code with parameters: benchweb.regressions.words has the sentences.
+    # What it tells, as a code with parameters: benchweb.regressions.alert_texts has the sentences.
     code = models.CharField(max_length=40)
     params = models.JSONField(default=dict)
     # Largest relative difference among its series; None where it is no change, or the level was 0.

@@ -11,9 +11,9 @@ from django.utils.dateparse import parse_datetime
 from benchweb.catalog import catalog
 from benchweb.charts.main_figures import figures_of_runs
 from benchweb.imports.models import Import, OwnKind, OwnMetric
+from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert
-from benchweb.regressions.words import alert_title
 from benchweb.results.models import Point, Series
 from benchweb.results.run_summaries import sum_up, write_figures
 from benchweb.runs.models import Run

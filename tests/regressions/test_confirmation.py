@@ -9,10 +9,10 @@ from django.utils import timezone
 from benchweb.hosts.models import Pair
 from benchweb.hosts.services import pair_create
 from benchweb.regressions import judgements
+from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert, RunJudgement
 from benchweb.regressions.selectors import night_of_date
-from benchweb.regressions.words import alert_title
 from benchweb.results.run_summaries import write_figures
 from benchweb.runs.models import Campaign, Run
 from benchweb.runs.services import launch

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 import pytest
 
 from benchweb.hosts.models import Pair
+from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert
 from benchweb.regressions.selectors import series_changes
-from benchweb.regressions.words import alert_title
 from benchweb.results.models import Series
 from benchweb.results.run_summaries import write_figures
 from tests.factories import make_pair

@@ -11,7 +11,7 @@ from benchweb.site.secrets import SecretUnreadable
 from workers.engine_client import EngineError
 from workers.engines.connections import let_database_go
 from workers.engines.ends import Ends, addresses_document, ends_of
-from workers.runs import conduct, together
+from workers.runs import conduct
 from workers.runs.attempt import STEP_MARGIN_SECONDS
 from workers.runs.leases import Lease, keeper
 from workers.runs.sessions import stop_sessions
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 def execute(run_id: int) -> None:
     """Execute a run if it can be claimed; safe to call for any run, any number of times, at once."""
     if runs := together_with(run_id):
-        together.execute(runs)
+        simultaneous.execute(runs)
         return
     claimed = conduct.run_claimed(run_id)
     if claimed is None:

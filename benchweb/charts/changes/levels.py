@@ -9,8 +9,8 @@ from django.db.models import Q
 
 from benchweb.documents.charts import ChartLevel, ChartMark, Measured
 from benchweb.documents.moments import rfc3339
+from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
-from benchweb.regressions.words import alert_title
 
 # The level before a change is that of at most so many runs, as it was judged.
 _RUNS_BEFORE = 30

@@ -17,10 +17,10 @@ from benchweb.schedules.forecasts.joint import GanttBar, joint_forecast
 from benchweb.schedules.forecasts.room import Remedy, Room, Shortage, shortage
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.selectors import next_slots
+from benchweb.schedules.time_texts import duration_text, time_text
 from benchweb.schedules.timing.localtime import zone_of
 from benchweb.schedules.timing.rules import rule_of
 from benchweb.schedules.timing.times import TimingRule, closes_at, occurrences
-from benchweb.schedules.words import duration_text, time_text
 
 # How far ahead is looked: far enough for a week's pattern twice, or an hour's for two days.
 _SLOTS = 50

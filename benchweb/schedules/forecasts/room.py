@@ -7,7 +7,7 @@ from math import ceil
 from django.utils.translation import gettext as _
 
 from benchweb.schedules.forecasts.forecast import Forecast
-from benchweb.schedules.words import duration_text, time_text
+from benchweb.schedules.time_texts import duration_text, time_text
 
 _MINUTE_SECONDS = 60
 _ROUNDING = 1e-6

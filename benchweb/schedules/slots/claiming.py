@@ -16,9 +16,9 @@ from benchweb.schedules.slots.breaking_off import break_off
 from benchweb.schedules.slots.launching import GRACE
 from benchweb.schedules.slots.planning import next_fields
 from benchweb.schedules.slots.turns import slot_make
+from benchweb.schedules.time_texts import duration_text
 from benchweb.schedules.timing.rules import rule_of
 from benchweb.schedules.timing.times import occurrences
-from benchweb.schedules.words import duration_text
 
 # How many missed slots are written at once: of a night without a beat, a schedule by the second has 30,000.
 _BATCH = 500

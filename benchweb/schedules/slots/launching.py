@@ -18,9 +18,9 @@ from benchweb.schedules import targets
 from benchweb.schedules.forecasts.forecast import OccupiedResources, forecast
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.slots.breaking_off import not_launched
+from benchweb.schedules.time_texts import duration_text, time_text
 from benchweb.schedules.timing.rules import rule_of
 from benchweb.schedules.timing.times import closes_at
-from benchweb.schedules.words import duration_text, time_text
 
 # A slot found later than this, or than its schedule's slip, was missed: the schedule's policy says what then.
 GRACE = timedelta(seconds=60)

@@ -6,9 +6,9 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
+from benchweb.regressions.alert_texts import alert_title, transition_text
 from benchweb.regressions.models import Alert, AlertTransition
 from benchweb.regressions.selectors import alerts
-from benchweb.regressions.words import alert_title, transition_text
 
 # Of users to assign to, and of alerts to merge into, the worst.
 _MOST_USERS = 500

@@ -13,9 +13,9 @@ from django.utils.translation import gettext_noop
 from benchweb.common.rows import row_id
 from benchweb.hosts.models import Environment, Host
 from benchweb.plans.selectors import plans_matching
+from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.models import LIVE_STATES, UNTRIAGED_STATES, Alert
 from benchweb.regressions.selectors import AlertFilters, alerts_matching
-from benchweb.regressions.words import alert_title
 from benchweb.web.alerts.page import percent
 from benchweb.web.shared.lists import Column, Heading, Listing, listing
 

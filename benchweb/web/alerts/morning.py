@@ -13,10 +13,10 @@ from django.utils.translation import ngettext
 from benchweb.accounts.models import Team
 from benchweb.common.rows import row_id
 from benchweb.hosts.models import Environment
+from benchweb.regressions.alert_texts import alert_title, unconfirmed_reason
 from benchweb.regressions.models import Alert
 from benchweb.regressions.overview import DONE_STATES
 from benchweb.regressions.selectors import FIRST_NIGHT, NightFindings, night_environments, night_of_date
-from benchweb.regressions.words import alert_title, unconfirmed_reason
 
 _DAY = timedelta(days=1)
 _MOST_CHOICES = 200

@@ -7,11 +7,11 @@ from django.utils.translation import gettext as _
 
 from benchweb.catalog import catalog
 from benchweb.charts.alerts.charts import MOST_BESIDE, part_titles
+from benchweb.regressions.alert_texts import alert_title, signed_percent, unconfirmed_reason
 from benchweb.regressions.explanations import Explanation, explanation
 from benchweb.regressions.handling.reopening import REOPENABLE_STATES
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries, AlertTransition
 from benchweb.regressions.selectors import parts_named_first
-from benchweb.regressions.words import alert_title, signed_percent, unconfirmed_reason
 from benchweb.web.alerts.next_steps import NextSteps, next_steps
 
 # Of an alert with more the page shows these, and says how many there are; the API has more.

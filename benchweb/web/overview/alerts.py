@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from benchweb.catalog import catalog
 from benchweb.charts.sparkline import with_gaps
+from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.models import Alert
 from benchweb.regressions.overview import AlertMedians, AlertsNow, alerts_now
-from benchweb.regressions.words import alert_title
 
 _MOST_NEW = 3
 _MOST_ONGOING = 3

@@ -9,10 +9,10 @@ from django.db import connection
 
 from benchweb.hosts.models import Pair
 from benchweb.regressions import transitions
+from benchweb.regressions.alert_texts import transition_text
 from benchweb.regressions.handling.reopening import reopen
 from benchweb.regressions.models import Alert, AlertTransition, SeriesNoise
 from benchweb.regressions.transitions import AlertError
-from benchweb.regressions.words import transition_text
 from tests.factories import make_alert, make_pair
 from tests.regressions.judged import judged, quiet
 

@@ -7,6 +7,7 @@ import pytest
 
 from benchweb.hosts.models import Pair
 from benchweb.regressions import transitions
+from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.baselines import baseline_pin, baseline_restore, baseline_unpin, pinned_baseline
 from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert, AlertSeries, AlertTransition, SeriesNoise, Threshold
@@ -21,7 +22,6 @@ from benchweb.regressions.thresholds.rules import (
     threshold_update,
 )
 from benchweb.regressions.transitions import AlertError
-from benchweb.regressions.words import alert_title
 from benchweb.runs.models import Run
 from tests.factories import make_pair
 from tests.regressions.judged import judged, night, run_of

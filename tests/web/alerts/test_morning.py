@@ -8,8 +8,8 @@ from django.test import Client
 from benchweb.accounts.models import Role
 from benchweb.accounts.roles.grants import role_set, team_create
 from benchweb.regressions import transitions
+from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.models import Alert
-from benchweb.regressions.words import alert_title
 from benchweb.web.view_shares.building import built
 from tests.factories import make_alert, make_pair
 from tests.nights import NIGHT

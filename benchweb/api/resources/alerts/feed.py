@@ -5,8 +5,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
 
+from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.models import Alert, AlertTransition
-from benchweb.regressions.words import alert_title
 
 # Readers come every few minutes; what is older is on the page of alerts.
 MOST_ENTRIES = 100

@@ -9,10 +9,10 @@ from pydantic import BaseModel, Field
 from benchweb.api.paging import PageQuery
 from benchweb.api.schemas import Body, Identifier, Item, MomentText, RequestedIdentifier
 from benchweb.catalog import catalog
+from benchweb.regressions.alert_texts import alert_title, unconfirmed_reason
 from benchweb.regressions.explanations import Explanation
 from benchweb.regressions.models import Alert, AlertSeries, AlertTransition
 from benchweb.regressions.transitions import MOST_CHARACTERS
-from benchweb.regressions.words import alert_title, unconfirmed_reason
 
 # Of an alert: more are counted.
 MOST_SERIES = 500
