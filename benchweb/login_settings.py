@@ -61,7 +61,7 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
 ACCOUNT_RATE_LIMITS = False
 
 # Second factors and passkeys. Guesses are limited by ours; addresses open no account, so none needs to be verified.
-MFA_ADAPTER = "benchweb.web.factors.adapter.FactorAdapter"
+MFA_ADAPTER = "benchweb.web.second_factors.adapter.FactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "benchweb"

@@ -14,5 +14,5 @@ urlpatterns = [
     path("api/v1/", api.urls),
     path("", include("benchweb.web.urls")),
     path("", include("benchweb.web.login.library_urls")),
-    path("", include("benchweb.web.factors.urls")),
+    path("", include("benchweb.web.second_factors.urls")),
 ]

@@ -18,7 +18,7 @@ from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.credentials import credentials_end, credentials_of
 from benchweb.accounts.models import Grant, Role, UserSession
 from benchweb.accounts.services import token_create, token_user
-from tests.web.factors.apps import code
+from tests.web.second_factors.apps import code
 
 pytestmark = pytest.mark.django_db
 OLD, NEW = "a password of ada's", "another one, and long"

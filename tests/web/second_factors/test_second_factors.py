@@ -20,7 +20,7 @@ from benchweb.accounts.login import password_reset
 from benchweb.accounts.models import UserSession
 from benchweb.accounts.preferences import preferences_save
 from tests.notifications.receivers import MailServer, body_of
-from tests.web.factors.apps import code
+from tests.web.second_factors.apps import code
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "a password of ada's"  # pragma: allowlist secret

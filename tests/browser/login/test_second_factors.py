@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.browser import steps
 from tests.browser.test_accessibility import AXE, violations
 from tests.factories import make_user
-from tests.web.factors.apps import code
+from tests.web.second_factors.apps import code
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ _FRESH = timedelta(minutes=15)
 class Factors(IndexView):  # type: ignore[misc]
     """One's own factors, and whether the site requires one that isn't there."""
 
-    template_name = "factors/factors.html"
+    template_name = "second_factors/second_factors.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Say so."""
@@ -85,7 +85,7 @@ class _Guessable:
 class Code(_Guessable, AuthenticateView):  # type: ignore[misc]
     """The second step of a log-in: a code, a recovery code or a passkey."""
 
-    template_name = "factors/code.html"
+    template_name = "second_factors/code.html"
 
     def who(self) -> User:
         """Return who has entered their password."""
@@ -153,19 +153,19 @@ class _Confirms:
 class ConfirmByPassword(_Confirms, _Guessable, ReauthenticateView):  # type: ignore[misc]
     """Enter the password again before factors are changed."""
 
-    template_name = "factors/confirm.html"
+    template_name = "second_factors/confirm.html"
 
 
 class ConfirmByCode(_Confirms, _Guessable, ReauthenticateByCodeView):  # type: ignore[misc]
     """Enter a code before factors are changed."""
 
-    template_name = "factors/confirm.html"
+    template_name = "second_factors/confirm.html"
 
 
 class ConfirmByPasskey(_Confirms, _Guessable, ReauthenticateWebAuthnView):  # type: ignore[misc]
     """Use a passkey before factors are changed."""
 
-    template_name = "factors/confirm_passkey.html"
+    template_name = "second_factors/confirm_passkey.html"
 
 
 class _TakesFreshLogin:
@@ -183,13 +183,13 @@ class _TakesFreshLogin:
 class AppAdd(_TakesFreshLogin, _Guessable, ActivateTOTPView):  # type: ignore[misc]
     """Set up an authenticator app."""
 
-    template_name = "factors/app_add.html"
+    template_name = "second_factors/app_add.html"
 
 
 class PasskeyAdd(_TakesFreshLogin, AddWebAuthnView):  # type: ignore[misc]
     """Add a passkey."""
 
-    template_name = "factors/passkey_add.html"
+    template_name = "second_factors/passkey_add.html"
 
     def form_invalid(self, form: Any) -> HttpResponse:
         """Show the form again, with a status by which a browser doesn't keep it."""

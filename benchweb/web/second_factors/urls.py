@@ -10,14 +10,14 @@ from django.views.generic import RedirectView
 
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs, open_to_all
-from benchweb.web.factors import views
+from benchweb.web.second_factors import views
 
 _for_strangers = open_to_all("who is not logged in yet logs in here")
 _own = needs(Permission.READ)
 _index = views.Factors.as_view()
-_codes = ViewRecoveryCodesView.as_view(template_name="factors/recovery_codes.html")
+_codes = ViewRecoveryCodesView.as_view(template_name="second_factors/recovery_codes.html")
 _codes_new = GenerateRecoveryCodesView.as_view(
-    template_name="factors/ask.html",
+    template_name="second_factors/ask.html",
     extra_context={
         "title": _("Replace recovery codes"),
         "consequence": _("The former codes are void from then on."),
@@ -25,7 +25,7 @@ _codes_new = GenerateRecoveryCodesView.as_view(
     },
 )
 _app_remove = DeactivateTOTPView.as_view(
-    template_name="factors/ask.html",
+    template_name="second_factors/ask.html",
     extra_context={
         "title": _("Remove the authenticator app"),
         "consequence": _(
@@ -35,7 +35,7 @@ _app_remove = DeactivateTOTPView.as_view(
     },
 )
 _passkey_remove = RemoveWebAuthnView.as_view(
-    template_name="factors/ask.html",
+    template_name="second_factors/ask.html",
     extra_context={
         "title": _("Remove passkey"),
         "consequence": _("This passkey logs in no more. Delete it in the browser or on the key too."),
