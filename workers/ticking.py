@@ -102,12 +102,12 @@ def tick() -> None:
         return
     try:
         for step in STEPS:
-            _tried(step)
+            _try_step(step)
     finally:
         _under_way.release()
 
 
-def _tried(step: Callable[[], object]) -> None:
+def _try_step(step: Callable[[], object]) -> None:
     try:
         step()
     except Exception:

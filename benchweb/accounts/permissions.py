@@ -136,15 +136,19 @@ class AccessLimit:
         """Return what is left of a user's own access."""
         if not self.environment_ids:
             return Access(
-                _lower(access.everywhere, self.role),
-                {number: role for number, own in access.by_environment.items() if (role := _lower(own, self.role))},
+                _lower_role(access.everywhere, self.role),
+                {
+                    number: role
+                    for number, own in access.by_environment.items()
+                    if (role := _lower_role(own, self.role))
+                },
             )
         within = {
             number: role
             for number in self.environment_ids
-            if (role := _lower(highest([access.everywhere, access.by_environment.get(number)]), self.role))
+            if (role := _lower_role(highest([access.everywhere, access.by_environment.get(number)]), self.role))
         }
-        return Access(_lower(access.everywhere, _lower(self.role, Role.VIEWER)), within)
+        return Access(_lower_role(access.everywhere, _lower_role(self.role, Role.VIEWER)), within)
 
 
 def access_of(user: User | AnonymousUser | None) -> Access:
@@ -223,7 +227,7 @@ def _grants(user: User) -> list[dict[str, Any]]:
     return with_grants(User.objects.filter(pk=user.pk)).values_list(_GRANTS, flat=True).first() or []
 
 
-def _lower(one: Role | None, other: Role | None) -> Role | None:
+def _lower_role(one: Role | None, other: Role | None) -> Role | None:
     return None if one is None or other is None else min(one, other, key=_ORDER.index)
 
 

@@ -34,7 +34,7 @@ def is_own_path(path: str) -> bool:
 @transaction.atomic
 def view_save(*, user: User, name: str, path: str) -> SavedView:
     """Save a view at the end of the user's list; the same address again takes the new name."""
-    name = _named(name)
+    name = _checked_name(name)
     if not is_own_path(path) or len(path) > LONGEST_PATH:
         raise SavedViewError(_("Only a page of this dashboard can be saved as a view."))
     # Two that save at once must not both be the hundredth, nor share a position.
@@ -55,7 +55,7 @@ def view_save(*, user: User, name: str, path: str) -> SavedView:
 def view_rename(*, user: User, view_id: int, name: str) -> bool:
     """Rename a view; False when the user has none such."""
     kept = {} if may_offer(user) else {"is_team": False}
-    return bool(SavedView.objects.filter(user=user, pk=view_id).update(name=_named(name), **kept))
+    return bool(SavedView.objects.filter(user=user, pk=view_id).update(name=_checked_name(name), **kept))
 
 
 def view_offer(*, user: User, view_id: int, is_team: bool) -> bool:
@@ -104,7 +104,7 @@ def view_move_up(*, user: User, view_id: int) -> bool:
     return True
 
 
-def _named(name: str) -> str:
+def _checked_name(name: str) -> str:
     if fault := text_fault(" ".join(name.split())):
         raise SavedViewError(fault)
     name = stored_name(name)

@@ -88,7 +88,7 @@ def token_in_use(*, secret: str, address: str = "") -> ApiToken | None:
     if token is None or is_shut(token.user):
         return None
     now = timezone.now()
-    _check(token, address, now)
+    _check_token(token, address, now)
     hand_grants(token, to=token.user)
     # A token tells no log-in: where a proxy logs people in, who has no password may never be asked for a factor here.
     by_proxy = bool(settings.LOGIN_PROXY_HEADER) and not token.user.has_usable_password()
@@ -121,7 +121,7 @@ def is_good_from(token: ApiToken, address: str) -> bool:
     return not token.networks or is_within(parsed_address(address), token.networks)
 
 
-def _check(token: ApiToken, address: str, now: datetime) -> None:
+def _check_token(token: ApiToken, address: str, now: datetime) -> None:
     if token.expires_at is not None and token.expires_at <= now:
         when = f"{token.expires_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
         raise TokenRefused(token, f"The bearer token expired at {when}: make a new one on your account page.")

@@ -29,9 +29,9 @@ _ARCHIVED = Reason("channel_archived")
 
 def channel_create(*, name: str, settings: ChannelSettings) -> Channel:
     """Create a channel; refused where its settings can't work."""
-    config = _checked(settings, is_new=True)
+    config = _checked_config(settings, is_new=True)
     return Channel.objects.create(
-        name=checked_name(name), kind=settings.kind, config=config, secret_encrypted=_stored(settings.secret)
+        name=checked_name(name), kind=settings.kind, config=config, secret_encrypted=_stored_secret(settings.secret)
     )
 
 
@@ -42,9 +42,12 @@ def channel_update(*, channel: Channel, name: str, settings: ChannelSettings, en
     has_moved = channel.config.get("url", settings.url) != settings.url
     if has_moved and channel.secret_encrypted and not settings.secret:
         raise NotificationError("secret", _("Another address needs the secret of the receiver there: enter it too."))
-    values: dict[str, Any] = {"name": checked_name(name), "config": _checked(settings, is_new=False) or channel.config}
+    values: dict[str, Any] = {
+        "name": checked_name(name),
+        "config": _checked_config(settings, is_new=False) or channel.config,
+    }
     if settings.secret:
-        values["secret_encrypted"] = _stored(settings.secret)
+        values["secret_encrypted"] = _stored_secret(settings.secret)
     Channel.objects.filter(pk=channel.pk).update(**values)
     if enabled:
         channel_enable(channel=channel)
@@ -116,7 +119,7 @@ def _test_event(title: str, at: datetime) -> NotificationEvent:
     )
 
 
-def _checked(settings: ChannelSettings, *, is_new: bool) -> dict[str, Any]:
+def _checked_config(settings: ChannelSettings, *, is_new: bool) -> dict[str, Any]:
     """Return what is stored of a channel's settings beside its secret; {} for what stays as it is."""
     kind = CHANNEL_KINDS.get(settings.kind)
     if kind is None:
@@ -130,5 +133,5 @@ def _checked(settings: ChannelSettings, *, is_new: bool) -> dict[str, Any]:
     return kind.check(settings, is_new)
 
 
-def _stored(secret: str) -> bytes:
+def _stored_secret(secret: str) -> bytes:
     return encrypted(secret) if secret else b""

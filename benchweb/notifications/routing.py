@@ -42,22 +42,22 @@ def notify(event: NotificationEvent) -> list[Delivery]:
     The same event told again writes nothing.
     """
     now = timezone.now()
-    rules = list(_wanting(event))
+    rules = list(_wanting_rules(event))
     if not rules:
         return []
-    window = _muting(event, now)
+    window = _muting_window(event, now)
     chosen: dict[int, Delivery] = {}
     for rule in rules:
         delivery = _delivery(event, rule, window, now)
         other = chosen.get(rule.channel_id)
-        if other is None or _sooner(delivery, other):
+        if other is None or _is_sooner(delivery, other):
             chosen[rule.channel_id] = delivery
     Delivery.objects.bulk_create(chosen.values(), ignore_conflicts=True)
     celery_client.send_on_commit(SEND_TASK)
     return list(chosen.values())
 
 
-def _wanting(event: NotificationEvent) -> Iterable[Rule]:
+def _wanting_rules(event: NotificationEvent) -> Iterable[Rule]:
     least = [severity.value for severity in Alert.Severity if severity.rank <= Alert.Severity(event.severity).rank]
     return (
         Rule.objects.filter(
@@ -75,7 +75,7 @@ def _wanting(event: NotificationEvent) -> Iterable[Rule]:
     )
 
 
-def _muting(event: NotificationEvent, now: datetime) -> MaintenanceWindow | None:
+def _muting_window(event: NotificationEvent, now: datetime) -> MaintenanceWindow | None:
     concerned = Q(host__in=event.host_ids) | Q(host_label__in=event.labels)
     if event.environment_id is not None:
         concerned |= Q(environment=event.environment_id)
@@ -84,7 +84,13 @@ def _muting(event: NotificationEvent, now: datetime) -> MaintenanceWindow | None
 
 
 def _delivery(event: NotificationEvent, rule: Rule, window: MaintenanceWindow | None, now: datetime) -> Delivery:
-    when = _muted(window) if window else _ended(rule, now) if rule.channel.disabled_at else _allowed(rule, now)
+    when = (
+        _when_muted(window)
+        if window
+        else _when_channel_ended(rule, now)
+        if rule.channel.disabled_at
+        else _when_allowed(rule, now)
+    )
     held_until = (when.next_attempt_at or when.digest_due_at) if when.state == Delivery.State.HELD else None
     return Delivery(
         channel=rule.channel,
@@ -101,15 +107,15 @@ def _delivery(event: NotificationEvent, rule: Rule, window: MaintenanceWindow | 
     )
 
 
-def _muted(window: MaintenanceWindow) -> _When:
+def _when_muted(window: MaintenanceWindow) -> _When:
     return _When(Delivery.State.MUTED, Reason("delivery_muted", window=window.name, until=utc_text(window.ends_at)))
 
 
-def _ended(rule: Rule, now: datetime) -> _When:
+def _when_channel_ended(rule: Rule, now: datetime) -> _When:
     return _When(Delivery.State.GIVEN_UP, Reason("delivery_channel_disabled", reason=rule.channel.disabled_why))
 
 
-def _allowed(rule: Rule, now: datetime) -> _When:
+def _when_allowed(rule: Rule, now: datetime) -> _When:
     zone = ZoneInfo(rule.time_zone)
     if rule.digest_at is not None:
         due = next_time_of_day(now, rule.digest_at, zone)
@@ -120,6 +126,6 @@ def _allowed(rule: Rule, now: datetime) -> _When:
     return _When(Delivery.State.QUEUED, next_attempt_at=now)
 
 
-def _sooner(one: Delivery, other: Delivery) -> bool:
+def _is_sooner(one: Delivery, other: Delivery) -> bool:
     last = datetime.max.replace(tzinfo=timezone.get_default_timezone())
     return (one.next_attempt_at or one.digest_due_at or last) < (other.next_attempt_at or other.digest_due_at or last)

@@ -43,12 +43,12 @@ def alert_title(alert: Alert) -> str:
     """Say what an alert tells, with names; the alert comes with its pair, host, endpoint and schedule."""
     params = alert.params
     if alert.code in ("change", "threshold"):
-        figure = _size(alert) if alert.code == "change" else _limit(params)
-        return f"{_where(alert)}: {_figure(alert)} {figure}{_more(params['series'] - 1)}"
-    return _absence(alert)
+        figure = _size_text(alert) if alert.code == "change" else _limit_text(params)
+        return f"{_place_text(alert)}: {_figure_name(alert)} {figure}{_more_series(params['series'] - 1)}"
+    return _absence_title(alert)
 
 
-def _absence(alert: Alert) -> str:
+def _absence_title(alert: Alert) -> str:
     params = alert.params
     match alert.code:
         case "slot":
@@ -81,7 +81,7 @@ def transition_text(row: AlertTransition) -> str:
         is_reopened = row.to_state == Alert.State.OPEN and row.from_state not in UNTRIAGED_STATES
         return _("reopened") if is_reopened else str(_MOVED[row.to_state])
     if row.action == AlertTransition.AlertAction.SNOOZED:
-        return _snoozed(params)
+        return _snooze_text(params)
     if row.action in (AlertTransition.AlertAction.MERGED, AlertTransition.AlertAction.SPLIT):
         return _moved_series(row.action, params)
     text = ""
@@ -105,7 +105,7 @@ def _moved_series(action: str, params: Mapping[str, Any]) -> str:
     return text.format(number=params["into" if has_given else "from"])
 
 
-def _snoozed(params: Mapping[str, Any]) -> str:
+def _snooze_text(params: Mapping[str, Any]) -> str:
     until = params.get("until")
     if not until:
         return _("snoozed until it gets worse") if params.get("until_worse") else _("snoozed")
@@ -120,7 +120,7 @@ def signed_percent(ratio: float) -> str:
     return f"{'−' if ratio < 0 else '+'}{abs(ratio) * 100:.1f} %"
 
 
-def _where(alert: Alert) -> str:
+def _place_text(alert: Alert) -> str:
     if alert.pair is not None and alert.verdict != Alert.RerunVerdict.HOST:
         has_both_directions = alert.params["pairs"] > 1
         return f"{alert.pair.source} ↔ {alert.pair.sink}" if has_both_directions else str(alert.pair)
@@ -133,13 +133,13 @@ def _where(alert: Alert) -> str:
     return f"{pairs} ({alert.environment})"
 
 
-def _figure(alert: Alert) -> str:
+def _figure_name(alert: Alert) -> str:
     kind, metric = catalog().kinds.get(alert.params["kind"]), catalog().metrics.get(alert.params["metric"])
     names = kind.label if kind else alert.params["kind"], metric.label if metric else alert.params["metric"]
     return " · ".join(names)
 
 
-def _size(alert: Alert) -> str:
+def _size_text(alert: Alert) -> str:
     ratio = alert.params.get("ratio")
     size = _("changed") if ratio is None else signed_percent(ratio)
     details = "; ".join(text for text in (sizes_text(alert), mode_shares_text(alert)) if text)
@@ -170,7 +170,7 @@ def mode_shares_text(alert: Alert) -> str:
     return _("at the lower of two levels in {after} % of runs, {before} % before").format(before=before, after=after)
 
 
-def _limit(params: Mapping[str, Any]) -> str:
+def _limit_text(params: Mapping[str, Any]) -> str:
     metric = catalog().metrics.get(params["metric"])
     value, limit = (str(quantity(params[name], metric.unit if metric else "")) for name in ("value", "limit"))
     words = {
@@ -181,7 +181,7 @@ def _limit(params: Mapping[str, Any]) -> str:
     return words[params["relation"]].format(value=value, limit=limit)
 
 
-def _more(count: int) -> str:
+def _more_series(count: int) -> str:
     if not count:
         return ""
     return ngettext(" and {count:,} more series", " and {count:,} more series", count).format(count=count)

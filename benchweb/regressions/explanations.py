@@ -77,7 +77,7 @@ def _plan_versions(parts: Sequence[AlertSeries]) -> tuple[int, int] | None:
 
 def _annotations(alert: Alert, parts: Sequence[AlertSeries]) -> list[AnnotationRow]:
     pairs: list[Pair] = [part.first_bad_run.pair for part in parts]
-    times = [at for part in parts for run in (part.last_good_run, part.first_bad_run) if run and (at := _time(run))]
+    times = [at for part in parts for run in (part.last_good_run, part.first_bad_run) if run and (at := _run_time(run))]
     return annotations_between(
         min(times, default=alert.begun_at),
         max(times, default=alert.begun_at),
@@ -87,5 +87,5 @@ def _annotations(alert: Alert, parts: Sequence[AlertSeries]) -> list[AnnotationR
     )
 
 
-def _time(run: Run) -> datetime:
+def _run_time(run: Run) -> datetime:
     return run.started_at or run.created_at

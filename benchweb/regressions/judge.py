@@ -42,31 +42,33 @@ def judge_run(run_id: int) -> bool:
     if RunJudgement.objects.select_for_update().get(run=run).judged_at is not None:
         return False
     lock_environments([run.pair.environment_id])
-    _judge(run)
+    _judge_series(run)
     RunJudgement.objects.filter(run=run).update(judged_at=timezone.now())
     return True
 
 
-def _judge(run: Run) -> None:
+def _judge_series(run: Run) -> None:
     judge_receipt(run)
     judge_thresholds(run)
     watched = histories(series_of_run(run.pk))
-    known = _known(watched)
+    known = _known_parts(watched)
     # What was chance must not tell which host a re-run points at.
     recovery.notice(watched, known)
     confirmation.conclude(run.campaign_id)
-    new = _new_of(_lasting(run, watched, known), known)
+    new = _new_of(_lasting_findings(run, watched, known), known)
     # The states that recovery goes by may have changed.
-    known = _known(watched)
+    known = _known_parts(watched)
     recovery.notice(watched, known)
     is_rerun = confirmation.is_confirmation(run)
-    new += [] if is_rerun else _suspects(run, watched, known, {finding.history.series_id for finding in new})
+    new += [] if is_rerun else _suspect_findings(run, watched, known, {finding.history.series_id for finding in new})
     for alert in grouping.group_findings(new, pair=run.pair, run=run):
         if alert.state == Alert.State.SUSPECT and alert.confirmation_id is None:
             confirmation.confirm(alert, run)
 
 
-def _lasting(run: Run, watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]]) -> list[SeriesFinding]:
+def _lasting_findings(
+    run: Run, watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]]
+) -> list[SeriesFinding]:
     """Return the changes for the worse, of which at most a share is chance over all that the night measured."""
     findings = worsened(watched, known)
     if not findings:
@@ -103,7 +105,7 @@ def _new_of(lasting: Sequence[SeriesFinding], known: Mapping[int, Sequence[Alert
     return new
 
 
-def _suspects(
+def _suspect_findings(
     run: Run, watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]], reported: set[int]
 ) -> list[SeriesFinding]:
     candidates = (
@@ -118,7 +120,7 @@ def _suspects(
     ]
 
 
-def _known(watched: Sequence[History]) -> dict[int, list[AlertSeries]]:
+def _known_parts(watched: Sequence[History]) -> dict[int, list[AlertSeries]]:
     """Return the series' parts in alerts, the newest first."""
     ids = [history.series_id for history in watched]
     known: dict[int, list[AlertSeries]] = defaultdict(list)

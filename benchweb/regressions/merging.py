@@ -30,7 +30,7 @@ def merge(*, alert_id: int, into: int, by: User | None, comment: str = "") -> No
     """
     if alert_id == into:
         raise AlertError("into", _("An alert can't be merged into itself: name another one."))
-    alerts = _locked((alert_id, into))
+    alerts = _locked_alerts((alert_id, into))
     if into not in alerts:
         raise AlertError("into", _("There is no alert {alert_id}.").format(alert_id=into))
     if by is not None:
@@ -55,7 +55,7 @@ def merge(*, alert_id: int, into: int, by: User | None, comment: str = "") -> No
 @transaction.atomic
 def split(*, alert_id: int, series: Collection[int], by: User | None, comment: str = "") -> Alert:
     """Move some of an alert's series to a new alert of the same state; return the new one."""
-    alert = _locked((alert_id,))[alert_id]
+    alert = _locked_alerts((alert_id,))[alert_id]
     _check_fit(alert)
     parts = list(alert.series.filter(series__in=series).select_related("series__pair").order_by("pk"))
     _check_parts(alert, parts, series)
@@ -85,7 +85,7 @@ def split(*, alert_id: int, series: Collection[int], by: User | None, comment: s
     return Alert.objects.get(pk=new.pk)
 
 
-def _locked(alert_ids: Iterable[int]) -> dict[int, Alert]:
+def _locked_alerts(alert_ids: Iterable[int]) -> dict[int, Alert]:
     """Lock alerts with the environments of their series: no run is judged meanwhile that may change them."""
     ids = sorted(alert_ids)
     own = Alert.objects.filter(pk__in=ids).exclude(environment=None).values_list("environment", flat=True)

@@ -83,8 +83,8 @@ def alerts_now(since: datetime, *, most_new: int, most_ongoing: int) -> AlertsNo
     return AlertsNow(
         new=[alert for alert in worst if _opened_since(alert, since)],
         ongoing=[alert for alert in worst if not _opened_since(alert, since)],
-        lines={alert.pk: _line(line) for alert in worst if (line := alert.line)},
-        by_environment={each["environment"] or 0: _of_environment(each) for each in counts if each["live"]},
+        lines={alert.pk: _alert_medians(line) for alert in worst if (line := alert.line)},
+        by_environment={each["environment"] or 0: _environment_alerts(each) for each in counts if each["live"]},
         new_count=totals["new"],
         ongoing_count=totals["live"] - totals["new"],
         recovered_count=totals["recovered"],
@@ -133,7 +133,7 @@ def _opened_since(alert: Alert, since: datetime) -> bool:
     return alert.state == Alert.State.OPEN and alert.opened_at is not None and alert.opened_at >= since
 
 
-def _of_environment(counts: Mapping[str, Any]) -> EnvironmentAlerts:
+def _environment_alerts(counts: Mapping[str, Any]) -> EnvironmentAlerts:
     return EnvironmentAlerts(**{name: counts[name] for name in ("new", "worse", "missing", "since")})
 
 
@@ -148,6 +148,6 @@ def _line_of_outer() -> Subquery:
     return Subquery(parts.values(line=JSONObject(metric="series__metric", before="before", **recent))[:1])
 
 
-def _line(row: dict[str, Any]) -> AlertMedians:
+def _alert_medians(row: dict[str, Any]) -> AlertMedians:
     ats = [datetime.fromisoformat(at) for at in row["ats"]]
     return AlertMedians(row["metric"], row["before"], ats, row["medians"])

@@ -122,7 +122,7 @@ def series_changes(series_id: int) -> SeriesChanges | None:
         runs=len(history.runs),
         is_learning=len(history.runs) < LEAST_RUNS,
         changes=[(change, history.runs[change.index]) for change in changes],
-        smallest_detectable_change_ratio=_detectable(history, since),
+        smallest_detectable_change_ratio=_detectable_ratio(history, since),
     )
 
 
@@ -184,11 +184,11 @@ def _present_ratios(series_ids: Collection[int]) -> list[float]:
     parts = AlertSeries.objects.filter(series__in=series_ids, threshold=None)
     for part in parts.only("series_id", "first_bad_run_id", "recovered_run_id"):
         boundaries[part.series_id] |= {part.first_bad_run_id, part.recovered_run_id or 0}
-    ratios = (_present(history, boundaries[history.series_id]) for history in histories(series_ids))
+    ratios = (_present_ratio(history, boundaries[history.series_id]) for history in histories(series_ids))
     return [ratio for ratio in ratios if ratio is not None]
 
 
-def _present(history: History, boundaries: Collection[int]) -> float | None:
+def _present_ratio(history: History, boundaries: Collection[int]) -> float | None:
     places = {history.places[run_id] for run_id in boundaries if run_id in history.places}
     ends = [0, *sorted(places - {0}), len(history.runs)]
     ratios = (
@@ -198,7 +198,7 @@ def _present(history: History, boundaries: Collection[int]) -> float | None:
     return next((ratio for ratio in ratios if ratio is not None), None)
 
 
-def _detectable(history: History, since: int) -> float | None:
+def _detectable_ratio(history: History, since: int) -> float | None:
     return smallest_detectable_change(history.values, floor=history.floor_ratio, since=since)
 
 

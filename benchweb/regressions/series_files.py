@@ -24,10 +24,10 @@ def read_series(content: bytes, column: str | None = None) -> list[float | None]
         raise SeriesFileError(f"Byte {error.start + 1} is not UTF-8 text: save the file as UTF-8.") from None
     if not text:
         raise SeriesFileError("The input is empty: give a JSON list of numbers, or CSV.")
-    return _of_json(text, column) if text.lstrip()[0] in "[{" else _of_csv(text, column)
+    return _values_of_json(text, column) if text.lstrip()[0] in "[{" else _values_of_csv(text, column)
 
 
-def _of_json(text: str, column: str | None) -> list[float | None]:
+def _values_of_json(text: str, column: str | None) -> list[float | None]:
     if column is not None:
         raise SeriesFileError("--column is for CSV, but the input is JSON: leave it out.")
     try:
@@ -42,10 +42,10 @@ def _of_json(text: str, column: str | None) -> list[float | None]:
         raise SeriesFileError(
             "The JSON is an object, not a list: give its list of numbers alone, as [941.2, null, 937]."
         )
-    return [_of_item(item, index) for index, item in enumerate(items)]
+    return [_value_of_item(item, index) for index, item in enumerate(items)]
 
 
-def _of_item(item: Any, index: int) -> float | None:
+def _value_of_item(item: Any, index: int) -> float | None:
     if item is None:
         return None
     if not isinstance(item, float) or not math.isfinite(item):
@@ -57,7 +57,7 @@ def _refuse_constant(name: str) -> NoReturn:
     raise SeriesFileError(f"{name} is not a JSON number: write null where a value is missing.")
 
 
-def _of_csv(text: str, column: str | None) -> list[float | None]:
+def _values_of_csv(text: str, column: str | None) -> list[float | None]:
     first_line = text.splitlines()[0]
     delimiter = next((candidate for candidate in _DELIMITERS if candidate in first_line), ",")
     try:
@@ -68,7 +68,9 @@ def _of_csv(text: str, column: str | None) -> list[float | None]:
     is_text = [cell.lower() not in _MISSING for cell in first]
     has_head = any(is_text) and not any(_is_number(cell) for cell in first)
     index = _column_index(column, first, has_head)
-    return [_of_cell(row, index, number) for number, row in rows[1 if has_head else 0 :] if row or len(first) == 1]
+    return [
+        _value_of_cell(row, index, number) for number, row in rows[1 if has_head else 0 :] if row or len(first) == 1
+    ]
 
 
 def _column_index(column: str | None, first: list[str], has_head: bool) -> int:
@@ -88,7 +90,7 @@ def _choices(first: list[str], has_head: bool) -> str:
     return f"{', '.join(first)} or {numbers}" if has_head else numbers
 
 
-def _of_cell(row: list[str], index: int, line: int) -> float | None:
+def _value_of_cell(row: list[str], index: int, line: int) -> float | None:
     cell = row[index].strip() if index < len(row) else ""
     if cell.lower() in _MISSING:
         return None

@@ -149,7 +149,7 @@ def record(
     announced: bool | None = None,
 ) -> None:
     """Write a row of an alert's history, and tell of it: by itself where its state is another one that is told."""
-    _check(comment)
+    _check_comment(comment)
     row = AlertTransition.objects.create(
         alert=alert,
         action=action,
@@ -165,7 +165,7 @@ def record(
         alert_changed.send(sender=Alert, alert=alert, transition=row)
 
 
-def _check(comment: str) -> None:
+def _check_comment(comment: str) -> None:
     if len(comment) > MOST_CHARACTERS:
         raise AlertError("comment", _("A comment has at most {most:,} characters.").format(most=MOST_CHARACTERS))
     if "\0" in comment:

@@ -80,26 +80,26 @@ class RunVerdict:
 
 def verdict_beside_run(run: Run, baseline: Run) -> RunVerdict:
     """Compare the repetitions of two runs."""
-    return _verdict(_of_run(run), _of_run(baseline))
+    return _verdict(_run_measures(run), _run_measures(baseline))
 
 
 def verdict_beside_environment(run: Run, environment_id: int) -> RunVerdict:
     """Compare a run's repetitions with the medians of an environment's runs in the two months before."""
-    return _verdict(_of_run(run), _medians(run, "pair.environment_id = %(which)s", environment_id))
+    return _verdict(_run_measures(run), _usual_measures(run, "pair.environment_id = %(which)s", environment_id))
 
 
 def verdict_beside_history(run: Run) -> RunVerdict:
     """Compare a run's repetitions with the medians of its own pair's runs in the two months before."""
-    return _verdict(_of_run(run), _medians(run, "pair.id = %(which)s", run.pair_id))
+    return _verdict(_run_measures(run), _usual_measures(run, "pair.id = %(which)s", run.pair_id))
 
 
-def _of_run(run: Run) -> list[_Measure]:
+def _run_measures(run: Run) -> list[_Measure]:
     return fetch(_Measure, _OF_RUN, {"run": run.pk})
 
 
-def _medians(run: Run, of: str, which: int) -> list[_Measure]:
+def _usual_measures(run: Run, of: str, which: int) -> list[_Measure]:
     until = run.started_at or run.created_at
-    watched = [measure for measure in _of_run(run) if watched_metric(measure.kind, measure.metric)]
+    watched = [measure for measure in _run_measures(run) if watched_metric(measure.kind, measure.metric)]
     values = {
         "which": which,
         "run": run.pk,

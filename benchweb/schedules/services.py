@@ -68,7 +68,7 @@ def schedule_draft(**fields: Any) -> Schedule:
 def schedule_update(*, schedule: Schedule, **fields: Any) -> Schedule:
     """Change the fields named, others stay; what is due already is launched as it was until now."""
     now = database_now()
-    current = _locked(schedule)
+    current = _locked_schedule(schedule)
     _catch_up(current, now)
     before = definition_of(current)
     if fields.get("starts_at", before.starts_at) is None:
@@ -86,7 +86,7 @@ def schedule_update(*, schedule: Schedule, **fields: Any) -> Schedule:
 def schedule_pause(*, schedule: Schedule) -> bool:
     """Begin nothing from now on: what waits is cancelled, runs under way go on. False when it was paused already."""
     now = database_now()
-    locked = _locked(schedule)
+    locked = _locked_schedule(schedule)
     _catch_up(locked, now)
     end_waiting(locked, Reason("slot_paused"))
     _cancel_pending_runs(locked, Reason("schedule_paused"))
@@ -96,7 +96,7 @@ def schedule_pause(*, schedule: Schedule) -> bool:
 @transaction.atomic
 def schedule_resume(*, schedule: Schedule) -> bool:
     """Go on with the first time from now; times while it was paused are no slots. False when it wasn't paused."""
-    following = _next_fields(_locked(schedule), database_now())
+    following = _next_fields(_locked_schedule(schedule), database_now())
     paused = Schedule.objects.filter(pk=schedule.pk).exclude(paused_at=None)
     return bool(paused.update(paused_at=None, **following))
 
@@ -105,7 +105,7 @@ def schedule_resume(*, schedule: Schedule) -> bool:
 def schedule_archive(*, schedule: Schedule) -> bool:
     """Hide a schedule and begin nothing by it any more, as when paused; False when it was archived already."""
     now = database_now()
-    locked = _locked(schedule)
+    locked = _locked_schedule(schedule)
     _catch_up(locked, now)
     end_waiting(locked, Reason("slot_archived"))
     _cancel_pending_runs(locked, Reason("schedule_archived"))
@@ -115,7 +115,7 @@ def schedule_archive(*, schedule: Schedule) -> bool:
 @transaction.atomic
 def schedule_restore(*, schedule: Schedule) -> bool:
     """Bring an archived schedule back, to go on with the first time from now; False when it wasn't archived."""
-    following = _next_fields(_locked(schedule), database_now())
+    following = _next_fields(_locked_schedule(schedule), database_now())
     archived = Schedule.objects.filter(pk=schedule.pk).exclude(archived_at=None)
     return bool(archived.update(archived_at=None, **following))
 
@@ -123,7 +123,7 @@ def schedule_restore(*, schedule: Schedule) -> bool:
 @transaction.atomic
 def schedule_cancel(*, schedule: Schedule) -> int:
     """Cancel all that a schedule has waiting or under way, not its times to come; return how many slots and runs."""
-    locked = _locked(schedule)
+    locked = _locked_schedule(schedule)
     ended = end_waiting(locked, Reason("slot_cancelled"))
     return ended + endings.cancel(list(_runs(locked).filter(state__in=OPEN_STATES).values_list("pk", flat=True)))
 
@@ -135,7 +135,7 @@ def run_now(schedule: Schedule, user: User | None = None) -> Slot:
     While a campaign of the schedule is under way it waits or is refused, as the schedule's overlap says.
     """
     now = database_now()
-    locked = _locked(schedule)
+    locked = _locked_schedule(schedule)
     if locked.archived_at is not None:
         raise ScheduleError("", _("Schedule {locked} is archived: restore it first.").format(locked=locked))
     slot = slot_make(schedule=locked, at=now.replace(microsecond=0), now=now, user=user, is_extra=True)
@@ -149,7 +149,7 @@ def run_now(schedule: Schedule, user: User | None = None) -> Slot:
     return slot
 
 
-def _locked(schedule: Schedule) -> Schedule:
+def _locked_schedule(schedule: Schedule) -> Schedule:
     return Schedule.objects.select_for_update(of=("self",)).select_related("plan", "created_by").get(pk=schedule.pk)
 
 

@@ -58,13 +58,13 @@ def resolved(target: Mapping[str, Any], *, make: bool = False) -> Resolved:
     """Return the pairs with their hosts; a mesh's missing ones are made, or only spoken of (unsaved) unless `make`."""
     ((form, value),) = target.items()
     if form == "pairs":
-        return _usable(_named(Pair.objects.filter(pk__in=value)))
+        return _usable_pairs(_named_pairs(Pair.objects.filter(pk__in=value)))
     if form == "environment":
-        return _usable(_named(Pair.objects.filter(environment=value, archived_at=None)))
+        return _usable_pairs(_named_pairs(Pair.objects.filter(environment=value, archived_at=None)))
     if form == "label":
         both = Q(source__host__labels__contains=[value], sink__host__labels__contains=[value])
-        return _usable(_named(Pair.objects.filter(both, archived_at=None)))
-    return _usable(mesh_pairs(value, make=make))
+        return _usable_pairs(_named_pairs(Pair.objects.filter(both, archived_at=None)))
+    return _usable_pairs(mesh_pairs(value, make=make))
 
 
 def environments_of_target(target: Mapping[str, Any]) -> Iterable[int | None]:
@@ -103,7 +103,7 @@ def archived_part(pair: Pair) -> str:
     return Reason("part_archived", kind=Reason(f"kind_{type(archived).__name__.lower()}"), archived=str(archived))
 
 
-def _named(pairs: QuerySet[Pair]) -> list[Pair]:
+def _named_pairs(pairs: QuerySet[Pair]) -> list[Pair]:
     """Return pairs by id with all that names them; each endpoint is read once, not once a pair."""
     rows = list(pairs.order_by("pk"))
     end_ids = {end_id for pair in rows for end_id in (pair.source_id, pair.sink_id)}
@@ -115,7 +115,7 @@ def _named(pairs: QuerySet[Pair]) -> list[Pair]:
     return rows
 
 
-def _usable(pairs: Iterable[Pair]) -> Resolved:
+def _usable_pairs(pairs: Iterable[Pair]) -> Resolved:
     usable, left_out = [], []
     for pair in pairs:
         if fault := archived_part(pair):
@@ -127,7 +127,7 @@ def _usable(pairs: Iterable[Pair]) -> Resolved:
 
 def _checked_pairs(value: Any) -> list[int]:
     ids = _ids("pairs", value, MAXIMUM_PAIRS)
-    known = {pair.pk: pair for pair in _named(Pair.objects.filter(pk__in=ids))}
+    known = {pair.pk: pair for pair in _named_pairs(Pair.objects.filter(pk__in=ids))}
     _all_known("pairs", "pair", ids, known)
     for pair in known.values():
         if fault := archived_part(pair):

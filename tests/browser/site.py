@@ -198,7 +198,7 @@ def _lists() -> list[Address]:
         Address("help_document", "/help/docs/engine"),
         Address("password", "/account/password"),
         Address("mail_address", "/account/mail"),
-        # The others of second factors ask for the password first: tests/browser/login/test_factors.py.
+        # The others of second factors ask for the password first: tests/browser/login/test_second_factors.py.
         Address("mfa_index", "/account/factors"),
         Address("account_reauthenticate", "/account/confirm"),
         Address("search", "/search?q=quartz"),

@@ -33,11 +33,12 @@ def test_no_other_module_has_such_a_number_of_its_own() -> None:
     files = [file for room in ("statistics", "regressions") for file in (_HOUSE / "benchweb" / room).rglob("*.py")]
     trees = {file: ast.parse(file.read_bytes()) for file in files if file.name != "deciding.py"}
     own = re.compile("|".join(("_?ALPHA", "_?FLOOR_RATIO", "_?LEAST_RATIO", *(f"_?{name}" for name in numbers()))))
+    decided = (of_statistics.CONFIDENCE, of_statistics.FALSE_DISCOVERY_RATE)
     again = {
         (file.name, node.lineno)
         for file, tree in trees.items()
         for node in ast.walk(tree)
         if (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and own.fullmatch(node.id))
-        or (isinstance(node, ast.Constant) and node.value in (of_statistics.CONFIDENCE, of_statistics.FALSE_DISCOVERY_RATE))
+        or (isinstance(node, ast.Constant) and node.value in decided)
     }
     assert again == set()

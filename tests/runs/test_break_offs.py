@@ -35,7 +35,7 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., object]]
     """Put engines in place that are there, whose trials do what `fault` says."""
     monkeypatch.setattr(running, "ends_of", lambda claimed, stack: object())
     # Looked up when it is called: a test may put another in its place.
-    monkeypatch.setattr(running, "_ready", lambda claimed, lease, stack: vars(running)["ends_of"](claimed, stack))
+    monkeypatch.setattr(running, "_ready_ends", lambda claimed, lease, stack: vars(running)["ends_of"](claimed, stack))
     monkeypatch.setattr(running, "addresses_document", lambda ends: {})
     monkeypatch.setattr(conduct, "with_stored_tokens", lambda claimed, ends, stack: ends)
     monkeypatch.setattr(running, "stop_sessions", lambda trial, ends, reason: None)
@@ -144,7 +144,7 @@ def test_a_run_whose_end_fails_three_workers_ends_all_the_same_and_keeps_its_res
         raise RuntimeError("unforeseen")
 
     engines(finished)
-    monkeypatch.setattr(conduct, "_remark", broken)
+    monkeypatch.setattr(conduct, "_confidence_remark", broken)
     run = executed(make_run(), times=4)
     assert run.state == State.FAILED
     assert run.reason == "3 workers broke off on this run: RuntimeError: unforeseen"
@@ -178,5 +178,5 @@ def test_a_step_that_hangs_loses_its_lease() -> None:
     moving, stuck = Lease("a", 1), Lease("b", 2)
     moving.expect(60)
     stuck.expect(-1)
-    assert Keeper._moving(Keeper.__new__(Keeper), [moving, stuck]) == [moving]
+    assert Keeper._moving_leases(Keeper.__new__(Keeper), [moving, stuck]) == [moving]
     assert (moving.lost, stuck.lost) == (False, True)

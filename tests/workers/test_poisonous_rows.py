@@ -190,7 +190,7 @@ def test_a_slot_whose_launch_tells_a_reason_that_cannot_be_stored_fails_at_once(
     def broken(*_: object, **__: object) -> None:
         raise LookupError("no\0")
 
-    monkeypatch.setattr(launching, "_launched", broken)
+    monkeypatch.setattr(launching, "_launched_campaign", broken)
     services.begin_waiting(NOW)
     assert Slot.objects.get().reason == "Could not be launched: LookupError: no\ufffd"
 

@@ -80,7 +80,7 @@ class _Look:
 
 def _look(pair: Pair, source: EngineClient, sink: EngineClient, path: EnginePath) -> _Look:
     cookie = secrets.token_hex(32)
-    opened = _of_new_engine(sink, lambda: sink.open_path(cookie))
+    opened = _answer_of_new_engine(sink, lambda: sink.open_path(cookie))
     known = pair.sink.data_port
     if known is not None and opened.data_port != known:
         ports = {"data_port": opened.data_port, "known": known}
@@ -88,11 +88,11 @@ def _look(pair: Pair, source: EngineClient, sink: EngineClient, path: EnginePath
     bind = {"address": path.source, "device": pair.source.bind_device}
     peer = {"address": path.sink, "data_port": opened.data_port}
     bound = {key: value for key, value in bind.items() if value} or None
-    look = _of_new_engine(source, lambda: source.look_at_path(cookie, peer, bound))
+    look = _answer_of_new_engine(source, lambda: source.look_at_path(cookie, peer, bound))
     return _Look(path, opened.data_port, look, sink.open_path(cookie).udp)
 
 
-def _of_new_engine(client: EngineClient, ask: Callable[[], Answer]) -> Answer:
+def _answer_of_new_engine(client: EngineClient, ask: Callable[[], Answer]) -> Answer:
     """Ask for a part of the check; raise EngineRefused that says so where the engine is too old for it."""
     try:
         return ask()
@@ -116,18 +116,18 @@ _NO_ANSWER = "no_answer"
 
 def path_verdict(checked: PathFound, *, source: str, sink: str, udp_arrived: int) -> tuple[str, str]:
     """Return the status of a pair's path, and what to do about it; `udp_arrived` is how many hellos the sink saw."""
-    blocked = _blocked(checked, source, sink, udp_arrived)
+    blocked = _blocked_text(checked, source, sink, udp_arrived)
     if blocked:
         return Pair.Path.BLOCKED, blocked
     narrow = joined(
-        _narrow(size, begin, end)
+        _narrow_text(size, begin, end)
         for size, begin, end in ((checked.forward, source, sink), (checked.backward, sink, source))
         if size is not None and size.is_silent
     )
     return (Pair.Path.NARROW, narrow) if narrow else (Pair.Path.PASSES, "")
 
 
-def _blocked(checked: PathFound, source: str, sink: str, udp_arrived: int) -> str:
+def _blocked_text(checked: PathFound, source: str, sink: str, udp_arrived: int) -> str:
     tcp, udp, port, address = checked.tcp, checked.udp, checked.data_port, checked.address
     places = {"port": port, "address": address, "source": source, "sink": sink}
     if tcp.fault == _NO_ANSWER:
@@ -148,5 +148,5 @@ def _udp_blocked(udp: Passage, checked: PathFound, source: str, sink: str, udp_a
     return Reason("path_udp_blocked", address=checked.address, **places)
 
 
-def _narrow(size: PathSize, begin: str, end: str) -> str:
+def _narrow_text(size: PathSize, begin: str, end: str) -> str:
     return Reason("path_mtu", mtu_bytes=size.mtu_bytes, begin=begin, end=end)

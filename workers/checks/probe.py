@@ -47,13 +47,13 @@ def probe(endpoint_ids: Sequence[int]) -> None:
     give_up_at = time.monotonic() + BATCH_SECONDS
     while waiting and time.monotonic() < give_up_at:
         done, waiting = wait(waiting, timeout=RECORD_SECONDS)
-        _record((endpoint_of[future], future.result()) for future in done)
+        _record_probes((endpoint_of[future], future.result()) for future in done)
     stuck = [endpoint_of[future] for future in waiting if future.running()]
     pool.shutdown(wait=False, cancel_futures=True)
-    _record((endpoint, _probe_of(endpoint, _State.ENGINE_DOWN, _Status.REFUSED, _ENDLESS)) for endpoint in stuck)
+    _record_probes((endpoint, _probe_of(endpoint, _State.ENGINE_DOWN, _Status.REFUSED, _ENDLESS)) for endpoint in stuck)
 
 
-def _record(results: Iterable[tuple[Endpoint, Probe | None]]) -> None:
+def _record_probes(results: Iterable[tuple[Endpoint, Probe | None]]) -> None:
     """Keep what was found, each finding by itself where they can't be kept together."""
     probes = []
     for endpoint, result in results:

@@ -43,7 +43,7 @@ def presented_certificate(
         try:
             connection, address = dialing.dial(left, port, seconds=CONNECT_SECONDS)
         except OSError as error:
-            raise fault or unreachable(engine_name(name, host, port, _only(left)), error) from error
+            raise fault or unreachable(engine_name(name, host, port, _only_address(left)), error) from error
         who = engine_name(name, host, port, address)
         try:
             certificate = _certificate(who, connection, fingerprint)
@@ -87,5 +87,5 @@ def _is_engines(certificate: bytes) -> bool:
     return ENGINE_NAME in names.get_values_for_type(x509.DNSName)
 
 
-def _only(addresses: Sequence[str]) -> str:
+def _only_address(addresses: Sequence[str]) -> str:
     return addresses[0] if len(addresses) == 1 else ""

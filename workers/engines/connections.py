@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 def client_for(endpoint: Endpoint, contact: Contact | None = None) -> EngineClient:
     """Return a client of the endpoint's engine; on first contact pin the certificate that proves it."""
-    pinned, address = _pinned(endpoint, _addresses(endpoint, "", contact))
+    pinned, address = _pinned_endpoint(endpoint, _addresses(endpoint, "", contact))
     return _client(pinned, address)
 
 
@@ -37,9 +37,9 @@ def shared_client(endpoint: Endpoint, address: str = "", contact: Contact | None
     began goes on at the `address` that it began with.
     """
     addresses = _addresses(endpoint, address, contact)
-    shared = _borrowed(endpoint, addresses)
+    shared = _borrowed_client(endpoint, addresses)
     if shared is None:
-        pinned, chosen = _pinned(endpoint, addresses)
+        pinned, chosen = _pinned_endpoint(endpoint, addresses)
         shared = _shared.lend(_key(pinned, chosen), _client(pinned, chosen))
     try:
         yield shared.client
@@ -69,7 +69,7 @@ def _addresses(endpoint: Endpoint, address: str, contact: Contact | None) -> lis
     return addresses
 
 
-def _borrowed(endpoint: Endpoint, addresses: Sequence[str]) -> "_Shared | None":
+def _borrowed_client(endpoint: Endpoint, addresses: Sequence[str]) -> "_Shared | None":
     if not endpoint.fingerprint:
         return None
     borrowed = (_shared.borrow(_key(endpoint, address)) for address in addresses)
@@ -81,7 +81,7 @@ def _key(endpoint: Endpoint, address: str) -> tuple[object, ...]:
     return (endpoint.control_address, address, endpoint.fingerprint, token, str(endpoint))
 
 
-def _pinned(endpoint: Endpoint, addresses: Sequence[str]) -> tuple[Endpoint, str]:
+def _pinned_endpoint(endpoint: Endpoint, addresses: Sequence[str]) -> tuple[Endpoint, str]:
     """Return the endpoint with the certificate that its token may go to, and which of the addresses shows it."""
     if endpoint.fingerprint and len(addresses) == 1:
         return endpoint, addresses[0]

@@ -32,27 +32,27 @@ class Ends:
     @property
     def source_bind(self) -> dict[str, str] | None:
         """Return what the source's data sockets are bound to."""
-        return _bind(self.paths.current.source, self.source_device)
+        return _bind_document(self.paths.current.source, self.source_device)
 
     @property
     def sink_bind(self) -> dict[str, str] | None:
         """Return what the sink's data sockets are bound to."""
-        return _bind(self.paths.current.sink if self.is_sink_bound else "", self.sink_device)
+        return _bind_document(self.paths.current.sink if self.is_sink_bound else "", self.sink_device)
 
 
 def ends_of(claimed: Claimed, stack: ExitStack) -> Ends:
     """Return the ends of a run, at the addresses that it began with where another worker began it."""
     run, stored = claimed.run, claimed.run.addresses or {}
     source, sink = run.pair.source, run.pair.sink
-    clients = [client_of(end, stack, _stored(stored, side, "control")) for end, side in _sides(source, sink)]
-    paths = [EnginePath(_stored(stored, "source", "data"), _stored(stored, "sink", "data"))]
+    clients = [client_of(end, stack, _stored_address(stored, side, "control")) for end, side in _sides(source, sink)]
+    paths = [EnginePath(_stored_address(stored, "source", "data"), _stored_address(stored, "sink", "data"))]
     if not paths[0].sink:
         paths = paths_of(source, sink, *clients)
     ends = Ends(
         source=clients[0],
         sink=clients[1],
         paths=Paths(paths),
-        data_port=int(_stored(stored, "sink", "data_port") or 0),
+        data_port=int(_stored_address(stored, "sink", "data_port") or 0),
         is_sink_bound=bool(sink.data_address),
         source_device=source.bind_device,
         sink_device=sink.bind_device,
@@ -60,7 +60,7 @@ def ends_of(claimed: Claimed, stack: ExitStack) -> Ends:
     let_database_go()
     if claimed.taken_over and not ends.data_port:
         return with_data_port(claimed, ends, ends.sink.about())
-    ends.paths.on_change = lambda: _record(claimed, ends)
+    ends.paths.on_change = lambda: _record_addresses(claimed, ends)
     return ends
 
 
@@ -71,7 +71,7 @@ def with_data_port(claimed: Claimed, ends: Ends, about: About) -> Ends:
         ports = {"data_port": about.data_port, "known": sink.data_port}
         raise EngineRefused(Reason("engine_data_port_changed", engine=ends.sink.name, **ports), code="data_port")
     agreed = replace(ends, data_port=about.data_port)
-    agreed.paths.on_change = lambda: _record(claimed, agreed)
+    agreed.paths.on_change = lambda: _record_addresses(claimed, agreed)
     return agreed
 
 
@@ -79,7 +79,7 @@ def with_stored_tokens(claimed: Claimed, ends: Ends, stack: ExitStack) -> Ends:
     """Return the ends with the tokens and certificates stored by now: new ones may have been entered since."""
     source, sink = claimed.run.pair.source, claimed.run.pair.sink
     stored = Endpoint.objects.in_bulk([source.pk, sink.pk])
-    is_source_renewed, is_sink_renewed = (_renewed(end, stored[end.pk]) for end in (source, sink))
+    is_source_renewed, is_sink_renewed = (_has_renewed_secret(end, stored[end.pk]) for end in (source, sink))
     return replace(
         ends,
         source=client_of(source, stack, ends.source.address) if is_source_renewed else ends.source,
@@ -87,7 +87,7 @@ def with_stored_tokens(claimed: Claimed, ends: Ends, stack: ExitStack) -> Ends:
     )
 
 
-def _renewed(begun_with: Endpoint, stored: Endpoint) -> bool:
+def _has_renewed_secret(begun_with: Endpoint, stored: Endpoint) -> bool:
     """Take over another token or certificate; a run stays at the addresses that it began with."""
     if stored.control_address != begun_with.control_address:
         return False
@@ -144,14 +144,14 @@ def _sides(source: Endpoint, sink: Endpoint) -> tuple[tuple[Endpoint, str], tupl
     return (source, "source"), (sink, "sink")
 
 
-def _stored(addresses: dict[str, Any], side: str, key: str) -> Any:
+def _stored_address(addresses: dict[str, Any], side: str, key: str) -> Any:
     return addresses.get(side, {}).get(key, "")
 
 
-def _record(claimed: Claimed, ends: Ends) -> None:
+def _record_addresses(claimed: Claimed, ends: Ends) -> None:
     addresses_record(run_id=claimed.run.pk, owner=claimed.owner, addresses=addresses_document(ends))
     let_database_go()
 
 
-def _bind(address: str, device: str) -> dict[str, str] | None:
+def _bind_document(address: str, device: str) -> dict[str, str] | None:
     return {key: value for key, value in (("address", address), ("device", device)) if value} or None

@@ -91,7 +91,7 @@ def addresses_of(endpoint: Endpoint, host: str) -> list[str]:
 
     Raises EngineUnreachable when it has none, EngineUndisclosed when no engine may be at any of them.
     """
-    resolved = _resolved(endpoint, host)
+    resolved = _resolved_addresses(endpoint, host)
     policy = network_policy()
     admitted = [address for address in resolved if policy.admits(address)]
     if not admitted:
@@ -103,7 +103,7 @@ def addresses_of(endpoint: Endpoint, host: str) -> list[str]:
     return interleaved(admitted)
 
 
-def _resolved(endpoint: Endpoint, host: str) -> list[str]:
+def _resolved_addresses(endpoint: Endpoint, host: str) -> list[str]:
     try:
         return [str(ipaddress.ip_address(host))]
     except ValueError:

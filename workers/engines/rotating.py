@@ -47,7 +47,7 @@ def _fault(endpoint: Endpoint, what: Endpoint.Rotation) -> str:
         return Reason("rotation_broke_off", name=type(error).__name__, error=str(error))
     if not is_stored:
         return Reason("rotation_overtaken", endpoint=str(endpoint))
-    _use(endpoint)
+    _use_secret(endpoint)
     return ""
 
 
@@ -65,7 +65,7 @@ def _replaced(endpoint: Endpoint, what: Endpoint.Rotation, client: EngineClient)
         raise
 
 
-def _use(endpoint: Endpoint) -> None:
+def _use_secret(endpoint: Endpoint) -> None:
     """Show the engine what is stored now, which ends the former one; if it can't be, the next call does."""
     renewed = Endpoint.objects.select_related("host").get(pk=endpoint.pk)
     try:

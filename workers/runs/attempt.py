@@ -38,12 +38,12 @@ def attempt(trial: Trial, claimed: Claimed, ends: Ends, lease: Lease) -> None:
     try:
         run_trial(trial=trial, ends=ends, lease=lease)
     except EngineUnreachable as error:
-        _again(trial, ends, lease, error)
+        _take_up_trial(trial, ends, lease, error)
     finally:
         lease.expect(None)
 
 
-def _again(trial: Trial, ends: Ends, lease: Lease, error: EngineError) -> None:
+def _take_up_trial(trial: Trial, ends: Ends, lease: Lease, error: EngineError) -> None:
     """Take what the trial came to behind a cut, once both engines answer again; else give it up, and raise.
 
     Its sessions have their names: an engine that has them still tells the result, one that restarted that it has none.

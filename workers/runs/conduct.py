@@ -61,7 +61,7 @@ def run_claimed(run_id: int) -> Claimed | None:
 def answering(claimed: Claimed, stack: ExitStack) -> Ends:
     """Return both engines of a run that has not begun; raise EngineError or SecretUnreadable where one isn't ready."""
     ends = ends_of(claimed, stack)
-    _, sink = [_answered(endpoint, client) for endpoint, client in _sides(claimed, ends)]
+    _, sink = [_free_engine(endpoint, client) for endpoint, client in _sides(claimed, ends)]
     return with_data_port(claimed, ends, sink)
 
 
@@ -71,7 +71,7 @@ def put_off(claimed: Claimed, error: Exception) -> None:
     (claims.postpone if may_be_tried_again else claims.end_unbegun)(claimed=claimed, reason=reason_of_error(error))
 
 
-def _answered(endpoint: Endpoint, client: EngineClient) -> About:
+def _free_engine(endpoint: Endpoint, client: EngineClient) -> About:
     """Ask whether an engine is there and free, and note since when it is not; raises EngineError when it isn't."""
     try:
         with discreet(endpoint) as contact:
@@ -112,7 +112,9 @@ def run_end(claimed: Claimed, lease: Lease, reason: str) -> None:
     """Bring a run to its end; `reason` is that of the trials that were not started."""
     lease.expect(STEP_MARGIN_SECONDS)
     if not lease.lost:
-        execution.run_end(run_id=claimed.run.pk, owner=claimed.owner, nonstart_reason=reason, remark=_remark(claimed))
+        execution.run_end(
+            run_id=claimed.run.pk, owner=claimed.owner, nonstart_reason=reason, remark=_confidence_remark(claimed)
+        )
 
 
 def run_trials(claimed: Claimed, ends: Ends, lease: Lease, stack: ExitStack) -> str:
@@ -156,7 +158,7 @@ def _note_away(claimed: Claimed, ends: Ends) -> None:
     """Find out which end does not answer, for whoever wants it next."""
     for endpoint, client in _sides(claimed, ends):
         try:
-            _answered(endpoint, client)
+            _free_engine(endpoint, client)
         except EngineError as error:
             _log.info("%s", error)
 
@@ -178,7 +180,7 @@ def _open_trials(claimed: Claimed, lease: Lease) -> Iterator[Trial]:
             return
 
 
-def _remark(claimed: Claimed) -> str:
+def _confidence_remark(claimed: Claimed) -> str:
     """Say whether the plan asked for a confidence that was not reached."""
     version = claimed.run.plan_version
     if version.confidence is None:

@@ -114,14 +114,14 @@ class Keeper:
         while True:
             time.sleep(HEARTBEAT_SECONDS)
             try:
-                leases = self._moving(self._snapshot())
+                leases = self._moving_leases(self._snapshot())
                 if leases:
                     self._beat_once(leases)
             except Exception:
                 # Without this thread every run of the process would be lost.
                 _log.exception("A heartbeat failed")
 
-    def _moving(self, leases: list[Lease]) -> list[Lease]:
+    def _moving_leases(self, leases: list[Lease]) -> list[Lease]:
         """Return up the leases of runs whose step hangs, and return the others."""
         for lease in leases:
             if lease.is_stuck and not lease.lost:

@@ -26,7 +26,7 @@ def naming_the_end(
     if final.type != "failure":
         return final
     if _RESTARTED in final.reason:
-        return _with_reason(final, _restarted("source", source, since))
+        return _with_reason(final, _restart_text("source", source, since))
     if final.body.get("code") != "peer_lost":
         return final
     return _with_reason(
@@ -47,7 +47,7 @@ def _reason_of(sink: EngineClient, session: str, since: timedelta, *, known: str
         return error.reason
     reason = str(reported.get("reason") or "")
     if _RESTARTED in reason:
-        return _restarted("sink", sink, since)
+        return _restart_text("sink", sink, since)
     if not reason or reason in known:
         return Reason("engine_answers", engine=sink.name)
     return Reason("engine_says", engine=sink.name, reason=engine_reason(reason))
@@ -65,7 +65,7 @@ def _state(sink: EngineClient, session: str) -> dict[str, Any]:
             time.sleep(_PAUSE_SECONDS)
 
 
-def _restarted(role: str, client: EngineClient, since: timedelta) -> str:
+def _restart_text(role: str, client: EngineClient, since: timedelta) -> str:
     """Say which engine was restarted, and when; an engine of an older version doesn't know."""
     try:
         uptime = client.about().uptime_seconds

@@ -11,7 +11,7 @@ from benchweb.site.secrets import SecretUnreadable
 from workers.engine_client import EngineError
 from workers.engines.connections import let_database_go
 from workers.engines.ends import Ends, addresses_document, ends_of
-from workers.runs import conduct
+from workers.runs import conduct, simultaneous
 from workers.runs.attempt import STEP_MARGIN_SECONDS
 from workers.runs.leases import Lease, keeper
 from workers.runs.sessions import stop_sessions
@@ -32,7 +32,7 @@ def execute(run_id: int) -> None:
         try:
             if claimed.taken_over:
                 _go_on(claimed, lease, stack)
-            elif (ends := _ready(claimed, lease, stack)) is not None and claims.begin(
+            elif (ends := _ready_ends(claimed, lease, stack)) is not None and claims.begin(
                 claimed=claimed, addresses=addresses_document(ends)
             ):
                 conduct.run_through(claimed, ends, lease, stack)
@@ -45,7 +45,7 @@ def execute(run_id: int) -> None:
             let_database_go()
 
 
-def _ready(claimed: Claimed, lease: Lease, stack: ExitStack) -> Ends | None:
+def _ready_ends(claimed: Claimed, lease: Lease, stack: ExitStack) -> Ends | None:
     """Return both engines once they have answered; else put the run off, or end it where trying again can't help."""
     try:
         ends = conduct.answering(claimed, stack)

@@ -62,7 +62,7 @@ def execute(runs: Sequence[RunState]) -> None:
         members = [_member(claimed, stack)]
         try:
             members += [_member(member, stack) for member in _claimed_others(others)]
-            members = _found_again(members) if claimed.taken_over else _begun(members)
+            members = _found_again(members) if claimed.taken_over else _begun_members(members)
             _go_through(members)
         except Exception as error:
             # All leases run out, and the next worker goes on with all.
@@ -109,7 +109,7 @@ def _claimed_others(runs: Sequence[RunState]) -> Iterator[Claimed]:
             time.sleep(_CLAIM_PAUSE_SECONDS)
 
 
-def _begun(members: Sequence[_Member]) -> list[_Member]:
+def _begun_members(members: Sequence[_Member]) -> list[_Member]:
     """Return the runs with their engines, all begun; where one can't be reached all wait or end."""
     for member in members:
         try:
@@ -117,7 +117,7 @@ def _begun(members: Sequence[_Member]) -> list[_Member]:
         except (EngineError, SecretUnreadable) as error:
             _put_off(members, error)
             return []
-    return [member for member in members if member.ends and _begin(member, member.ends)]
+    return [member for member in members if member.ends and _begin_member(member, member.ends)]
 
 
 def _put_off(members: Sequence[_Member], error: Exception) -> None:
@@ -130,7 +130,7 @@ def _put_off(members: Sequence[_Member], error: Exception) -> None:
     conduct.put_off(leader.claimed, error)
 
 
-def _begin(member: _Member, ends: Ends) -> bool:
+def _begin_member(member: _Member, ends: Ends) -> bool:
     return claims.begin(claimed=member.claimed, addresses=addresses_document(ends))
 
 
@@ -141,7 +141,11 @@ def _found_again(members: Sequence[_Member]) -> list[_Member]:
             member.ends = _ends_again(member)
         except (EngineError, SecretUnreadable) as error:
             member.reason = reason_of_error(error)
-    return [member for member in members if member.claimed.taken_over or (member.ends and _begin(member, member.ends))]
+    return [
+        member
+        for member in members
+        if member.claimed.taken_over or (member.ends and _begin_member(member, member.ends))
+    ]
 
 
 def _ends_again(member: _Member) -> Ends:
@@ -162,12 +166,14 @@ def _go_through(members: Sequence[_Member]) -> None:
     gathering = Gathering([member.run_id for member in members])
     hold = _Hold(leader)
     threads = [
-        threading.Thread(target=_thread, args=(member, gathering, hold), name=f"run-{member.run_id}", daemon=True)
+        threading.Thread(
+            target=_go_through_trials, args=(member, gathering, hold), name=f"run-{member.run_id}", daemon=True
+        )
         for member in others
     ]
     for thread in threads:
         thread.start()
-    reason = _trials(leader, gathering, hold)
+    reason = _conduct_trials(leader, gathering, hold)
     for thread in threads:
         while thread.is_alive() and not leader.lease.lost:
             hold.now_and_then()
@@ -178,9 +184,9 @@ def _go_through(members: Sequence[_Member]) -> None:
     conduct.run_end(leader.claimed, leader.lease, reason)
 
 
-def _thread(member: _Member, gathering: Gathering, hold: "_Hold") -> None:
+def _go_through_trials(member: _Member, gathering: Gathering, hold: "_Hold") -> None:
     try:
-        reason = _trials(member, gathering, hold)
+        reason = _conduct_trials(member, gathering, hold)
         conduct.run_end(member.claimed, member.lease, reason)
     except Exception as error:
         _log.exception("Run %s broke off", member.run_id)
@@ -190,7 +196,7 @@ def _thread(member: _Member, gathering: Gathering, hold: "_Hold") -> None:
         let_database_go()
 
 
-def _trials(member: _Member, gathering: Gathering, hold: "_Hold") -> str:
+def _conduct_trials(member: _Member, gathering: Gathering, hold: "_Hold") -> str:
     def is_stopped() -> bool:
         hold.now_and_then()
         return member.lease.stopped

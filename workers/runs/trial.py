@@ -65,10 +65,10 @@ def run_trial(*, trial: Trial, ends: Ends, lease: Lease) -> None:
     """
     lease.on_cancel = lambda: stop_sessions(trial, ends, _CANCELLED)
     try:
-        final = _conducted(trial, ends, lease)
+        final = _final_event(trial, ends, lease)
         if lease.cancelled:
             stops.let_go_first(_STOPS_FIRST_SECONDS)
-        _take_in(trial, lease, final, _beside(trial, ends, lease))
+        _take_in(trial, lease, final, _simultaneous_fields(trial, ends, lease))
     except (EngineRefused, EngineGarbage) as error:
         if lease.lost:
             # The sessions are the next worker's, which was perhaps woken already.
@@ -81,17 +81,17 @@ def run_trial(*, trial: Trial, ends: Ends, lease: Lease) -> None:
         let_database_go()
 
 
-def _conducted(trial: Trial, ends: Ends, lease: Lease) -> EngineEvent:
+def _final_event(trial: Trial, ends: Ends, lease: Lease) -> EngineEvent:
     """Conduct the trial to its final event, on the next path where the sink's data port can't be reached by one."""
     while True:
-        _create(trial, ends, lease)
+        _create_sessions(trial, ends, lease)
         if lease.cancelled:
             # The cancellation may have come before the sessions were there to be stopped.
             stop_sessions(trial, ends, _CANCELLED)
-        final = _followed(trial, ends, lease)
+        final = _followed_event(trial, ends, lease)
         if not _is_without_way(final):
             ends.paths.settle()
-            return _naming(final, trial, ends)
+            return _named_failure(final, trial, ends)
         tried = [*ends.paths.failed, ends.paths.current]
         if lease.stopped or not ends.paths.advance():
             return _telling_all(final, tried)
@@ -100,7 +100,7 @@ def _conducted(trial: Trial, ends: Ends, lease: Lease) -> EngineEvent:
         acknowledge(trial, ends)
 
 
-def _naming(final: EngineEvent, trial: Trial, ends: Ends) -> EngineEvent:
+def _named_failure(final: EngineEvent, trial: Trial, ends: Ends) -> EngineEvent:
     """Return the final event with the engine named that was lost or restarted."""
     if final.type != "failure" or is_of_one_host(trial):
         return final
@@ -122,7 +122,7 @@ def _telling_all(final: EngineEvent, tried: Sequence[EnginePath]) -> EngineEvent
     return replace(final, body={**final.body, "reason": reason})
 
 
-def _create(trial: Trial, ends: Ends, lease: Lease) -> None:
+def _create_sessions(trial: Trial, ends: Ends, lease: Lease) -> None:
     common: dict[str, Any] = {
         "kind": trial.kind,
         "params": trial.params,
@@ -159,7 +159,7 @@ def _once_free(create: Callable[[], dict[str, Any]], lease: Lease) -> dict[str, 
         lease.pause(_BUSY_PAUSE_SECONDS)
 
 
-def _followed(trial: Trial, ends: Ends, lease: Lease) -> EngineEvent:
+def _followed_event(trial: Trial, ends: Ends, lease: Lease) -> EngineEvent:
     """Follow the source's events to the final one, over broken connections; intervals go out live on the way."""
     last_id = 0
     final: EngineEvent | None = None
@@ -183,7 +183,7 @@ def _followed(trial: Trial, ends: Ends, lease: Lease) -> EngineEvent:
                 give_up_at = time.monotonic() + REATTACH_SECONDS
                 # No return from here: read to its end, the stream's connection serves the next trial.
                 final = event if event.is_final else None
-                _announce(trial, event)
+                _announce_interval(trial, event)
         except EngineUnreachable:
             limit.check()
             if final is None and (time.monotonic() > give_up_at or lease.stopped):
@@ -192,7 +192,7 @@ def _followed(trial: Trial, ends: Ends, lease: Lease) -> EngineEvent:
     return final
 
 
-def _announce(trial: Trial, event: EngineEvent) -> None:
+def _announce_interval(trial: Trial, event: EngineEvent) -> None:
     if event.type != "interval":
         return
     # Figures of each flow are for the result: with three hundred flows they are most of what there is.
@@ -210,7 +210,7 @@ def _announce(trial: Trial, event: EngineEvent) -> None:
     live.publish_interval(trial.run_id, message)
 
 
-def _beside(trial: Trial, ends: Ends, lease: Lease) -> dict[str, Any]:
+def _simultaneous_fields(trial: Trial, ends: Ends, lease: Lease) -> dict[str, Any]:
     """Return what a result of runs that started together has besides: how many they were, and when its sink began."""
     if lease.seat is None:
         return {}
@@ -223,7 +223,7 @@ def _take_in(trial: Trial, lease: Lease, final: EngineEvent, beside: dict[str, A
             result = parsed_result(trial.kind, final.body.get("result"))
         except ResultInvalid as error:
             raise EngineGarbage(Reason("result_refused", error=reason_of_error(error))) from error
-        _stored(trial, State.FINISHED, "", with_others(result, beside))
+        _ingested(trial, State.FINISHED, "", with_others(result, beside))
         return
     cancelled = lease.cancelled or final.body.get("state") == "cancelled"
     state = State.CANCELLED if cancelled else State.FAILED
@@ -240,14 +240,14 @@ def _store_partial(trial: Trial, state: State, final: EngineEvent, beside: dict[
         result = with_others(parsed_result(trial.kind, partial), beside)
         # A test of which nothing arrived came to its end: its counts are whole.
         cut_short = [] if final.body.get("code") == "nothing_arrived" else ["partial"]
-        _stored(trial, state, final.reason, replace(result, flags=[*result.flags, *cut_short]))
+        _ingested(trial, state, final.reason, replace(result, flags=[*result.flags, *cut_short]))
     except (ResultInvalid, EngineGarbage) as error:
         _log.warning("Of trial %s the part that was measured can't be kept: %s", trial.pk, error)
         return False
     return True
 
 
-def _stored(trial: Trial, state: State, reason: str, result: ParsedResult) -> None:
+def _ingested(trial: Trial, state: State, reason: str, result: ParsedResult) -> None:
     """Take a result in; raises EngineGarbage for one that can't be stored, now or later."""
     try:
         _repeated_while_refused(lambda: ingest(trial=trial, result=result, state=state, reason=reason))

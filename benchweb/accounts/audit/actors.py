@@ -65,17 +65,17 @@ def act_as(actor: Actor | None) -> None:
     """Let what is changed from now on be the actor's, on this connection and on those that follow it."""
     _actor.set(actor)
     if connection.connection is not None and not connection.connection.closed:
-        _tell(connection.connection, actor)
+        _tell_actor(connection.connection, actor)
 
 
 @receiver(connection_created, dispatch_uid="audit")
 def _connection_created(*, connection: BaseDatabaseWrapper, **_: object) -> None:
     actor = _actor.get()
     if actor is not None:
-        _tell(connection.connection, actor)
+        _tell_actor(connection.connection, actor)
 
 
-def _tell(to: "psycopg.Connection[Any]", actor: Actor | None) -> None:
+def _tell_actor(to: "psycopg.Connection[Any]", actor: Actor | None) -> None:
     if actor:
         name_actor(to, json.dumps(asdict(actor)))
     else:

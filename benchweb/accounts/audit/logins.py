@@ -26,12 +26,12 @@ _NO_NUL = str.maketrans({"\0": "\N{REPLACEMENT CHARACTER}"})
 
 def refusal_add(actor: Actor, *, what: str) -> None:
     """Note that somebody was refused `what`: a request's method and path, and why."""
-    _add(AuditEntry.Action.REFUSED, actor, object_name=_told(what))
+    _entry_add(AuditEntry.Action.REFUSED, actor, object_name=_told_text(what))
 
 
 def download_add(actor: Actor, *, what: str) -> None:
     """Note that somebody was sent a file, by its path."""
-    _add(AuditEntry.Action.DOWNLOADED, actor, object_name=_told(what))
+    _entry_add(AuditEntry.Action.DOWNLOADED, actor, object_name=_told_text(what))
 
 
 def use_add(actor: Actor, *, name: str) -> None:
@@ -40,15 +40,19 @@ def use_add(actor: Actor, *, name: str) -> None:
     table, action = "accounts_apitoken", AuditEntry.Action.USED
     of_token = AuditEntry.objects.filter(table=table, object_id=actor.token_id, action=action)
     if not of_token.filter(address=actor.address, at__gte=today).exists():
-        _add(action, actor, object_name=name, table=table, object_id=actor.token_id)
+        _entry_add(action, actor, object_name=name, table=table, object_id=actor.token_id)
 
 
-def _told(what: str) -> str:
+def _told_text(what: str) -> str:
     return without_links(what.translate(_NO_NUL))[:_LONGEST_WORDS]
 
 
-def _add(action: str, actor: Actor, *, object_name: str = "", table: str = "", object_id: int | None = None) -> None:
-    left = throttle.entries_left(action, _who(actor), f"{object_name}:{actor.address}" if table else object_name)
+def _entry_add(
+    action: str, actor: Actor, *, object_name: str = "", table: str = "", object_id: int | None = None
+) -> None:
+    left = throttle.entries_left(
+        action, _counted_key(actor), f"{object_name}:{actor.address}" if table else object_name
+    )
     if left is None:
         return
     if left == 0:
@@ -68,7 +72,7 @@ def _add(action: str, actor: Actor, *, object_name: str = "", table: str = "", o
     )
 
 
-def _who(actor: Actor) -> str:
+def _counted_key(actor: Actor) -> str:
     """Return whose entries are counted together."""
     where = address_group(actor.address)
     # Whoever has stolen a password or token hides nothing of what they do from elsewhere.
@@ -77,17 +81,17 @@ def _who(actor: Actor) -> str:
 
 @receiver(user_logged_in, dispatch_uid="audit")
 def _logged_in(*, request: HttpRequest, user: User, **_: Any) -> None:
-    _add(AuditEntry.Action.LOGGED_IN, actor_of(request, user))
+    _entry_add(AuditEntry.Action.LOGGED_IN, actor_of(request, user))
 
 
 @receiver(user_logged_out, dispatch_uid="audit")
 def _logged_out(*, request: HttpRequest, user: User | None, **_: Any) -> None:
     if user is not None:
-        _add(AuditEntry.Action.LOGGED_OUT, actor_of(request, user))
+        _entry_add(AuditEntry.Action.LOGGED_OUT, actor_of(request, user))
 
 
 @receiver(user_login_failed, dispatch_uid="audit")
 def _login_failed(*, credentials: dict[str, Any], request: HttpRequest | None = None, **_: Any) -> None:
     name = str(credentials.get("username") or credentials.get("proxy_user", "")).translate(_NO_NUL)
     address = client_address(request) if request else ""
-    _add(AuditEntry.Action.LOGIN_FAILED, Actor("page", None, name, None, address))
+    _entry_add(AuditEntry.Action.LOGIN_FAILED, Actor("page", None, name, None, address))

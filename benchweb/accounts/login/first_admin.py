@@ -50,7 +50,7 @@ def code() -> str:
 
 def is_code(text: str) -> bool:
     """Tell whether this is the code, however its groups are written."""
-    return constant_time_compare(_bare(text), _bare(code()))
+    return constant_time_compare(_bare_code(text), _bare_code(code()))
 
 
 def write_code() -> None:
@@ -84,5 +84,5 @@ def first_admin_create(*, name: str, password: str) -> User:
     return user
 
 
-def _bare(text: str) -> str:
+def _bare_code(text: str) -> str:
     return "".join(character for character in text.lower() if character.isalnum())

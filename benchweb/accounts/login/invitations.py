@@ -79,12 +79,12 @@ def invitation_mail(*, invitation: Invitation, token: str) -> bool:
 def open_invitations() -> "QuerySet[Invitation, Invitation]":
     """Return the invitations that are good now, the newest first."""
     admins = [user.pk for user in users_who_may(Permission.ADMIN, or_services=True)]
-    return _unused().filter(created_by__in=admins).exclude(user__is_active=False)
+    return _unused_invitations().filter(created_by__in=admins).exclude(user__is_active=False)
 
 
 def invitation_of_token(token: str) -> Invitation | None:
     """Return the invitation of a link while it is good."""
-    invitation = _unused().filter(digest=_digest(token)).select_related("user", "created_by").first()
+    invitation = _unused_invitations().filter(digest=_digest(token)).select_related("user", "created_by").first()
     if invitation is None or not access_of(invitation.created_by).may(Permission.ADMIN):
         return None
     return invitation if invitation.user is None or invitation.user.is_active else None
@@ -95,7 +95,7 @@ def invitation_accept(*, invitation: Invitation, name: str, password: str) -> Us
     # Hashing takes long: nothing is locked meanwhile.
     hashed = make_password(password)
     with transaction.atomic():
-        if not _unused().filter(pk=invitation.pk).update(used_at=Now()):
+        if not _unused_invitations().filter(pk=invitation.pk).update(used_at=Now()):
             raise RoleError("", _("This link was used in the meantime."))
         user = invitation.user or user_add(
             name=name, email=invitation.email, role=invitation.role, team_ids=invitation.team_ids
@@ -109,7 +109,7 @@ def invitation_accept(*, invitation: Invitation, name: str, password: str) -> Us
 
 def invitation_revoke(*, invitation_id: int) -> bool:
     """Make a link void; False when it is already."""
-    return bool(_unused().filter(pk=invitation_id).update(revoked_at=Now()))
+    return bool(_unused_invitations().filter(pk=invitation_id).update(revoked_at=Now()))
 
 
 def _text(invitation: Invitation) -> str:
@@ -120,7 +120,7 @@ def _text(invitation: Invitation) -> str:
     return text.format(admin=admin, name=invitation.user.get_username())
 
 
-def _unused() -> "QuerySet[Invitation, Invitation]":
+def _unused_invitations() -> "QuerySet[Invitation, Invitation]":
     return Invitation.objects.filter(used_at=None, revoked_at=None, expires_at__gt=Now())
 
 

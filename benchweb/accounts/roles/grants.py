@@ -71,12 +71,12 @@ def role_take(*, grant: Grant) -> None:
 
 def team_create(*, name: str) -> Team:
     """Make a team without members and roles."""
-    return _saved(Team(), name)
+    return _saved_team(Team(), name)
 
 
 def team_rename(*, team: Team, name: str) -> Team:
     """Rename a team."""
-    return _saved(team, name)
+    return _saved_team(team, name)
 
 
 def team_delete(*, team: Team) -> None:
@@ -122,7 +122,7 @@ def _one_admin_staying() -> Iterator[None]:
             raise RoleError("", _("This would leave no admin: make somebody else an admin first."))
 
 
-def _saved(team: Team, name: str) -> Team:
+def _saved_team(team: Team, name: str) -> Team:
     if fault := name_fault(name):
         raise RoleError("name", fault)
     team.name, team.name_key = stored_name(name), name_key(name)

@@ -14,10 +14,10 @@ def follow_zones() -> int:
     """Move what is held to when its zone's clocks show the time that it waits for; return how many were moved."""
     held = Delivery.objects.filter(state=Delivery.State.HELD, digest=None, held_offset_seconds__isnull=False)
     names = ("held_zone", "held_offset_seconds", "next_attempt_at", "digest_due_at")
-    return sum(_follow(held.filter(**alike), **alike) for alike in list(held.order_by().values(*names).distinct()))
+    return sum(_follow_zone(held.filter(**alike), **alike) for alike in list(held.order_by().values(*names).distinct()))
 
 
-def _follow(
+def _follow_zone(
     waiting: "QuerySet[Delivery, Delivery]",
     *,
     held_zone: str,

@@ -53,13 +53,13 @@ def send_due() -> int:
 
 def channels_due(most: int) -> int:
     """Count the channels that have something to send now, up to a number; one query."""
-    return _due(timezone.now()).order_by("channel").values("channel").distinct()[:most].count()
+    return _due_deliveries(timezone.now()).order_by("channel").values("channel").distinct()[:most].count()
 
 
 def claim_next() -> Claim | None:
     """Claim the message that has been due longest; None when there is none."""
     now = timezone.now()
-    for pk in list(_due(now).order_by("next_attempt_at", "pk").values_list("pk", flat=True)[:_CANDIDATES]):
+    for pk in list(_due_deliveries(now).order_by("next_attempt_at", "pk").values_list("pk", flat=True)[:_CANDIDATES]):
         if claimed := claim(pk, now):
             return claimed
     return None
@@ -68,7 +68,7 @@ def claim_next() -> Claim | None:
 def claim(delivery_id: int, now: datetime) -> Claim | None:
     """Claim one message; None when somebody else was faster."""
     with transaction.atomic():
-        mine = _due(now).filter(pk=delivery_id)
+        mine = _due_deliveries(now).filter(pk=delivery_id)
         if not mine.update(claimed_until=now + LEASE, attempts=F("attempts") + 1):
             return None
         delivery = Delivery.objects.select_related("channel", "rule").get(pk=delivery_id)
@@ -82,16 +82,16 @@ def attempt(claimed: Claim) -> ReceiverAnswer:
     if not connection.in_atomic_block:
         # A receiver may take seconds: this thread's connection goes back to the pool.
         connection.close()
-    answer = send(message(delivery.message_id, delivery.payload), delivery.channel, left=_waiting(delivery))
+    answer = send(message(delivery.message_id, delivery.payload), delivery.channel, left=_waiting_recipients(delivery))
     delivery.recipients |= answer.recipients
     with transaction.atomic():
         _log(claimed, answer)
         if answer.is_gone:
             disable(delivery.channel, Reason("channel_gone"))
         if answer.error:
-            _failed(claimed, answer)
+            _note_failure(claimed, answer)
         else:
-            _end(delivery, _state_at_end(delivery, Delivery.State.SENT), refusal_reason(delivery.recipients))
+            _end_delivery(delivery, _state_at_end(delivery, Delivery.State.SENT), refusal_reason(delivery.recipients))
     return answer
 
 
@@ -157,7 +157,7 @@ def _waiting_for_digests(now: datetime) -> "QuerySet[Delivery, Delivery]":
     return Delivery.objects.filter(state=Delivery.State.HELD, digest=None, digest_due_at__lte=now)
 
 
-def _due(now: datetime) -> "QuerySet[Delivery, Delivery]":
+def _due_deliveries(now: datetime) -> "QuerySet[Delivery, Delivery]":
     claimed = Delivery.objects.filter(channel=OuterRef("channel"), claimed_until__gt=now)
     return Delivery.objects.filter(
         Q(claimed_until=None) | Q(claimed_until__lte=now),
@@ -173,16 +173,16 @@ def _log(claimed: Claim, answer: ReceiverAnswer) -> None:
     )
 
 
-def _failed(claimed: Claim, answer: ReceiverAnswer) -> None:
+def _note_failure(claimed: Claim, answer: ReceiverAnswer) -> None:
     """Plan the next attempt, unless another worker took this one over when its lease had run out."""
     delivery, now = claimed.delivery, timezone.now()
     missed = refusal_reason(delivery.recipients)
     why = missed if answer.recipients else joined([missed, answer.error], "; ")
     following = None
-    if not delivery.event_id.startswith(TEST_PREFIX) and (_waiting(delivery) or not delivery.recipients):
+    if not delivery.event_id.startswith(TEST_PREFIX) and (_waiting_recipients(delivery) or not delivery.recipients):
         following = next_attempt(delivery.failures + 1, _first_due(delivery), now)
     if following is None:
-        _end(delivery, _state_at_end(delivery, Delivery.State.GIVEN_UP), why, number=claimed.number)
+        _end_delivery(delivery, _state_at_end(delivery, Delivery.State.GIVEN_UP), why, number=claimed.number)
         return
     quiet_until = _quiet_until(delivery, following)
     held = held_fields(quiet_until, ZoneInfo(delivery.rule.time_zone)) if quiet_until and delivery.rule else {}
@@ -197,7 +197,7 @@ def _failed(claimed: Claim, answer: ReceiverAnswer) -> None:
     )
 
 
-def _waiting(delivery: Delivery) -> list[str]:
+def _waiting_recipients(delivery: Delivery) -> list[str]:
     """Return the recipients that a mail is to be tried for again; none where all are to have it still."""
     return [address for address, each in delivery.recipients.items() if each["state"] == Recipient.WAITING]
 
@@ -222,7 +222,7 @@ def _quiet_until(delivery: Delivery, moment: datetime) -> datetime | None:
     return end_of_quiet(moment, rule.quiet_from, rule.quiet_until, ZoneInfo(rule.time_zone))
 
 
-def _end(delivery: Delivery, state: str, reason: str, *, number: int | None = None) -> None:
+def _end_delivery(delivery: Delivery, state: str, reason: str, *, number: int | None = None) -> None:
     """End a message, and with a digest all that is in it; of failures only the newest attempt's counts."""
     rows = Delivery.objects.filter(pk=delivery.pk, state__in=OPEN)
     if number is not None:

@@ -18,11 +18,11 @@ def judge_receipt(run: Run) -> None:
         return
     its = [alert for alert in live("nothing") if alert.pair_id == run.pair_id]
     began = run.started_at or run.created_at
-    if _received(RunFigure.objects.filter(run=run)):
+    if _has_received(RunFigure.objects.filter(run=run)):
         end_where(its, lambda alert: alert.begun_at < began)
         return
     latest = Alert.objects.filter(code="nothing", pair=run.pair_id).order_by("-pk").first()
-    if latest is not None and not _received(
+    if latest is not None and not _has_received(
         RunFigure.objects.filter(series__pair=run.pair_id, at__gte=latest.begun_at)
     ):
         Alert.objects.filter(pk=latest.pk, ended_at=None).update(params={"runs": latest.params["runs"] + 1})
@@ -38,7 +38,7 @@ def judge_receipt(run: Run) -> None:
     )
 
 
-def _received(figures: "QuerySet[RunFigure, RunFigure]") -> bool:
+def _has_received(figures: "QuerySet[RunFigure, RunFigure]") -> bool:
     """Tell whether any headline is more than nothing."""
     kinds = catalog().kinds.values()
     headlines = reduce(or_, (Q(series__kind=kind.name, series__metric=kind.headline) for kind in kinds))

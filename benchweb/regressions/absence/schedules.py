@@ -48,7 +48,7 @@ def slots_without_results() -> list[Alert]:
     )
     end_where(live("slot"), lambda alert: (at := complete.get(alert.schedule_id)) is not None and at > alert.begun_at)
     since = database_now() - timedelta(days=LOOK_BACK_DAYS)
-    return [alert for row in fetch(_Stretch, _STRETCHES, {"since": since}) if (alert := _of_stretch(row))]
+    return [alert for row in fetch(_Stretch, _STRETCHES, {"since": since}) if (alert := _stretch_alert(row))]
 
 
 def late_schedules() -> list[Alert]:
@@ -76,12 +76,12 @@ def late_schedules() -> list[Alert]:
             plan_id=slot.schedule.plan_id,
             params={"slot": slot.pk},
         )
-        for slot in _unbegun(now).select_related("schedule")
+        for slot in _unbegun_slots(now).select_related("schedule")
     ]
     return [alert for alert in alerts if alert]
 
 
-def _of_stretch(row: _Stretch) -> Alert | None:
+def _stretch_alert(row: _Stretch) -> Alert | None:
     """Open the alert of a stretch, or write how long that has grown whose alert there is."""
     params = {"slots": row.slots, "reason": row.reason[:_MOST_REASON]}
     same = Alert.objects.filter(code="slot", schedule=row.schedule_id)
@@ -101,7 +101,7 @@ def _of_stretch(row: _Stretch) -> Alert | None:
     )
 
 
-def _unbegun(now: datetime) -> "QuerySet[Slot, Slot]":
+def _unbegun_slots(now: datetime) -> "QuerySet[Slot, Slot]":
     since = now - timedelta(days=LOOK_BACK_DAYS)
     late = Q(state=State.PENDING, at__lt=now - UNBEGUN_AFTER, at__gt=since)
     return Slot.objects.filter(late, schedule__archived_at=None, schedule__paused_at=None)
@@ -112,5 +112,5 @@ def _is_late(alert: Alert, now: datetime) -> bool:
     if schedule is None or schedule.paused_at is not None or schedule.archived_at is not None:
         return False
     if slot_id is not None:
-        return _unbegun(now).filter(pk=slot_id).exists()
+        return _unbegun_slots(now).filter(pk=slot_id).exists()
     return schedule.next_at is not None and schedule.next_at <= alert.begun_at

@@ -20,13 +20,13 @@ def reopen(*, alert_id: int, by: User | None, comment: str = "") -> None:
             refusal = _("Alert {alert_id} is {state}: acknowledged, expected, noise and fixed alerts can be reopened.")
             raise AlertError("", refusal.format(alert_id=alert_id, state=alert.get_state_display()))
         if alert.state == State.INVALID:
-            forget_noise(_taught(alert))
+            forget_noise(_taught_noise(alert))
         before, alert.state, alert.ended_at = alert.state, State.OPEN, None
         alert.opened_at = alert.opened_at or timezone.now()
         record(alert, Action.MOVED, before, by, comment)
 
 
-def _taught(alert: Alert) -> dict[str, Taught]:
+def _taught_noise(alert: Alert) -> dict[str, Taught]:
     """Return what it taught when it was called noise last."""
     row = alert.transitions.filter(to_state=State.INVALID, action=Action.MOVED).order_by("-pk").first()
     return row.params.get("taught", {}) if row else {}

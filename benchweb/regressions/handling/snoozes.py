@@ -48,7 +48,7 @@ def wake(*, alert_id: int, by: User | None, comment: str = "") -> None:
     with change(alert_id) as alert:
         if not alert.is_snoozed:
             raise AlertError("", _("Alert {alert_id} is not snoozed.").format(alert_id=alert_id))
-        _end(alert, by, comment)
+        _end_snooze(alert, by, comment)
 
 
 def wake_if_worse(alert_id: int) -> bool:
@@ -59,11 +59,11 @@ def wake_if_worse(alert_id: int) -> bool:
         if alert.snoozed_rank is None or not alert.is_snoozed or not _is_worse(alert.snoozed_rank, alert.rank):
             return False
         params = {"size_ratio": alert.size_ratio, "severity": alert.severity}
-        _end(alert, None, "", params=params, announced=True)
+        _end_snooze(alert, None, "", params=params, announced=True)
     return True
 
 
-def _end(alert: Alert, by: User | None, comment: str, **more: Any) -> None:
+def _end_snooze(alert: Alert, by: User | None, comment: str, **more: Any) -> None:
     alert.snoozed_until = alert.snoozed_rank = None
     record(alert, Action.WOKEN, alert.state, by, comment, **more)
 

@@ -34,13 +34,13 @@ def confirm(alert: Alert, run: Run) -> bool:
     now = timezone.now()
     schedule = alert.schedule
     if schedule is None or (code := _in_the_way(schedule)):
-        return _unconfirmed(alert, "no_schedule" if schedule is None else code)
+        return _note_unconfirmed(alert, "no_schedule" if schedule is None else code)
     seconds = occupancy(run.plan_version_id).seconds
     if (start_before := _start_before(schedule, now, seconds)) is None:
-        return _unconfirmed(alert, "window_closed")
-    controls = _controls(run)
+        return _note_unconfirmed(alert, "window_closed")
+    controls = _control_pairs(run)
     if not _has_budget(alert, schedule, now, _took_seconds(run) * (1 + len(controls))):
-        return _unconfirmed(alert, "budget_spent")
+        return _note_unconfirmed(alert, "budget_spent")
     try:
         campaign = launch_version(
             version=run.plan_version,
@@ -51,7 +51,7 @@ def confirm(alert: Alert, run: Run) -> bool:
             retry_pause_seconds=schedule.retry_pause_seconds,
         )
     except LaunchError:
-        return _unconfirmed(alert, "refused")
+        return _note_unconfirmed(alert, "refused")
     rerun = campaign.runs.get(pair=run.pair)
     AlertSeries.objects.filter(alert=alert, series__pair=run.pair_id).update(rerun=rerun)
     return transitions.move(alert.pk, State.CONFIRMING, changes={"confirmation": campaign, "unconfirmed_code": ""})
@@ -69,7 +69,7 @@ def conclude(campaign_id: int) -> bool:
     if main is None or bad is None:
         return transitions.move(alert.pk, State.SUSPECT, changes={"unconfirmed_code": "rerun_failed"})
     if not bad:
-        return _gone(alert, main)
+        return _end_gone_alert(alert, main)
     # Where several pairs fell together, they tell of their host too.
     host_id = _host_at_fault(main, runs.exclude(pk=main.pk), parts) or alert.host_id
     changes: dict[str, Any] = {"verdict": Verdict.HOST if host_id else Verdict.PAIR, "host_id": host_id}
@@ -78,7 +78,7 @@ def conclude(campaign_id: int) -> bool:
     return transitions.move(alert.pk, State.OPEN, changes=changes)
 
 
-def _gone(alert: Alert, main: Run) -> bool:
+def _end_gone_alert(alert: Alert, main: Run) -> bool:
     """End an alert that was gone when measured again; with other pairs in it, measure the next of these again."""
     alert.series.filter(rerun=main, recovered_run=None).update(recovered_run=main)
     left = alert.series.filter(recovered_run=None).select_related(
@@ -106,7 +106,7 @@ def _in_the_way(schedule: Schedule) -> str:
     return "" if schedule.rerun_percent else "reruns_off"
 
 
-def _unconfirmed(alert: Alert, code: str) -> bool:
+def _note_unconfirmed(alert: Alert, code: str) -> bool:
     Alert.objects.filter(pk=alert.pk, state=State.SUSPECT).update(unconfirmed_code=code)
     return False
 
@@ -153,7 +153,7 @@ def _taken_seconds(runs: "QuerySet[Run, Run]") -> float:
     return total.total_seconds() if total else 0.0
 
 
-def _controls(run: Run) -> list[Pair]:
+def _control_pairs(run: Run) -> list[Pair]:
     """Return the reverse pair, and another pair of each host, of those that were measured beside the suspect.
 
     A host has the same end of the other pair where there is such a one: what a host sends may suffer alone.
@@ -163,17 +163,17 @@ def _controls(run: Run) -> list[Pair]:
     others = list(beside.select_related("source__host", "sink__host", "environment").order_by("pk"))
     controls = [other for other in others if (other.source_id, other.sink_id) == (pair.sink_id, pair.source_id)]
     sends, receives = pair.source.host_id, pair.sink.host_id
-    controls += sorted(_apart(others, sends, receives), key=lambda pair: pair.source.host_id != sends)[:1]
-    controls += sorted(_apart(others, receives, sends), key=lambda pair: pair.sink.host_id != receives)[:1]
+    controls += sorted(_pairs_apart(others, sends, receives), key=lambda pair: pair.source.host_id != sends)[:1]
+    controls += sorted(_pairs_apart(others, receives, sends), key=lambda pair: pair.sink.host_id != receives)[:1]
     return controls
 
 
-def _apart(pairs: Sequence[Pair], host_id: int, other_id: int) -> list[Pair]:
+def _pairs_apart(pairs: Sequence[Pair], host_id: int, other_id: int) -> list[Pair]:
     """Return the pairs that have the one host and not the other."""
-    return [pair for pair in pairs if host_id in _hosts(pair) and other_id not in _hosts(pair)]
+    return [pair for pair in pairs if host_id in _host_ids(pair) and other_id not in _host_ids(pair)]
 
 
-def _hosts(pair: Pair) -> set[int]:
+def _host_ids(pair: Pair) -> set[int]:
     return {pair.source.host_id, pair.sink.host_id}
 
 
@@ -189,10 +189,10 @@ def _bad_again(main: Run, parts: Mapping[int, AlertSeries]) -> bool | None:
 
 def _host_at_fault(main: Run, controls: "QuerySet[Run, Run]", parts: Sequence[AlertSeries]) -> int | None:
     """Return the one host whose other pair is bad too; None where the pair alone is, or both hosts' are."""
-    hosts = _hosts(main.pair)
+    hosts = _host_ids(main.pair)
     bad = set()
     for control in controls.select_related("pair__source", "pair__sink"):
-        shared = hosts & _hosts(control.pair)
+        shared = hosts & _host_ids(control.pair)
         # The pair in the other direction has both hosts, and tells neither.
         if len(shared) == 1 and _is_bad(control, parts):
             bad |= shared

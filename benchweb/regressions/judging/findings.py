@@ -54,7 +54,7 @@ def worsened(watched: Sequence[History], known: Mapping[int, Sequence[AlertSerie
     """
     latest = ((history, _latest_change(history, known.get(history.series_id, ()))) for history in watched)
     return [
-        _of_change(history, change)
+        _change_finding(history, change)
         for history, change in latest
         if change and is_worse(history.metric, change.before, change.after)
     ]
@@ -161,7 +161,7 @@ def known_part(finding: SeriesFinding, known: Sequence[AlertSeries]) -> tuple[Al
             if _is_level_known(finding, part, _SAME_LEVEL):
                 return part, None
         elif _is_same_fall(finding, part, begun, index):
-            return part, _whole(finding, min(begun, index), max(begun, index))
+            return part, _whole_drift(finding, min(begun, index), max(begun, index))
     return None
 
 
@@ -184,7 +184,7 @@ def _is_level_known(finding: SeriesFinding, part: AlertSeries, share: float) -> 
     return not is_worse(finding.history.metric, worst, finding.after)
 
 
-def _whole(finding: SeriesFinding, first: int, last: int) -> SeriesFinding:
+def _whole_drift(finding: SeriesFinding, first: int, last: int) -> SeriesFinding:
     """Return a drift from its first bad run to where the latest level begins."""
     runs, values = finding.history.runs, finding.history.values
     before, after = values[max(0, first - _LEVEL_RUNS) : first], values[last:]
@@ -235,7 +235,7 @@ def _has_recovered_at(index: int, known: Sequence[AlertSeries], places: Mapping[
     return any(end is not None and abs(end - index) <= NEAR_RUNS for end in recovered)
 
 
-def _of_change(history: History, change: Change) -> SeriesFinding:
+def _change_finding(history: History, change: Change) -> SeriesFinding:
     return SeriesFinding(
         history=history,
         first_bad=history.runs[change.index],

@@ -39,8 +39,8 @@ def group_findings(findings: Sequence[SeriesFinding], *, pair: Pair, run: Run) -
     given: dict[int, Alert] = {}
     sure: set[int] = set()
     for finding in findings:
-        alert = _alert_of(finding, pair) or transitions.begin(_made(finding, pair, run))
-        _add(alert, finding)
+        alert = _alert_of(finding, pair) or transitions.begin(_new_alert(finding, pair, run))
+        _add_part(alert, finding)
         given[alert.pk] = alert
         if finding.is_confirmed:
             sure.add(alert.pk)
@@ -55,7 +55,7 @@ def group_findings(findings: Sequence[SeriesFinding], *, pair: Pair, run: Run) -
 def update(part: AlertSeries, finding: SeriesFinding) -> None:
     """Write what a known segment looks like now; a live alert that was only suspected opens when it is sure."""
     AlertSeries.objects.filter(pk=part.pk).update(
-        **_figures(finding),
+        **_part_figures(finding),
         first_bad_run=finding.first_bad.run_id,
         last_good_run=finding.last_good.run_id if finding.last_good else None,
     )
@@ -69,7 +69,7 @@ def describe(alert: Alert) -> None:
     # What measuring again showed may have been written since it was read.
     alert.refresh_from_db(fields=["host", "verdict"])
     parts = list(alert.series.select_related("series", "first_bad_run", "rerun").annotate(bad_since=_bad_since()))
-    chance = _chance(parts)
+    chance = _chance_parts(parts)
     parts = [part for part in parts if part.pk not in chance] or parts
     pairs = pairs_with_hosts({part.series.pair_id for part in parts})
     worst = max(parts, key=lambda part: (abs(part.difference_ratio or 0.0), -part.pk))
@@ -94,7 +94,7 @@ def describe(alert: Alert) -> None:
             "identity": worst.series.identity,
             "ratio": worst.difference_ratio,
             "mode_shares": _mode_shares(worst),
-            "sizes": _sizes(parts, worst),
+            "sizes": _bad_sizes(parts, worst),
             "series": len(parts),
             "pairs": len(pairs),
             "uplink": common_uplink(causes) if len(pairs) > 1 else "",
@@ -125,7 +125,7 @@ def _mode_shares(part: AlertSeries) -> list[float] | None:
     return None if before is None or after is None else [before, after]
 
 
-def _sizes(parts: Sequence[AlertSeries], worst: AlertSeries) -> dict[str, Any] | None:
+def _bad_sizes(parts: Sequence[AlertSeries], worst: AlertSeries) -> dict[str, Any] | None:
     """Return at which sizes alone a measure got worse, of those that the same runs measured; None where at all of them.
 
     None too where no size is swept, or where what got worse are not neighbouring sizes.
@@ -161,7 +161,7 @@ def _in_order(values: Iterable[float | None]) -> list[float]:
     return sorted({float(value) for value in values if value is not None})
 
 
-def _chance(parts: Sequence[AlertSeries]) -> set[int]:
+def _chance_parts(parts: Sequence[AlertSeries]) -> set[int]:
     """Return the parts of which one run stood out, and nothing that came after, but beside what was bad again."""
     sure = [part for part in parts if _is_sure(part)]
     beside = {part.first_bad_run.campaign_id for part in sure}
@@ -178,7 +178,7 @@ def _chance(parts: Sequence[AlertSeries]) -> set[int]:
 
 def _alert_of(finding: SeriesFinding, pair: Pair) -> Alert | None:
     """Return the alert that the finding belongs to: of the same cause, begun in the same night or some runs apart."""
-    near, night = _near(finding), _night(finding.first_bad.at)
+    near, night = _near_span(finding), _night_span(finding.first_bad.at)
     first, last = min(near.first, night.first), max(near.last, night.last)
     # Ended ones only where the segment is the same: what was known isn't told again.
     is_same = Q(
@@ -199,7 +199,7 @@ def _alert_of(finding: SeriesFinding, pair: Pair) -> Alert | None:
     return None
 
 
-def _made(finding: SeriesFinding, pair: Pair, run: Run) -> Alert:
+def _new_alert(finding: SeriesFinding, pair: Pair, run: Run) -> Alert:
     at = finding.first_bad.at
     key = f"change:{pair.pk}:{finding.history.series_id}:{finding.first_bad.run_id}"
     return Alert(
@@ -222,7 +222,7 @@ def schedule_of(run: Run) -> Schedule | None:
     return Schedule.objects.filter(slots__campaign=run.campaign_id).first()
 
 
-def _add(alert: Alert, finding: SeriesFinding) -> None:
+def _add_part(alert: Alert, finding: SeriesFinding) -> None:
     key = segment_key(finding)
     unannounced = AlertSeries.objects.filter(segment_key=key, alert__opened_at=None).exclude(recovered_run=None)
     unannounced.update(segment_key=f"unannounced:{key}")
@@ -230,13 +230,13 @@ def _add(alert: Alert, finding: SeriesFinding) -> None:
         alert=alert,
         series_id=finding.history.series_id,
         segment_key=key,
-        **_figures(finding),
+        **_part_figures(finding),
         last_good_run_id=finding.last_good.run_id if finding.last_good else None,
         first_bad_run_id=finding.first_bad.run_id,
     )
 
 
-def _figures(finding: SeriesFinding) -> dict[str, Any]:
+def _part_figures(finding: SeriesFinding) -> dict[str, Any]:
     names = ("before", "after", "difference_ratio", "interval_low_ratio", "interval_high_ratio", "p")
     shares = finding.mode_shares
     return {name: getattr(finding, name) for name in names} | {
@@ -255,13 +255,13 @@ def pairs_with_hosts(ids: Iterable[int]) -> Sequence[Pair]:
     return list(Pair.objects.filter(pk__in=ids).select_related("source__host", "sink__host").order_by("pk"))
 
 
-def _near(finding: SeriesFinding) -> _Span:
+def _near_span(finding: SeriesFinding) -> _Span:
     """Return the times of the runs around the first bad one."""
     runs = finding.history.runs
     index = finding.history.places[finding.first_bad.run_id]
     return _Span(runs[max(0, index - NEAR_RUNS)].at, runs[min(len(runs) - 1, index + NEAR_RUNS)].at)
 
 
-def _night(at: datetime) -> _Span:
+def _night_span(at: datetime) -> _Span:
     ends = datetime.combine(night_of(at), datetime.min.time(), UTC) + _NOON_BEFORE
     return _Span(ends - _DAY, ends - timedelta(microseconds=1))

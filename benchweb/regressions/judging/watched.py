@@ -38,10 +38,10 @@ def watched_series() -> Q:
 @cache
 def _watched_tests() -> Q:
     kinds = catalog().tests.values()
-    return reduce(or_, (Q(kind=kind.name, metric__in=sorted(_judged(kind))) for kind in kinds))
+    return reduce(or_, (Q(kind=kind.name, metric__in=sorted(_judged_metrics(kind))) for kind in kinds))
 
 
-def _judged(kind: Kind) -> set[str]:
+def _judged_metrics(kind: Kind) -> set[str]:
     return {key for key in kind.metrics if watched_metric(kind.name, key)}
 
 

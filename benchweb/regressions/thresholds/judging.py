@@ -44,12 +44,12 @@ def judge_thresholds(run: Run) -> None:
     newer = RunFigure.objects.filter(series=OuterRef("series"), at__gt=OuterRef("at"))
     latest = list(RunFigure.objects.filter(~Exists(newer), run=run).select_related("series"))
     for threshold in thresholds:
-        its = [figure for figure in latest if _concerns(threshold, figure)]
+        its = [figure for figure in latest if _concerns_figure(threshold, figure)]
         if its:
-            _judge(threshold, its, run)
+            _judge_threshold(threshold, its, run)
 
 
-def _concerns(threshold: Threshold, figure: RunFigure) -> bool:
+def _concerns_figure(threshold: Threshold, figure: RunFigure) -> bool:
     series = figure.series
     is_its = (series.kind, series.metric) == (threshold.kind, threshold.metric)
     return is_its and threshold.identity_digest in ("", series.identity_digest)
@@ -82,7 +82,7 @@ def describe(alert: Alert) -> None:
     wake_if_worse(alert.pk)
 
 
-def _judge(threshold: Threshold, figures: Sequence[RunFigure], run: Run) -> None:
+def _judge_threshold(threshold: Threshold, figures: Sequence[RunFigure], run: Run) -> None:
     limits = _limits(threshold, figures, run)
     ids = [figure.series_id for figure in figures]
     # What an archived one reported is over; restored it reports that again.
@@ -97,12 +97,12 @@ def _judge(threshold: Threshold, figures: Sequence[RunFigure], run: Run) -> None
         if breach and part is None:
             new.append(breach)
         elif breach and part is not None:
-            _update(part, breach)
+            _update_part(part, breach)
         elif part is not None and limit is not None:
             AlertSeries.objects.filter(pk=part.pk).update(recovered_run=run)
             concerned.add(part.alert_id)
     if new:
-        _open(threshold, new, run)
+        _open_alert(threshold, new, run)
     for alert_id in sorted(concerned):
         end_if_recovered(alert_id)
 
@@ -128,7 +128,7 @@ def _is_beyond(threshold: Threshold, figure: RunFigure, limit: float) -> bool:
     return figure.median > limit if threshold.relation == Relation.ABOVE else figure.median < limit
 
 
-def _open(threshold: Threshold, breaches: Sequence[_Breach], run: Run) -> None:
+def _open_alert(threshold: Threshold, breaches: Sequence[_Breach], run: Run) -> None:
     """Open the alert of breaches, unless the threshold is archived by now: nothing would end it."""
     if Threshold.objects.select_for_update().filter(pk=threshold.pk, archived_at=None).exists():
         _open_or_add(threshold, breaches, run)
@@ -144,15 +144,15 @@ def _open_or_add(threshold: Threshold, breaches: Sequence[_Breach], run: Run) ->
     alert = fit.order_by("pk").first()
     is_new = alert is None
     if alert is None:
-        alert = transitions.begin(_made(threshold, breaches[0], run))
+        alert = transitions.begin(_new_alert(threshold, breaches[0], run))
     for breach in breaches:
-        _add(alert, threshold, breach, run)
+        _add_part(alert, threshold, breach, run)
     describe(alert)
     if is_new:
         transitions.move(alert.pk, State.OPEN)
 
 
-def _made(threshold: Threshold, breach: _Breach, run: Run) -> Alert:
+def _new_alert(threshold: Threshold, breach: _Breach, run: Run) -> Alert:
     at = breach.figure.at
     return Alert(
         kind=Alert.Kind.THRESHOLD,
@@ -170,7 +170,7 @@ def _made(threshold: Threshold, breach: _Breach, run: Run) -> Alert:
     )
 
 
-def _add(alert: Alert, threshold: Threshold, breach: _Breach, run: Run) -> None:
+def _add_part(alert: Alert, threshold: Threshold, breach: _Breach, run: Run) -> None:
     figure = breach.figure
     before = RunFigure.objects.filter(series=figure.series_id, at__lt=figure.at).order_by("-at").values_list("run_id")
     AlertSeries.objects.create(
@@ -186,7 +186,7 @@ def _add(alert: Alert, threshold: Threshold, breach: _Breach, run: Run) -> None:
     )
 
 
-def _update(part: AlertSeries, breach: _Breach) -> None:
+def _update_part(part: AlertSeries, breach: _Breach) -> None:
     part.before, part.after, part.difference_ratio = breach.limit, breach.figure.median, breach.ratio
     part.save(update_fields=["before", "after", "difference_ratio"])
     alert = Alert.objects.filter(pk=part.alert_id, ended_at=None).first()

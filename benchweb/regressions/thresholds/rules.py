@@ -56,7 +56,7 @@ def threshold_create(values: ThresholdValues, *, by: User | None) -> Threshold:
         raise AlertError(
             "relation", _("{metric} is neither better nor worse: choose above or below.").format(metric=metric.label)
         )
-    checked = _checked(values.name, values.relation, values.limit, values.severity)
+    checked = _checked_values(values.name, values.relation, values.limit, values.severity)
     return Threshold.objects.create(**vars(values) | checked, in_force_since=timezone.now(), created_by=by)
 
 
@@ -65,7 +65,7 @@ def threshold_update(*, threshold: Threshold, name: str, limit: float, severity:
 
     What it is of stays: the alerts that it has would else be about something that it no longer watches.
     """
-    Threshold.objects.filter(pk=threshold.pk).update(**_checked(name, threshold.relation, limit, severity))
+    Threshold.objects.filter(pk=threshold.pk).update(**_checked_values(name, threshold.relation, limit, severity))
 
 
 @transaction.atomic
@@ -126,7 +126,7 @@ def limit_unit(relation: str, metric: Metric) -> str:
     return RATIO if relation == Threshold.Relation.BASELINE else metric.unit
 
 
-def _checked(name: str, relation: str, limit: float, severity: str) -> dict[str, Any]:
+def _checked_values(name: str, relation: str, limit: float, severity: str) -> dict[str, Any]:
     if fault := name_fault(name):
         raise AlertError("name", fault)
     if severity not in Alert.Severity:

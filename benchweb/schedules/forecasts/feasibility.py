@@ -129,7 +129,7 @@ def _answer(
     resources: OccupiedResources,
 ) -> Feasibility:
     expected = joint_forecast(schedule.name, room.at, own, others.compared, resources)
-    short = short or _delayed(room, expected.ends, conflict)
+    short = short or _delay_shortage(room, expected.ends, conflict)
     return Feasibility(
         fits=short is None,
         reason=short.reason if short else "",
@@ -179,7 +179,7 @@ def _silent_hosts(pairs: Sequence[Pair]) -> list[str]:
     return sorted({end.host.name for end in ends if end.status in SILENT_STATUSES})
 
 
-def _delayed(room: Room, ends: datetime, conflict: Conflict | None) -> Shortage | None:
+def _delay_shortage(room: Room, ends: datetime, conflict: Conflict | None) -> Shortage | None:
     """Say that the campaign fits alone, but not behind another's."""
     limit = min((end for end in (room.closes, room.next_at) if end), default=None)
     if conflict is None or limit is None or ends <= limit + timedelta(milliseconds=1):

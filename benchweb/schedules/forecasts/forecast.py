@@ -100,7 +100,7 @@ def forecast(
         placed=placed,
         makespan_seconds=makespan,
         lower_bound_seconds=bound,
-        spans=_whole(jobs, makespan) if is_estimated else _spans(jobs, placed, rounds, round_seconds),
+        spans=_whole_spans(jobs, makespan) if is_estimated else _spans(jobs, placed, rounds, round_seconds),
         is_estimated=is_estimated,
     )
 
@@ -127,5 +127,5 @@ def _spans(jobs: Sequence[Job], placed: Sequence[Placed], rounds: int, round_sec
     return {resource: joined(spans) for resource, spans in by_resource.items()}
 
 
-def _whole(jobs: Sequence[Job], makespan: float) -> dict[int, list[Span]]:
+def _whole_spans(jobs: Sequence[Job], makespan: float) -> dict[int, list[Span]]:
     return {resource: [(0.0, makespan)] for job in jobs for resource in job.resources}

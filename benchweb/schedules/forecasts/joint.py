@@ -52,11 +52,12 @@ def joint_forecast(
         for at in other.campaigns(slot, ends):
             campaigns.append(_Campaign(other.schedule.name, at, other.expected))
     # Alone it goes as it is planned.
-    spans = _played(campaigns, slot) if len(campaigns) > 1 else None
+    spans = _played_spans(campaigns, slot) if len(campaigns) > 1 else None
     if spans is None:
         spans = {
             (number, resource): [
-                (begins + _after(slot, campaign), until + _after(slot, campaign)) for begins, until in spans_of_resource
+                (begins + _seconds_after(slot, campaign), until + _seconds_after(slot, campaign))
+                for begins, until in spans_of_resource
             ]
             for number, campaign in enumerate(campaigns)
             for resource, spans_of_resource in campaign.expected.spans.items()
@@ -65,14 +66,14 @@ def joint_forecast(
     return JointForecast(slot + timedelta(seconds=last), _bars(campaigns, spans, slot, last, resources))
 
 
-def _played(campaigns: Sequence[_Campaign], slot: datetime) -> dict[tuple[int, int], list[Span]] | None:
+def _played_spans(campaigns: Sequence[_Campaign], slot: datetime) -> dict[tuple[int, int], list[Span]] | None:
     """Return the spans by campaign and resource; None when they are too many to be played through."""
     if sum(len(campaign.expected.jobs) * campaign.expected.rounds for campaign in campaigns) > _MOST_RUNS:
         return None
     queue: list[Queued] = []
     whose: list[int] = []
     for number, campaign in enumerate(campaigns):
-        launched = _after(slot, campaign)
+        launched = _seconds_after(slot, campaign)
         seconds, exclusive = campaign.expected.turn_seconds, campaign.expected.is_exclusive
         for turn, expected in product(range(campaign.expected.rounds), campaign.expected.placed):
             resources = campaign.expected.jobs[expected.key].resources
@@ -110,5 +111,5 @@ def _bars(
     ]
 
 
-def _after(slot: datetime, campaign: _Campaign) -> float:
+def _seconds_after(slot: datetime, campaign: _Campaign) -> float:
     return (campaign.at - slot).total_seconds()

@@ -53,13 +53,13 @@ class Shortage:
 def shortage(room: Room, expected: Forecast, repetitions: int) -> Shortage | None:
     """Return what keeps the campaign from fitting, or None; `repetitions` are those that its runs make at most."""
     return (
-        _of_window(room, expected, repetitions)
-        or _of_deadline(room, expected, repetitions)
-        or _of_interval(room, expected, repetitions)
+        _window_shortage(room, expected, repetitions)
+        or _deadline_shortage(room, expected, repetitions)
+        or _interval_shortage(room, expected, repetitions)
     )
 
 
-def _of_window(room: Room, expected: Forecast, repetitions: int) -> Shortage | None:
+def _window_shortage(room: Room, expected: Forecast, repetitions: int) -> Shortage | None:
     if room.closes is None:
         return None
     takes, one = expected.makespan_seconds, expected.run_seconds
@@ -75,7 +75,7 @@ def _of_window(room: Room, expected: Forecast, repetitions: int) -> Shortage | N
         reason = _("One run takes up to {one}, but {there}.").format(one=_text(one), there=there)
     else:
         reason = _("All runs take {takes}, but {there}: {late} would not start.").format(
-            takes=_text(takes), there=there, late=_of_all(late, expected)
+            takes=_text(takes), there=there, late=_share_text(late, expected)
         )
     missing = _minutes(takes - available)
     until = time_text(room.closes + timedelta(minutes=missing), room.zone)
@@ -83,10 +83,10 @@ def _of_window(room: Room, expected: Forecast, repetitions: int) -> Shortage | N
         (takes - available) / available,
         _("give it {missing} min more, until {until}").format(missing=f"{missing:,}", until=until),
     )
-    return _shortage(reason, longer, *_fewer(expected, repetitions, available / takes, late))
+    return _shortage(reason, longer, *_fewer_runs(expected, repetitions, available / takes, late))
 
 
-def _of_deadline(room: Room, expected: Forecast, repetitions: int) -> Shortage | None:
+def _deadline_shortage(room: Room, expected: Forecast, repetitions: int) -> Shortage | None:
     if room.deadline is None:
         return None
     last_begins = expected.makespan_seconds - expected.run_seconds
@@ -97,15 +97,15 @@ def _of_deadline(room: Room, expected: Forecast, repetitions: int) -> Shortage |
     reason = _(
         "The last run begins {last_begins} after the first, but all must begin within {available}: {late} "
         "would not start."
-    ).format(last_begins=_text(last_begins), available=_text(available), late=_of_all(late, expected))
+    ).format(last_begins=_text(last_begins), available=_text(available), late=_share_text(late, expected))
     later = Remedy(
         last_begins / available - 1,
         _("give its runs {last_begins} min to begin").format(last_begins=f"{_minutes(last_begins):,}"),
     )
-    return _shortage(reason, later, *_fewer(expected, repetitions, available / last_begins, late))
+    return _shortage(reason, later, *_fewer_runs(expected, repetitions, available / last_begins, late))
 
 
-def _of_interval(room: Room, expected: Forecast, repetitions: int) -> Shortage | None:
+def _interval_shortage(room: Room, expected: Forecast, repetitions: int) -> Shortage | None:
     if room.next_at is None:
         return None
     takes = expected.makespan_seconds
@@ -118,14 +118,16 @@ def _of_interval(room: Room, expected: Forecast, repetitions: int) -> Shortage |
     rarer = Remedy(
         takes / available - 1, _("leave at least {takes} min between two slots").format(takes=f"{_minutes(takes):,}")
     )
-    return _shortage(reason, rarer, *_fewer(expected, repetitions, available / takes, _count_late(expected, available)))
+    return _shortage(
+        reason, rarer, *_fewer_runs(expected, repetitions, available / takes, _count_late(expected, available))
+    )
 
 
 def _shortage(reason: str, *changes: Remedy) -> Shortage:
     return Shortage(reason, sorted(changes, key=lambda change: change.size))
 
 
-def _fewer(expected: Forecast, repetitions: int, part: float, late: int) -> list[Remedy]:
+def _fewer_runs(expected: Forecast, repetitions: int, part: float, late: int) -> list[Remedy]:
     """Return how many repetitions, or how many of the pairs (`late` are too many), fit into that part of the time."""
     changes = []
     # A run is as long as it has repetitions, and so is the campaign.
@@ -158,7 +160,7 @@ def _count_late(expected: Forecast, available_seconds: float) -> int:
     return sum(run.start_seconds > last_start for run in expected.placed)
 
 
-def _of_all(late: int, expected: Forecast) -> str:
+def _share_text(late: int, expected: Forecast) -> str:
     # Runs that start together are one job.
     runs_late = late * expected.runs // len(expected.jobs)
     return _("{late} of {jobs} runs").format(late=f"{runs_late:,}", jobs=f"{expected.runs:,}")

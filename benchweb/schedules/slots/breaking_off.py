@@ -24,7 +24,7 @@ def break_off(schedule: Schedule, now: datetime, error: Exception) -> None:
     tried.update(break_offs=F("break_offs") + 1)
     if at is None or not tried.filter(break_offs__gte=MAXIMUM).exists():
         return
-    following = _following(schedule, now)
+    following = _following_fields(schedule, now)
     broken_rule = Reason("slot_rule_broken") if following["next_at"] is None else ""
     reason = joined([not_launched(error), broken_rule])
     values = {"claimed_at": now, "state": State.FAILED, **reason_fields("reason", reason)}
@@ -50,7 +50,7 @@ def not_launched(error: Exception) -> Reason:
     return Reason("slot_not_launched", why=f"{type(error).__name__}: {error}")
 
 
-def _following(schedule: Schedule, now: datetime) -> dict[str, Any]:
+def _following_fields(schedule: Schedule, now: datetime) -> dict[str, Any]:
     """Return the fields of the schedule's next time after now; none where its rule itself can't be followed."""
     try:
         return next_fields(schedule, now)

@@ -36,7 +36,7 @@ def claim_due(now: datetime | None = None) -> int:
         schedule = None
         try:
             with transaction.atomic():
-                schedule = _due(now, broken)
+                schedule = _due_schedule(now, broken)
                 if schedule is None:
                     return made
                 made += advance(schedule, now)
@@ -59,7 +59,7 @@ def advance(schedule: Schedule, now: datetime) -> int:
     rule = rule_of(schedule)
     times = takewhile(lambda at: at <= now, chain([first], occurrences(rule, first)))
     due = list(islice(times, min(_BATCH, _BATCH if left is None else left)))
-    missed, to_run = _divided(schedule, due, now)
+    missed, to_run = _divided_times(schedule, due, now)
     if missed:
         _record_missed(schedule, missed, now)
     if to_run:
@@ -75,13 +75,13 @@ def advance(schedule: Schedule, now: datetime) -> int:
     return made
 
 
-def _due(now: datetime, without: set[int]) -> Schedule | None:
+def _due_schedule(now: datetime, without: set[int]) -> Schedule | None:
     waiting = Schedule.objects.filter(paused_at=None, archived_at=None, next_at__lte=now).exclude(pk__in=without)
     locked = waiting.select_for_update(skip_locked=True, of=("self",)).select_related("plan", "created_by")
     return locked.order_by("next_at", "pk").first()
 
 
-def _divided(schedule: Schedule, due: list[datetime], now: datetime) -> tuple[list[datetime], datetime | None]:
+def _divided_times(schedule: Schedule, due: list[datetime], now: datetime) -> tuple[list[datetime], datetime | None]:
     """Return the times, from the first on, that are only recorded as missed, and the one after them to launch."""
     late = [at for at in due if _is_late(schedule, at, now)]
     on_time = due[len(late)] if len(late) < len(due) else None

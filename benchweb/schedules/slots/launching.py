@@ -49,7 +49,7 @@ def slot_begin(*, schedule: Schedule, slot: Slot, now: datetime, user: User | No
     try:
         # A refusal is stored in English, whatever the language of whoever runs the schedule now.
         with translation.override("en"), transaction.atomic():
-            slot.campaign, reason = _launched(schedule, slot.at, now, user, slot.is_extra)
+            slot.campaign, reason = _launched_campaign(schedule, slot.at, now, user, slot.is_extra)
     except (_Unlaunchable, runs.LaunchError) as refusal:
         slot.state, reason = State.NONSTART, reason_of_error(refusal)
     except (OperationalError, InterfaceError):
@@ -67,7 +67,7 @@ def slot_begin(*, schedule: Schedule, slot: Slot, now: datetime, user: User | No
     slot.save(update_fields=["campaign", "state", "reason", "reason_data"])
 
 
-def _launched(
+def _launched_campaign(
     schedule: Schedule, at: datetime, now: datetime, user: User | None, is_extra: bool
 ) -> tuple[Campaign, str]:
     version = schedule.plan.versions.order_by("-number")[0]
@@ -102,13 +102,13 @@ def _campaign(schedule: Schedule, pairs: list[Pair], user: User | None, start_be
 def _limit_to_come(
     schedule: Schedule, at: datetime, now: datetime, run_seconds: float, is_extra: bool
 ) -> _Limit | None:
-    limit = _limit(schedule, at, run_seconds, is_extra)
+    limit = _start_limit(schedule, at, run_seconds, is_extra)
     if limit and limit.at <= now:
         raise _Unlaunchable(limit.why)
     return limit
 
 
-def _limit(schedule: Schedule, at: datetime, run_seconds: float, is_extra: bool) -> _Limit | None:
+def _start_limit(schedule: Schedule, at: datetime, run_seconds: float, is_extra: bool) -> _Limit | None:
     limits = []
     # "Run now" is somebody's own decision: it heeds no window.
     closes = None if is_extra else closes_at(rule_of(schedule), at)
@@ -143,7 +143,7 @@ def _check_hosts(pairs: list[Pair], now: datetime) -> None:
         Reason("end_silent", end=str(end), unreachable_since=f"{end.unreachable_since:%Y-%m-%d %H:%M}")
         for end in silent.values()
     ]
-    raise _Unlaunchable(Reason("slot_hosts_silent", silent=_listed(ends)))
+    raise _Unlaunchable(Reason("slot_hosts_silent", silent=_listed_reasons(ends)))
 
 
 def _is_silent(end: Endpoint, now: datetime) -> bool:
@@ -151,9 +151,9 @@ def _is_silent(end: Endpoint, now: datetime) -> bool:
 
 
 def _left_out(reasons: list[str]) -> str:
-    return Reason("slot_left_out", reasons=_listed(reasons)) if reasons else ""
+    return Reason("slot_left_out", reasons=_listed_reasons(reasons)) if reasons else ""
 
 
-def _listed(reasons: Sequence[str]) -> str:
+def _listed_reasons(reasons: Sequence[str]) -> str:
     left = len(reasons) - _DISPLAYED
     return joined([*reasons[:_DISPLAYED], Reason("and_more", left=left) if left > 0 else ""], "; ")

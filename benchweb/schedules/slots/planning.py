@@ -27,10 +27,10 @@ def follow_zones() -> int:
     """Plan anew what has not come and whose zone's rules have changed since; return how many times moved."""
     now = database_now()
     planned = Schedule.objects.filter(paused_at=None, archived_at=None, next_at__isnull=False)
-    return sum(_follow(schedule, now) for schedule in planned)
+    return sum(_follow_zone(schedule, now) for schedule in planned)
 
 
-def _follow(schedule: Schedule, now: datetime) -> bool:
+def _follow_zone(schedule: Schedule, now: datetime) -> bool:
     try:
         fields = _changed_fields(schedule, now)
     except Exception:

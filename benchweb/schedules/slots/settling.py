@@ -22,15 +22,15 @@ def settle_slots(schedule: Schedule | None = None) -> int:
     """
     launched = Slot.objects.filter(campaign__isnull=False)
     of_these = launched.filter(schedule=schedule) if schedule else launched
-    return _begin(of_these) + _end(of_these)
+    return _begin_slots(of_these) + _end_slots(of_these)
 
 
-def _begin(slots: "QuerySet[Slot, Slot]") -> int:
+def _begin_slots(slots: "QuerySet[Slot, Slot]") -> int:
     begun = _runs().exclude(state=State.PENDING)
     return slots.filter(Exists(begun), state=State.PENDING).update(state=State.RUNNING)
 
 
-def _end(slots: "QuerySet[Slot, Slot]") -> int:
+def _end_slots(slots: "QuerySet[Slot, Slot]") -> int:
     still_open = _runs().filter(state__in=OPEN_STATES)
     ended = list(slots.filter(~Exists(still_open), state__in=OPEN_STATES))
     counts = _counts([slot.campaign_id for slot in ended if slot.campaign_id is not None])
@@ -39,21 +39,21 @@ def _end(slots: "QuerySet[Slot, Slot]") -> int:
 
 @transaction.atomic
 def _settle_all(slots: Sequence[Slot], counts: Mapping[int, Mapping[str, int]]) -> int:
-    return sum(_settle(slot, counts[slot.campaign_id]) for slot in slots if slot.campaign_id is not None)
+    return sum(_settle_slot(slot, counts[slot.campaign_id]) for slot in slots if slot.campaign_id is not None)
 
 
 def _settle_anyhow(slot: Slot, error: Exception) -> None:
     """End a slot whose campaign can't be summed up: tried again it would fail each second, and never end."""
     reason = Reason("slot_not_counted", name=type(error).__name__, error=str(error))
-    _ended(slot, State.FAILED, reason)
+    _end_slot(slot, State.FAILED, reason)
 
 
-def _settle(slot: Slot, counts: Mapping[str, int]) -> int:
+def _settle_slot(slot: Slot, counts: Mapping[str, int]) -> int:
     state = campaign_state(list(counts)) if counts else State.NONSTART
-    return _ended(slot, state, joined([slot.why, _reason(slot, counts)]))
+    return _end_slot(slot, state, joined([slot.why, _reason(slot, counts)]))
 
 
-def _ended(slot: Slot, state: str, reason: str) -> int:
+def _end_slot(slot: Slot, state: str, reason: str) -> int:
     still_open = Slot.objects.filter(pk=slot.pk, state__in=OPEN_STATES)
     return still_open.update(state=state, **reason_fields("reason", reason))
 

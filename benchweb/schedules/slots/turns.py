@@ -96,11 +96,11 @@ def _launch_or_miss(schedule: Schedule, slot: Slot, now: datetime, user: User | 
         slot.why = Reason("slot_waits_for_campaign", before=before) if before else Reason("slot_waits_for_slot")
     else:
         slot.state = SKIPPED
-        slot.why = _skipped(before, waits)
+        slot.why = _skip_reason(before, waits)
     slot.save(update_fields=["state", "reason", "reason_data"])
 
 
-def _skipped(before: int | None, waits: bool) -> str:
+def _skip_reason(before: int | None, waits: bool) -> str:
     if not before:
         return Reason("slot_skipped_behind_slot")
     if waits:

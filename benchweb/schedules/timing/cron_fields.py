@@ -39,7 +39,7 @@ class Field:
         return len(self.short) or self.most - self.least + 1
 
 
-def _named(short: Sequence[str], endings: Sequence[str], least: int, **more: str) -> dict[str, int]:
+def _numbers_of_names(short: Sequence[str], endings: Sequence[str], least: int, **more: str) -> dict[str, int]:
     names = {name: number for number, name in enumerate(short, least)}
     names |= {f"{name}{ending}": names[name] for name, ending in zip(short, endings, strict=True)}
     return names | {alias: names[name] for alias, name in more.items()}
@@ -57,7 +57,7 @@ WEEKDAY = Field(
     7,
     gettext_noop("write SUN to SAT, or 0 to 7 with Sunday as 0 and 7"),
     _WEEKDAYS,
-    _named(_WEEKDAYS, _LONG_WEEKDAYS, 0, TUES="TUE", WEDS="WED", THUR="THU", THURS="THU"),
+    _numbers_of_names(_WEEKDAYS, _LONG_WEEKDAYS, 0, TUES="TUE", WEDS="WED", THUR="THU", THURS="THU"),
 )
 FIELDS = (
     Field(gettext_noop("the seconds"), 0, 59, gettext_noop("write 0 to 59")),
@@ -70,7 +70,7 @@ FIELDS = (
         12,
         gettext_noop("write JAN to DEC, or 1 to 12"),
         _MONTHS,
-        _named(_MONTHS, _LONG_MONTHS, 1, SEPT="SEP"),
+        _numbers_of_names(_MONTHS, _LONG_MONTHS, 1, SEPT="SEP"),
     ),
     WEEKDAY,
 )
@@ -89,7 +89,7 @@ def _term(of: Field, term: str) -> str:
     if of is DAY and base in ("L", "LW", "WL") and not slash:
         return {"WL": "LW"}.get(base, base)
     if of is WEEKDAY and not slash and ("#" in base or (base.endswith("L") and base != "L")):
-        return _of_month(base)
+        return _weekday_of_month(base)
     step = _step(of, term, step_text) if slash else 1
     if base == "*":
         return term if slash else "*"
@@ -97,8 +97,8 @@ def _term(of: Field, term: str) -> str:
     begin = _number(of, first, term)
     if not dash:
         # In cronsim a week has an eighth day.
-        ends = f"-{_most(of)}" if of is WEEKDAY and begin < _most(of) else ""
-        return f"{_written(of, first)}{ends}/{step}" if slash else _written(of, first)
+        ends = f"-{_most_values(of)}" if of is WEEKDAY and begin < _most_values(of) else ""
+        return f"{_written_number(of, first)}{ends}/{step}" if slash else _written_number(of, first)
     return _range(of, (first, last), (begin, _number(of, last, term)), step)
 
 
@@ -106,27 +106,27 @@ def _range(of: Field, texts: tuple[str, str], ends: tuple[int, int], step: int) 
     begin, end = ends
     if begin == end:
         # One number, whatever the step: cronsim would go on to the end of the field.
-        return _written(of, texts[0])
+        return _written_number(of, texts[0])
     if of is WEEKDAY and begin == _LAST_SUNDAY > end:
         begin = 0
     suffix = f"/{step}" if step > 1 else ""
     if begin <= end:
         bounds = texts if begin == ends[0] else (str(begin), texts[1])
-        return "-".join(_written(of, text) for text in bounds) + suffix
+        return "-".join(_written_number(of, text) for text in bounds) + suffix
     # Round the end of the day, the month, the year or the week.
-    numbers = [*range(begin, _most(of) + 1), *range(of.least, end + 1)][::step]
+    numbers = [*range(begin, _most_values(of) + 1), *range(of.least, end + 1)][::step]
     if of.short and not all(text.isdigit() for text in texts):
         return ",".join(of.short[number - of.least] for number in numbers)
     if step > 1 or of is WEEKDAY:
         return ",".join(map(str, numbers))
-    return f"{begin}-{_most(of)},{of.least}-{end}"
+    return f"{begin}-{_most_values(of)},{of.least}-{end}"
 
 
-def _written(of: Field, text: str) -> str:
+def _written_number(of: Field, text: str) -> str:
     return of.short[of.names[text] - of.least] if text in of.names else str(int(text))
 
 
-def _most(of: Field) -> int:
+def _most_values(of: Field) -> int:
     # Sunday is counted once.
     return of.most - 1 if of is WEEKDAY else of.most
 
@@ -154,7 +154,7 @@ def _step(of: Field, term: str, text: str) -> int:
     return step
 
 
-def _of_month(base: str) -> str:
+def _weekday_of_month(base: str) -> str:
     """Return the fifth Friday (FRI#5) or the last one (FRIL, FRI#L) as cronsim reads it."""
     match = _ORDINAL.fullmatch(base)
     day, which = match.groups() if match else (base[:-1], "L")
@@ -163,7 +163,7 @@ def _of_month(base: str) -> str:
         return f"{number}L"
     if not (which.isascii() and which.isdigit()) or not 1 <= int(which[:9]) <= _MOST_WEEKS:
         _refuse(WEEKDAY, base, _("after # comes 1 to 5, as in FRI#2 for the second Friday of the month"))
-    return f"{_written(WEEKDAY, day)}#{int(which)}"
+    return f"{_written_number(WEEKDAY, day)}#{int(which)}"
 
 
 def _check_foreign(of: Field, term: str) -> None:

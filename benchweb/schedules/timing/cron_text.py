@@ -38,32 +38,32 @@ _SIX, _SEVEN = 6, 7
 
 def cron_normalised(text: str, timezone: str) -> str:
     """Return the expression that cronsim evaluates, in capitals; raise TimingError. Normalised, it stays as it is."""
-    expression = _without_zone(_plain(text), timezone)
+    expression = _without_zone(_plain_text(text), timezone)
     if call := _CALL.fullmatch(expression):
-        raise _fault(_of_call(*call.groups()))
+        raise _fault(_expression_of_call(*call.groups()))
     if expression.startswith("@"):
-        return _of_macro(expression.upper())
+        return _expression_of_macro(expression.upper())
     if cron := cron_of_phrase(expression):
         return cron
     if is_phrase(expression):
         raise _phrase_fault(expression)
     fields = _five_or_six(_LIST_BLANKS.sub(_joint, expression).upper().split())
     try:
-        return _joined(fields)
+        return _joined_fields(fields)
     except TimingError:
         if len(fields) == _SIX and _is_sound(fields[:-1]) and not _is_sound([*fields[:-1], "*"]):
             raise _one_too_many(fields) from None
         raise
 
 
-def _joined(fields: list[str]) -> str:
+def _joined_fields(fields: list[str]) -> str:
     of = FIELDS[-len(fields) :]
     return " ".join(field_normalised(field, value) for field, value in zip(of, fields, strict=True))
 
 
 def _is_sound(fields: list[str]) -> bool:
     try:
-        _joined(fields)
+        _joined_fields(fields)
     except TimingError:
         return False
     return True
@@ -78,7 +78,7 @@ def _one_too_many(fields: list[str]) -> TimingError:
     )
 
 
-def _plain(text: str) -> str:
+def _plain_text(text: str) -> str:
     """Return the text in plain characters: full-width ones, typographic dashes, quotes and invisible ones undone."""
     plain = unicodedata.normalize("NFKC", text).translate(_TYPED)
     visible = "".join(char for char in plain if unicodedata.category(char) != "Cf")
@@ -111,7 +111,7 @@ def _without_zone(expression: str, timezone: str) -> str:
     return rest
 
 
-def _of_call(name: str, inside: str) -> str:
+def _expression_of_call(name: str, inside: str) -> str:
     inside = inside[:_DISPLAYED]
     if name.upper() == "RATE":
         return _(
@@ -120,7 +120,7 @@ def _of_call(name: str, inside: str) -> str:
     return _("Leave out 'cron(' and ')', and the year at the end: write {form}.").format(form=_(FORM))
 
 
-def _of_macro(macro: str) -> str:
+def _expression_of_macro(macro: str) -> str:
     if macro in _MACROS:
         return _MACROS[macro]
     text = macro[:_DISPLAYED].lower()

@@ -53,7 +53,7 @@ def zone_checked(name: str) -> ZoneInfo:
             "timezone",
             _("{zone} names no place: write the zone itself, such as Asia/Shanghai or UTC.").format(zone=f"{zone!r}"),
         )
-    if meant := _meant(name):
+    if meant := _meant_name(name):
         raise TimingError(
             "timezone",
             _("{zone} is no time zone of the IANA database: write {meant}.").format(zone=f"{zone!r}", meant=meant),
@@ -84,7 +84,7 @@ def same_reading(at: datetime, was_ahead_seconds: int, zone: ZoneInfo) -> dateti
     return at if was_ahead_seconds == offset_seconds(at, zone) else instant(local, zone)
 
 
-def _meant(name: str) -> str:
+def _meant_name(name: str) -> str:
     """Return the name that was meant: in other letters, by a city, or by an offset (its sign is reversed)."""
     folded = name.strip().casefold().replace(" ", "_")
     if found := next((key for key in sorted(zone_keys()) if key.casefold() == folded), _CITIES.get(folded, "")):
@@ -110,13 +110,13 @@ def is_skipped(local: datetime, zone: ZoneInfo) -> bool:
 def instant(local: datetime, zone: ZoneInfo) -> datetime:
     """Return the one instant of a local time, in UTC."""
     before, after = _offsets(local, zone)
-    return _end_of_gap(local, before, after, zone) if before < after else _less(local, before)
+    return _end_of_gap(local, before, after, zone) if before < after else _instant_of_offset(local, before)
 
 
 def second_instant(local: datetime, zone: ZoneInfo) -> datetime | None:
     """Return when clocks show an existing local time for the second time, or None."""
     before, after = _offsets(local, zone)
-    return _less(local, after) if before > after else None
+    return _instant_of_offset(local, after) if before > after else None
 
 
 def _offsets(local: datetime, zone: ZoneInfo) -> tuple[timedelta, timedelta]:
@@ -125,13 +125,13 @@ def _offsets(local: datetime, zone: ZoneInfo) -> tuple[timedelta, timedelta]:
     return before, after
 
 
-def _less(local: datetime, offset: timedelta) -> datetime:
+def _instant_of_offset(local: datetime, offset: timedelta) -> datetime:
     return (local - offset).replace(tzinfo=UTC)
 
 
 def _end_of_gap(local: datetime, before: timedelta, after: timedelta, zone: ZoneInfo) -> datetime:
     # Counted by the offset after the gap it lies before the change, by the one before the gap behind it.
-    early, late = _less(local, after), _less(local, before)
+    early, late = _instant_of_offset(local, after), _instant_of_offset(local, before)
     while late - early > _SECOND:
         middle = early + timedelta(seconds=(late - early) // _SECOND // 2)
         if middle.astimezone(zone).utcoffset() == after:

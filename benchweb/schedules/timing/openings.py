@@ -46,7 +46,7 @@ class Openings:
     def opens_at(self, at: datetime) -> datetime:
         """Return `at` when it is open then, else the end of what is in the way first."""
         if self.window:
-            opens, _ = _daily(self.window, at, self.zone)
+            opens, _ = _span_of_day(self.window, at, self.zone)
             if at < opens:
                 return opens
         for blackout in self.blackouts:
@@ -60,7 +60,7 @@ class Openings:
         spans = (_next_span(blackout, at, self.zone) for blackout in self.blackouts)
         ends = [span[0] for span in spans if span]
         if self.window:
-            ends.append(_daily(self.window, at, self.zone)[1])
+            ends.append(_span_of_day(self.window, at, self.zone)[1])
         return min(ends, default=None)
 
 
@@ -88,11 +88,11 @@ def blackouts_of(values: Sequence[Mapping[str, Any]], zone: ZoneInfo) -> tuple[S
 
 def _next_span(span: Span, at: datetime, zone: ZoneInfo) -> tuple[datetime, datetime] | None:
     if isinstance(span, DailySpan):
-        return _daily(span, at, zone)
+        return _span_of_day(span, at, zone)
     return (span.begins, span.ends) if span.ends > at else None
 
 
-def _daily(span: DailySpan, at: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:
+def _span_of_day(span: DailySpan, at: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:
     """Return the span that is under way at `at`, or the next."""
     today = reading(at, zone).date()
     over_midnight = timedelta(days=int(span.ends <= span.begins))
@@ -116,7 +116,7 @@ def _blackout(value: Mapping[str, Any], zone: ZoneInfo) -> Span:
         if begins == ends:
             raise TimingError("blackouts", _("A blackout ends at another time than it begins."))
         return DailySpan(begins, ends)
-    first, last = (_dated(text, zone) for text in texts)
+    first, last = (_instant_of_text(text, zone) for text in texts)
     if first >= last:
         raise TimingError(
             "blackouts",
@@ -141,7 +141,7 @@ def _time_of_day(value: Any, field: str) -> time:
     return parsed
 
 
-def _dated(text: str, zone: ZoneInfo) -> datetime:
+def _instant_of_text(text: str, zone: ZoneInfo) -> datetime:
     try:
         parsed = datetime.fromisoformat(text)
     except ValueError as error:

@@ -37,16 +37,16 @@ def cron_of_phrase(text: str) -> str:
     """Return the cron expression that words mean; nothing where they are none that are known here."""
     words = " ".join(text.lower().rstrip(".").split())
     if chinese := _CHINESE.fullmatch(words):
-        return _of_chinese(chinese)
+        return _clock_of_chinese(chinese)
     if interval := _INTERVAL.fullmatch(words):
-        return _of_interval(int(interval["count"] or 1), is_hours=interval["unit"].startswith("h"))
+        return _interval_expression(int(interval["count"] or 1), is_hours=interval["unit"].startswith("h"))
     timed = _DAYS_FIRST.fullmatch(words) or _TIME_FIRST.fullmatch(words)
     if timed is None or not (clock := _clock(timed)) or not (days := _days(timed["days"])):
         return ""
     return f"{clock} {days}"
 
 
-def _of_interval(count: int, *, is_hours: bool) -> str:
+def _interval_expression(count: int, *, is_hours: bool) -> str:
     """Return what comes again evenly within an hour or a day; others are intervals, which cron has none of."""
     if not count or (_HOURS if is_hours else _MINUTES) % count:
         return ""
@@ -71,7 +71,7 @@ def _clock(timed: re.Match[str]) -> str:
 def _days(words: str) -> str:
     """Return day of the month, month and day of the week."""
     if _OF_MONTH.search(words):
-        return _of_month(_EACH.sub("", _OF_MONTH.sub("", words)).strip())
+        return _day_of_month(_EACH.sub("", _OF_MONTH.sub("", words)).strip())
     plain = _EACH.sub("", words).strip()
     if plain in _EVERY_DAY:
         return "* * *"
@@ -84,7 +84,7 @@ def _days(words: str) -> str:
     return f"* * {','.join(names)}" if all(names) else ""
 
 
-def _of_month(words: str) -> str:
+def _day_of_month(words: str) -> str:
     plain = words.removesuffix(" day").strip()
     if plain == "last":
         return "L * *"
@@ -105,7 +105,7 @@ def _weekday(name: str) -> str:
     return "" if number is None else WEEKDAY.short[number]
 
 
-def _of_chinese(match: re.Match[str]) -> str:
+def _clock_of_chinese(match: re.Match[str]) -> str:
     hour, minute = int(match["hour"]), int(match["minute"] or 0)
     if match["half"] in ("下午", "傍晚", "晚上") and hour < _NOON:
         hour += _NOON

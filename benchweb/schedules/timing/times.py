@@ -68,7 +68,7 @@ def occurrences(rule: TimingRule, after: datetime) -> Iterator[datetime]:
     slip = timedelta(seconds=rule.slip_seconds)
     times = _open_times(rule, max(rule.starts_at, after - slip))
     if slip:
-        times = _slipped(rule, times)
+        times = _slipped_times(rule, times)
     return (at for at in times if at > after)
 
 
@@ -83,7 +83,7 @@ def spread_start(every_seconds: int, seed: str, now: datetime) -> datetime:
     The same seed gives the same times, so that a preview tells what saving will do.
     """
     period_seconds = min(every_seconds, _HOUR_SECONDS)
-    first = _EPOCH + timedelta(seconds=_apart(seed, period_seconds, period_seconds, _EPOCH))
+    first = _EPOCH + timedelta(seconds=_seconds_off_hours(seed, period_seconds, period_seconds, _EPOCH))
     period = timedelta(seconds=period_seconds)
     return first - (first - now) // period * period
 
@@ -116,7 +116,7 @@ def _times(rule: TimingRule, start: datetime) -> Iterator[datetime]:
         at += every
 
 
-def _slipped(rule: TimingRule, times: Iterator[datetime]) -> Iterator[datetime]:
+def _slipped_times(rule: TimingRule, times: Iterator[datetime]) -> Iterator[datetime]:
     """Move each time by the same part of the slip; never half-way to the next, nor out of its opening."""
     openings = rule.openings
     spread = timedelta(seconds=_spread_seconds(rule))
@@ -130,11 +130,11 @@ def _slipped(rule: TimingRule, times: Iterator[datetime]) -> Iterator[datetime]:
 
 def _spread_seconds(rule: TimingRule) -> int:
     if rule.cron:
-        return _apart(rule.seed, rule.slip_seconds + 1, _HOUR_SECONDS, _EPOCH)
-    return _apart(rule.seed, rule.slip_seconds + 1, min(rule.every_seconds, _HOUR_SECONDS), rule.starts_at)
+        return _seconds_off_hours(rule.seed, rule.slip_seconds + 1, _HOUR_SECONDS, _EPOCH)
+    return _seconds_off_hours(rule.seed, rule.slip_seconds + 1, min(rule.every_seconds, _HOUR_SECONDS), rule.starts_at)
 
 
-def _apart(seed: str, below: int, period: int, base: datetime) -> int:
+def _seconds_off_hours(seed: str, below: int, period: int, base: datetime) -> int:
     """Choose a number of seconds below `below` that moves `base` away from full hours, or what divides them."""
     clear = min(_CLEAR_OF_THE_HOUR_SECONDS, period // 4)
     seconds = 0

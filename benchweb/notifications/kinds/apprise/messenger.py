@@ -66,7 +66,7 @@ def send(message: Message, url: str) -> ReceiverAnswer:
     os.environ["no_proxy"] = os.environ["NO_PROXY"] = "*"
     sender = apprise.Apprise(asset=service.asset)
     sender.add(service)
-    with _logged() as lines:
+    with _logged_lines() as lines:
         taken = sender.notify(
             body=_without_calls(message.text or message.title),
             title=_without_calls(message.title),
@@ -141,7 +141,7 @@ _apprise_log.addHandler(_Lines())
 
 
 @contextmanager
-def _logged() -> Iterator[list[str]]:
+def _logged_lines() -> Iterator[list[str]]:
     lines: list[str] = []
     token = _current.set(lines)
     try:

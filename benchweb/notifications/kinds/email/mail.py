@@ -42,7 +42,7 @@ def send(mail: EmailMultiAlternatives, server: SiteEmailBackend) -> ReceiverAnsw
             refused = server.refused()
     except smtplib.SMTPRecipientsRefused as error:
         # Also of a server that hung up at one of them: then no other has the mail.
-        return _refused(mail.to, error.recipients, Recipient.WAITING)
+        return _refusal_answer(mail.to, error.recipients, Recipient.WAITING)
     except smtplib.SMTPResponseException as error:
         if error.smtp_code not in _STATUSES:
             return ReceiverAnswer(error=Reason("mail_not_spoken", host=server.host))
@@ -52,15 +52,17 @@ def send(mail: EmailMultiAlternatives, server: SiteEmailBackend) -> ReceiverAnsw
     except smtplib.SMTPException as error:
         return ReceiverAnswer(error=Reason("mail_failed", error=str(error)))
     if refused:
-        return _refused(mail.to, refused, Recipient.TAKEN)
+        return _refusal_answer(mail.to, refused, Recipient.TAKEN)
     return ReceiverAnswer(
-        250, f"taken by {server.host}", recipients={address: _said(Recipient.TAKEN) for address in mail.to}
+        250, f"taken by {server.host}", recipients={address: _recipient_state(Recipient.TAKEN) for address in mail.to}
     )
 
 
-def _refused(to: Sequence[str], refused: Mapping[str, tuple[int, bytes]], others: str) -> ReceiverAnswer:
+def _refusal_answer(to: Sequence[str], refused: Mapping[str, tuple[int, bytes]], others: str) -> ReceiverAnswer:
     answers = {address: refused.get(_on_the_wire(address)) for address in to}
-    recipients = {address: _refusal(*answer) if answer else _said(others) for address, answer in answers.items()}
+    recipients = {
+        address: _refusal(*answer) if answer else _recipient_state(others) for address, answer in answers.items()
+    }
     lines = [f"{address}: {each['answer']}" for address, each in recipients.items() if each["answer"]]
     code = next(iter(refused.values()))[0]
     return ReceiverAnswer(code, stored_text("\n".join(lines)), refusal_reason(recipients), recipients=recipients)
@@ -74,10 +76,10 @@ def _on_the_wire(address: str) -> str:
 
 def _refusal(code: int, text: bytes) -> dict[str, str]:
     state = Recipient.REFUSED if code >= _REFUSED_FOR_GOOD else Recipient.WAITING
-    return _said(state, f"{code} {stored_text(text)}")
+    return _recipient_state(state, f"{code} {stored_text(text)}")
 
 
-def _said(state: str, answer: str = "") -> dict[str, str]:
+def _recipient_state(state: str, answer: str = "") -> dict[str, str]:
     return {"state": state, "answer": answer}
 
 

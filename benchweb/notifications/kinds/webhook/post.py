@@ -59,12 +59,12 @@ def send(message: Message, url: str, secret: str) -> ReceiverAnswer:
         "webhook-signature": signature(signing_key(secret), message.id, now, body),
     }
     try:
-        return _posted(parts, body, headers)
+        return _posted_answer(parts, body, headers)
     except (HTTPError, OSError) as error:
-        return ReceiverAnswer(error=_words(error, parts))
+        return ReceiverAnswer(error=_fault_reason(error, parts))
 
 
-def _posted(parts: SplitResult, body: bytes, headers: dict[str, str]) -> ReceiverAnswer:
+def _posted_answer(parts: SplitResult, body: bytes, headers: dict[str, str]) -> ReceiverAnswer:
     host, port = str(parts.hostname), parts.port or _PORTS[parts.scheme]
     failure: Exception = OSError(Reason("receiver_host_without_address", host=host))
     for address in egress.resolved(host, port):
@@ -114,7 +114,7 @@ def _answer(response: BaseHTTPResponse) -> ReceiverAnswer:
     return ReceiverAnswer(status, text, Reason(code, status=status))
 
 
-def _words(error: Exception, parts: SplitResult) -> str:
+def _fault_reason(error: Exception, parts: SplitResult) -> str:
     """Say what failed, without the address's path, which may be a secret."""
     if isinstance(error, SSLError) or isinstance(error.__cause__, ssl.SSLError):
         text = stored_text(str(error.__cause__ or error))
