@@ -1,4 +1,4 @@
-"""What the beat sends: one tick; what is due when is the database's to say."""
+"""Send the beat's one tick; what is due when is the database's to say."""
 
 import logging
 import time

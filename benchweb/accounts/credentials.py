@@ -1,4 +1,4 @@
-"""What opens an account beside its password: sessions, API tokens and passkeys. They end with the password."""
+"""End what opens an account beside its password: sessions, API tokens and passkeys. They end with the password."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,7 @@ from benchweb.accounts.services import tokens_revoke
 
 @dataclass(frozen=True)
 class Credentials:
-    """How many sessions there are beside one's own, and the tokens and passkeys that are good."""
+    """The number of sessions beside one's own, and the tokens and passkeys that are good."""
 
     sessions: int
     tokens: list[ApiToken]

@@ -12,7 +12,7 @@ from benchweb.common.names import MAXIMUM_KEY_LENGTH
 
 
 class Role(models.TextChoices):
-    """What somebody may do, the least first; `permissions` says what each allows."""
+    """The roles that somebody may have, the least first; `permissions` says what each allows."""
 
     VIEWER = "viewer", _("Viewer")
     OPERATOR = "operator", _("Operator")
@@ -177,7 +177,7 @@ class SavedView(models.Model):
 
 
 class Preferences(models.Model):
-    """How a user wants the pages; what is empty follows the browser."""
+    """The pages as a user wants them; what is empty follows the browser."""
 
     class Theme(models.TextChoices):
         LIGHT = "light", _("Light")

@@ -1,4 +1,4 @@
-"""Who may do what: the one place that decides; pages, API and templates ask it."""
+"""Decide who may do what, in this one place; pages, API and templates ask it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ SERVICE_PREFIX = "service "
 
 
 class Permission(StrEnum):
-    """What a page or a call needs; each has a lowest role that has it."""
+    """A need of a page or a call; each has a lowest role that has it."""
 
     # See, compare, export; one's own views, preferences, sessions and tokens.
     READ = "read"
@@ -84,7 +84,7 @@ class Refused(PermissionDenied):
 
 @dataclass(frozen=True)
 class Access:
-    """What one user may do: a role everywhere, and higher ones in some environments; nothing without a role."""
+    """A user's roles: one everywhere, and higher ones in some environments; nothing is allowed without a role."""
 
     everywhere: Role | None
     by_environment: Mapping[int, Role] = field(default_factory=dict)
@@ -127,7 +127,7 @@ NOBODY = Access(None)
 
 @dataclass(frozen=True)
 class AccessLimit:
-    """What a token allows at most: a role, with more than reading only in these environments, if there are any."""
+    """The most that a token allows: a role, with more than reading only in these environments, if there are any."""
 
     role: Role | None
     environment_ids: frozenset[int]

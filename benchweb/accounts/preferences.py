@@ -1,4 +1,4 @@
-"""How a user wants the pages: kept with the account, and in cookies of the browser, so that no page has to ask."""
+"""Keep how a user wants the pages, with the account and in cookies of the browser, so that no page has to ask."""
 
 from django.conf import settings
 from django.contrib.auth.models import User

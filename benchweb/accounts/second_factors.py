@@ -1,4 +1,4 @@
-"""Who has to have a second factor before they do anything else; a setting of the site says whom it concerns."""
+"""Say who has to have a second factor before they do anything else; a setting of the site says whom it concerns."""
 
 from allauth.mfa.utils import is_mfa_enabled
 from django.contrib.auth.models import User

@@ -40,7 +40,7 @@ class TokenRefused(Exception):
 
 @dataclass(frozen=True)
 class TokenLimits:
-    """What a token allows, until when, from which networks, and in which environments it may change something."""
+    """The bounds of a token: its scope, its end, its networks, and the environments in which it may write."""
 
     scope: str = ApiToken.Scope.ADMIN
     expires_at: datetime | None = None

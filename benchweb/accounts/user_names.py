@@ -11,7 +11,7 @@ _LONGEST_NAME = 150
 
 
 class PersonKey(Func):
-    """What two spellings of one name have in common.
+    """The key that two spellings of one name have in common.
 
     Upper before lower: by that letters meet that have several small forms, such as σ and ς. The unique index of
     migration 0014 is on the same expression.

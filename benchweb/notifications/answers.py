@@ -1,4 +1,4 @@
-"""What a receiver said to a message."""
+"""The answers of receivers to messages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class ReceiverAnswer:
 
 
 class Recipient:
-    """What may become of a mail's recipient: the mail was taken for them, was refused for good, or is to come."""
+    """The states of a mail's recipient: the mail was taken for them, was refused for good, or is to come."""
 
     TAKEN, REFUSED, WAITING = "taken", "refused", "waiting"
 

@@ -1,4 +1,4 @@
-"""Where messages may go, how long that may take, and how both hold for code that isn't ours.
+"""Bound where messages may go and how long that may take, for code that isn't ours too.
 
 Every connection that a guarded call makes is checked where Python makes it, by the IP address that it is made to: a
 redirect, or a name that resolves anew, leads nowhere else. docs/decisions/0026-egress-of-notifications.md.
@@ -96,7 +96,7 @@ def require_no_refusal() -> None:
 
 
 class _Guard:
-    """What one call may do; ended, it may connect nowhere."""
+    """The bounds of one call; ended, it may connect nowhere."""
 
     def __init__(self, seconds: float, admitted: Callable[[str], bool]) -> None:
         self.refused = ""

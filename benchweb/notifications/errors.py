@@ -1,4 +1,4 @@
-"""What a channel, a rule or a maintenance window may be refused for."""
+"""The refusals of channels, rules and maintenance windows."""
 
 
 class NotificationError(ValueError):

@@ -1,4 +1,4 @@
-"""What is told: one thing that happened, whoever it was that found it."""
+"""The events that are told: one thing that happened, whoever it was that found it."""
 
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""From events to messages: the payload that is stored, and what people read of it."""
+"""Make messages of events: the payload that is stored, and what people read of it."""
 
 import secrets
 from collections import Counter
@@ -29,7 +29,7 @@ class MessageLine:
 
 @dataclass(frozen=True)
 class Message:
-    """What a sender sends: `id` is stable, `payload` is what a webhook posts."""
+    """A message as a sender sends it: `id` is stable, `payload` is what a webhook posts."""
 
     id: str
     payload: dict[str, Any]

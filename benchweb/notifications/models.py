@@ -1,4 +1,4 @@
-"""Who is told of what, when, and what became of it."""
+"""Channels, rules, maintenance windows, and the outbox with its log."""
 
 from datetime import timedelta
 
@@ -37,7 +37,7 @@ class Channel(Archivable):
 
 
 class Rule(Archivable):
-    """Which events go to a channel, and when; what is left empty holds for all."""
+    """The events that go to a channel, and when; what is left empty holds for all."""
 
     channel = models.ForeignKey(Channel, on_delete=models.PROTECT, related_name="rules")
     environment = models.ForeignKey(Environment, null=True, blank=True, on_delete=models.PROTECT, related_name="+")

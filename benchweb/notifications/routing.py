@@ -1,4 +1,4 @@
-"""From an event to the outbox: which rules want it, whether maintenance mutes it, and when it may go."""
+"""Bring an event to the outbox: by the rules that want it, unless maintenance mutes it, for when it may go."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ SEND_TASK = "workers.tasks.send_notifications"
 
 @dataclass(frozen=True)
 class _When:
-    """When a message may go: at once, at the end of quiet hours, or with a digest."""
+    """The time at which a message may go: at once, at the end of quiet hours, or with a digest."""
 
     state: str
     reason: str = ""

@@ -1,4 +1,4 @@
-"""When a message may go: ends of quiet hours and times of digests, in the rule's zone; pure."""
+"""Work out when a message may go: ends of quiet hours and times of digests, in the rule's zone; pure."""
 
 from datetime import datetime, time, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""What an alert tells, as a sentence in the reader's language."""
+"""Say what an alert tells, in a sentence of the reader's language."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

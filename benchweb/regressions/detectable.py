@@ -1,4 +1,4 @@
-"""How small a change each series of a plan can show, and how many repetitions would halve that."""
+"""Work out how small a change each series of a plan can show, and how many repetitions would halve that."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What may have caused an alert: what else changed between the last good run and the first bad one."""
+"""Find what may have caused an alert: what else changed between the last good run and the first bad one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _MOST_RUNS = 20
 
 @dataclass(frozen=True)
 class ChangedFacts:
-    """What changed on a host between two runs, in words."""
+    """A host with what changed on it between two runs, in words."""
 
     host_id: int
     host: str
@@ -27,7 +27,7 @@ class ChangedFacts:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What coincides with an alert; that it is the cause is for people to say."""
+    """All that coincides with an alert; that it is the cause is for people to say."""
 
     facts: list[ChangedFacts]
     # The plan's versions of the last good run and of the first bad one, where they differ.

@@ -1,4 +1,4 @@
-"""Which runs are to be judged: those that ended and are summed up, found by the tick and given to workers."""
+"""Find the runs to judge, which ended and are summed up, and give them to workers. For the tick."""
 
 import time
 from datetime import timedelta

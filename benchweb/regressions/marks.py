@@ -1,4 +1,4 @@
-"""What alerts, targets and pinned baselines say of one test's pairs, in one statement: for the matrix."""
+"""Read what alerts, targets and pinned baselines say of one test's pairs, in one statement: for the matrix."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -46,7 +46,7 @@ class Threshold(Archivable):
 
 
 class Alert(models.Model):
-    """What has one cause: a change of one or many series of a pair or host, or results that are missing."""
+    """One cause: a change of one or many series of a pair or host, or results that are missing."""
 
     class Kind(models.TextChoices):
         CHANGE = "change", _("change")
@@ -78,7 +78,7 @@ class Alert(models.Model):
             return list(Alert.Severity).index(self)
 
     class RerunVerdict(models.TextChoices):
-        """What the re-run and its controls showed."""
+        """The answer of the re-run and its controls."""
 
         HOST = "host", _("the host")
         PAIR = "pair", _("the pair")
@@ -209,7 +209,7 @@ class AlertSeries(models.Model):
 
 
 class AlertTransition(models.Model):
-    """What happened to an alert; never changed. Where both states are the same it was a comment, or the like."""
+    """Something that happened to an alert; never changed. Where both states are the same it was a comment, or so."""
 
     class AlertAction(models.TextChoices):
         FOUND = "found", _("found")
@@ -261,7 +261,7 @@ class Baseline(models.Model):
 
 
 class SeriesNoise(models.Model):
-    """What people taught of a series' noise: a smaller relative change is told no more."""
+    """The floor that people taught of a series' noise: a smaller relative change is told no more."""
 
     series = models.OneToOneField(Series, primary_key=True, on_delete=models.CASCADE, related_name="noise")
     floor_ratio = models.FloatField()
@@ -269,7 +269,7 @@ class SeriesNoise(models.Model):
 
 
 class Sensitivity(models.Model):
-    """From what on changes are told of a plan, environment, metric or kind, or of all four's combination."""
+    """The bounds from which on changes are told of a plan, environment, metric, kind, or their combination."""
 
     plan = models.ForeignKey(Plan, null=True, on_delete=models.CASCADE, related_name="+")
     environment = models.ForeignKey(Environment, null=True, on_delete=models.CASCADE, related_name="+")

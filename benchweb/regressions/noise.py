@@ -1,4 +1,4 @@
-"""What people teach of a series' noise by calling its alert noise, and take back by reopening it."""
+"""Learn a series' noise when people call its alert noise, and forget it when they reopen that."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What an overview tells of alerts: the new ones and those that go on, worst first, and how many there are."""
+"""Read the alerts of an overview: the new ones and those that go on, worst first, and how many there are."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -33,7 +33,7 @@ _UNTOUCHED = (Alert.State.SUSPECT, Alert.State.CONFIRMING, Alert.State.RECOVERED
 
 @dataclass(frozen=True)
 class AlertFilters:
-    """Which alerts; without states those that are live."""
+    """The alerts that a list shows; without states those that are live."""
 
     states: tuple[str, ...] = LIVE_STATES
     environment: int | None = None
@@ -58,7 +58,7 @@ class SeriesChanges:
 
 @dataclass(frozen=True)
 class NightFindings:
-    """What a night gave: its alerts, and what "all quiet" rests on."""
+    """A night's alerts, and what "all quiet" rests on."""
 
     night: date
     begun: list[Alert]

@@ -10,7 +10,7 @@ _DELIMITERS = "\t;,"
 
 
 class SeriesFileError(ValueError):
-    """What is wrong with the file, where, and what to do."""
+    """A fault of the file: where it is, and what to do."""
 
 
 def read_series(content: bytes, column: str | None = None) -> list[float | None]:

@@ -1,4 +1,4 @@
-"""What rooms above may listen to; an exception of a receiver undoes the transition."""
+"""Tell rooms above of transitions; an exception of a receiver undoes the transition."""
 
 from django.dispatch import Signal
 

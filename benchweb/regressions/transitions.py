@@ -30,7 +30,7 @@ _UNANNOUNCED = (State.SUSPECT, State.CONFIRMING, State.MERGED)
 
 
 class AlertError(ValueError):
-    """What can't be done with an alert; `field` is empty where its state is in the way."""
+    """A refused change of an alert; `field` is empty where its state is in the way."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""Whether a run is worse than a baseline: pass, regression, inconclusive, or no data."""
+"""Judge whether a run is worse than a baseline: pass, regression, inconclusive, or no data."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ _MEDIANS = """
 
 
 class GateOutcome(StrEnum):
-    """What a gate may go by."""
+    """The answers that a gate may go by."""
 
     PASS = "pass"  # noqa: S105  (no password)
     REGRESSION = "regression"

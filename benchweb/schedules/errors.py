@@ -1,4 +1,4 @@
-"""What a schedule may be refused for."""
+"""The refusals of a schedule."""
 
 
 class ScheduleError(ValueError):

@@ -1,4 +1,4 @@
-"""What a schedule runs on: pairs one by one, an environment's, a label's, or a mesh; as pairs at the slot's time."""
+"""Find what a schedule runs on: pairs one by one, an environment's, a label's, a mesh; as pairs at the slot's time."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What an engine answered, read and judged: bodies, lines of events, refusals. `engine` is its name in messages."""
+"""Read and judge what an engine answered: bodies, lines of events, refusals. `engine` is its name in messages."""
 
 import json
 from collections.abc import Iterator

@@ -20,7 +20,7 @@ class EngineDown(EngineUnreachable):
 
 
 class EngineUndisclosed(EngineUnreachable):
-    """What is said of an address of which nothing may be told: not even whether anything is there."""
+    """The one answer for an address of which nothing may be told: not even whether anything is there."""
 
 
 class EngineRefused(EngineError):

@@ -25,7 +25,7 @@ LEASE_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class SessionSpec:
-    """What one engine is asked to do for one trial; the cookie is the same for both ends."""
+    """A request to one engine for one trial; the cookie is the same for both ends."""
 
     role: Literal["source", "sink"]
     kind: str
@@ -42,7 +42,7 @@ class SessionSpec:
 
 @dataclass(frozen=True)
 class About:
-    """What an engine says of itself; `time` is its wall clock."""
+    """An engine's words of itself; `time` is its wall clock."""
 
     engine_version: str
     catalog_version: int
@@ -106,7 +106,7 @@ def _moment(text: str) -> datetime:
 
 @dataclass(frozen=True)
 class HostLoad:
-    """How busy a host was over the last `seconds`; what its kernel doesn't tell is None."""
+    """The load of a host over the last `seconds`; what its kernel doesn't tell is None."""
 
     seconds: float
     cpu_ratio: float | None = None
@@ -132,7 +132,7 @@ class HostLoad:
 
 @dataclass(frozen=True)
 class PathOpened:
-    """What a sink says of a path check: its data port, and how much has come there."""
+    """A sink's part of a path check: its data port, and how much has come there."""
 
     data_port: int
     tcp: int
@@ -151,7 +151,7 @@ class PathOpened:
 
 @dataclass(frozen=True)
 class PathPassage:
-    """Whether a protocol passes; `fault` is refused, timed_out, unreachable or no_answer."""
+    """A protocol that passes, or why not; `fault` is refused, timed_out, unreachable or no_answer."""
 
     passes: bool
     round_trip_seconds: float | None = None
@@ -161,7 +161,7 @@ class PathPassage:
 
 @dataclass(frozen=True)
 class PathLook:
-    """What a source found; a way of (packet bytes, whether larger ones vanish silently), None where nobody knows."""
+    """A source's findings; a way of (packet bytes, whether larger ones vanish silently), None where nobody knows."""
 
     tcp: PathPassage
     udp: PathPassage

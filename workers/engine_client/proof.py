@@ -1,4 +1,4 @@
-"""How an engine proves that it knows a token, bound to its own certificate, before the token is sent to it."""
+"""Let an engine prove that it knows a token, bound to its own certificate, before the token is sent to it."""
 
 import hashlib
 import hmac

@@ -1,4 +1,4 @@
-"""From an endpoint's row to a client of its engine."""
+"""Make a client of an engine from its endpoint's row."""
 
 import logging
 import threading

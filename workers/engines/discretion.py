@@ -1,4 +1,4 @@
-"""What may be told of an address at which no engine was ever seen: one sentence, after one time, whatever is there.
+"""Tell of an address at which no engine was ever seen one sentence, after one time, whatever is there.
 
 Whoever may edit an endpoint could else tell closed ports from filtered ones and from other services in the workers'
 network. Once an engine has answered at an address with the endpoint's token, all is told of that address.
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 class Contact:
-    """Which addresses of an endpoint were contacted."""
+    """The addresses of an endpoint that were contacted."""
 
     def __init__(self) -> None:
         self.addresses_tried: set[str] = set()

@@ -1,4 +1,4 @@
-"""Between which addresses test traffic goes: both of one family, and each that there is tried until one answers."""
+"""Choose the addresses of test traffic: both of one family, and each that there is tried until one answers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _MOST_PATHS = 4
 
 @dataclass(frozen=True)
 class EnginePath:
-    """Where data connections go: to `sink`, from `source` where the source is bound to an address, else empty."""
+    """A way of data connections: to `sink`, from `source` where the source is bound to an address, else empty."""
 
     source: str
     sink: str

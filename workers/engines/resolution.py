@@ -1,4 +1,4 @@
-"""From an endpoint's names to the IP addresses that its engine may be contacted at, by BENCHWEB_ENGINE_NETWORKS."""
+"""Find the IP addresses at which an endpoint's engine may be contacted, by BENCHWEB_ENGINE_NETWORKS."""
 
 import ipaddress
 import logging

@@ -12,7 +12,7 @@ _PREPARE, _START = 0, 1
 
 
 class Gathering:
-    """Where each run is: at which trial, and at which step of it."""
+    """The place of each run: at which trial it is, and at which step of that."""
 
     def __init__(self, run_ids: Collection[int]) -> None:
         self._at = dict.fromkeys(run_ids, (0, 0))

@@ -1,4 +1,4 @@
-"""Who acts: told to PostgreSQL as a setting of the connection, whose triggers write it beside each change."""
+"""Tell PostgreSQL who acts, by a setting of the connection, whose triggers write it beside each change."""
 
 import json
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ READ_METHODS = ("GET", "HEAD", "OPTIONS", "TRACE")
 
 @dataclass(frozen=True)
 class Actor:
-    """Who acts, through what (as in `AuditEntry.Via`) and from which address."""
+    """Whoever acts, through what (as in `AuditEntry.Via`) and from which address."""
 
     via: str
     user_id: int | None = None

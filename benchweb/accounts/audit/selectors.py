@@ -13,7 +13,7 @@ _ENTRIES_AT_ONCE = 500
 
 @dataclass(frozen=True)
 class AuditFilter:
-    """Which entries are wanted; what is empty leaves nothing out. `last` is the first moment that isn't wanted."""
+    """The entries that are wanted; what is empty leaves nothing out. `last` is the first moment that isn't wanted."""
 
     user: str = ""
     action: str = ""

@@ -1,4 +1,4 @@
-"""What a token may hand on: tokens bound as it is itself, or more, and no admin who isn't bound as it is."""
+"""Bound what a token may hand on: tokens bound as it is itself, or more, and no admin who isn't bound as it is."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -19,7 +19,7 @@ from benchweb.accounts.roles.grants import (
 
 @dataclass(frozen=True)
 class AccountChange:
-    """What becomes of an account; what is None stays, and `takes_role` leaves it the default one everywhere."""
+    """The changes of an account; what is None stays, and `takes_role` leaves it the default one everywhere."""
 
     role: Role | None = None
     takes_role: bool = False

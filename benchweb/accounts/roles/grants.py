@@ -17,7 +17,7 @@ from benchweb.common.names import name_fault, name_key, stored_name
 
 
 class RoleError(ValueError):
-    """What can't be given or taken; `field` is at fault, `message` says why and what to do."""
+    """A role that can't be given or taken; `field` is at fault, `message` says why and what to do."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)

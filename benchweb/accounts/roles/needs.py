@@ -1,4 +1,4 @@
-"""What a page or a call says that it needs; whoever lets requests in reads it there, and refuses what says nothing."""
+"""Say at a page or a call what it needs; whoever lets requests in reads it there, and refuses what says nothing."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ class Needs:
 
 @dataclass(frozen=True)
 class ByMethod:
-    """What each method of a path of the API needs; its operations see to it themselves, token first."""
+    """The needs of each method of a path of the API; its operations see to it themselves, token first."""
 
     methods: Mapping[str, Needs | None]
 

@@ -1,4 +1,4 @@
-"""What each address of the pages needs, by the views behind them."""
+"""Tell what each address of the pages needs, by the views behind them."""
 
 import re
 from collections.abc import Iterator

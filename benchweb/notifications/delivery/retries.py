@@ -1,4 +1,4 @@
-"""When a message is tried again, and when it is given up; pure."""
+"""Choose when a message is tried again, and when it is given up; pure."""
 
 import random
 from datetime import datetime, timedelta

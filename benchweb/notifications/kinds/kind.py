@@ -1,4 +1,4 @@
-"""What every kind of channel has: the settings that it takes, their check, and the sending."""
+"""Describe a kind of channel: the settings that it takes, their check, and the sending."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ChannelField:
 
 @dataclass(frozen=True)
 class Receiver:
-    """Where a message goes: what is stored of a channel, with its secret in clear; of mail those that are `left`."""
+    """Whoever a message goes to: what is stored of a channel, its secret in clear; of mail those that are `left`."""
 
     config: Mapping[str, Any]
     secret: str = ""
@@ -49,7 +49,7 @@ class Receiver:
 
 
 class Unsendable(Exception):
-    """Why a message can't be sent, before anybody was asked to take it."""
+    """The reason that a message can't be sent, before anybody was asked to take it."""
 
 
 @dataclass(frozen=True)

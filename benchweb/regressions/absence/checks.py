@@ -1,4 +1,4 @@
-"""What is missing, and for how long: slots without complete results, late schedules, silent endpoints. For the tick."""
+"""Find what is missing: slots without complete results, late schedules, silent endpoints. For the tick."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""What pairs have in common: hosts, and the uplinks or sites that hosts share."""
+"""Find what pairs have in common: hosts, and the uplinks or sites that hosts share."""
 
 from collections.abc import Collection, Iterable
 from functools import reduce
@@ -8,7 +8,7 @@ from benchweb.hosts.models import Pair
 
 
 class Cause(NamedTuple):
-    """Where a fault may be: a host by its id, or an uplink by its name."""
+    """A place where a fault may be: a host by its id, or an uplink by its name."""
 
     host_id: int = 0
     uplink: str = ""

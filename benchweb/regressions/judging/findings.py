@@ -1,4 +1,4 @@
-"""What the latest runs of a series show: a change that holds, a suspect, or nothing. No queries."""
+"""Find what the latest runs of a series show: a change that holds, a suspect, or nothing. No queries."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""From findings to alerts: one for what has one cause, whatever the number of series and pairs."""
+"""Make alerts of findings: one for what has one cause, whatever the number of series and pairs."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True)
 class _Span:
-    """When the first bad run of another alert may have begun that has the same cause."""
+    """The time in which another alert that has the same cause may have begun."""
 
     first: datetime
     last: datetime

@@ -56,7 +56,7 @@ class _SeriesOfRun(NamedTuple):
 
 
 class RunValue(NamedTuple):
-    """What a run gave to a series: the median of its repetitions, and how many they were."""
+    """A run's value of a series: the median of its repetitions, and how many they were."""
 
     run_id: int
     at: datetime

@@ -1,4 +1,4 @@
-"""What came back by itself: noticed per series, and told once per alert."""
+"""Notice what came back by itself: per series, and told once per alert."""
 
 from collections.abc import Mapping, Sequence
 

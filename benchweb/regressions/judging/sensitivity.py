@@ -1,4 +1,4 @@
-"""How small a change is told of a series: what was taught of its noise, and what is said of its plan or environment."""
+"""Say how small a change is told of a series, by its taught noise and what is said of its plan or environment."""
 
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
@@ -37,7 +37,7 @@ WHERE series.id = ANY(%(series)s)
 
 
 class SeriesSensitivity(NamedTuple):
-    """From what on a change of a series is told: shares of the level, and times of its noise."""
+    """The bounds from which on a change of a series is told: shares of the level, and times of its noise."""
 
     floor_ratio: float = ALERT_FLOOR_RATIO
     # One run alone must stand out by more.

@@ -1,4 +1,4 @@
-"""Which series are judged: the figures that users care for, and no other."""
+"""Choose the series that are judged: the figures that users care for, and no other."""
 
 from functools import cache, reduce
 from operator import or_

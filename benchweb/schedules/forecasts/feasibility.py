@@ -1,4 +1,4 @@
-"""Whether what a schedule launches will be done in time: said when it is saved, and nothing is written."""
+"""Say whether what a schedule launches will be done in time, when it is saved; nothing is written."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _HORIZON = timedelta(days=14)
 
 @dataclass(frozen=True)
 class Feasibility:
-    """What is to be expected of a schedule's campaigns; times are those of the slot that says most.
+    """The prospects of a schedule's campaigns; times are those of the slot that says most.
 
     That is the first slot whose campaign doesn't fit, else the first in conflict, else the next.
     """

@@ -1,4 +1,4 @@
-"""What a campaign of a schedule would occupy, from its start on: predicted, nothing is launched."""
+"""Predict what a campaign of a schedule would occupy, from its start on; nothing is launched."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -29,7 +29,7 @@ class GanttBar:
 
 @dataclass(frozen=True)
 class JointForecast:
-    """When the own campaign is over, and the bars of all that occupies its resources meanwhile."""
+    """The end of the own campaign, and the bars of all that occupies its resources meanwhile."""
 
     ends: datetime
     bars: list[GanttBar]

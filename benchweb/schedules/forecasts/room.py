@@ -1,4 +1,4 @@
-"""Whether a campaign has time enough at one of its schedule's times, and by which change it would."""
+"""Say whether a campaign has time enough at one of its schedule's times, and by which change it would."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Room:
-    """What limits the campaign that begins `at`; None where that doesn't."""
+    """The limits of the campaign that begins `at`; None where there is none."""
 
     at: datetime
     # All runs must be over by then: the end of the window, or the next blackout.
@@ -44,7 +44,7 @@ class Remedy:
 
 @dataclass(frozen=True)
 class Shortage:
-    """Why a campaign doesn't fit, and the changes each of which alone makes it fit, the smallest first."""
+    """The reason that a campaign doesn't fit, and the changes each of which alone makes it fit, the smallest first."""
 
     reason: str
     changes: list[Remedy]

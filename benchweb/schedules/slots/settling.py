@@ -1,4 +1,4 @@
-"""What became of slots: written once their campaigns' runs are final."""
+"""Write what became of slots, once their campaigns' runs are final."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""When a schedule may run: inside its window, outside its blackouts."""
+"""Work out when a schedule may run: inside its window, outside its blackouts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class DailySpan:
 
 @dataclass(frozen=True)
 class DatedSpan:
-    """From one instant to another."""
+    """A span from one instant to another."""
 
     begins: datetime
     ends: datetime

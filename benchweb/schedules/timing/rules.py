@@ -1,4 +1,4 @@
-"""From a schedule's fields, as people and the database have them, to its rule of times."""
+"""Make the rule of times of a schedule's fields, as people and the database have them."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""When a schedule comes due: pure, in UTC, ascending, each time once."""
+"""Work out when a schedule comes due: pure, in UTC, ascending, each time once."""
 
 import hashlib
 from collections.abc import Iterator
