@@ -1,4 +1,4 @@
-"""What a request and the server's bounds tell each other by the ASGI scope; imports no room."""
+"""Let a request and the server's bounds tell each other things by the ASGI scope; imports no room."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""Which names and addresses mean this machine only; standard library only."""
+"""Tell which names and addresses mean this machine only; standard library only."""
 
 from ipaddress import IPv4Address, IPv6Address, ip_address
 

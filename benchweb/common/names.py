@@ -1,4 +1,4 @@
-"""What a name may hold and how it is stored and looked up, for pages and API alike; imports no room."""
+"""Say what a name may hold and how it is stored and looked up, for pages and API alike; imports no room."""
 
 import unicodedata
 from collections.abc import Iterable

@@ -1,1 +1,1 @@
-"""What is sent twice is made once: a caller's key, and the answer that the first request with it got."""
+"""Make once what is sent twice: by a caller's key, and the answer that the first request with it got."""

@@ -1,4 +1,4 @@
-"""What was imported: the text as it came, and the run that it became."""
+"""Store what was imported: the text as it came, and the run that it became."""
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField

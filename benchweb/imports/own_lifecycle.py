@@ -19,7 +19,7 @@ Own = OwnKind | OwnMetric
 
 @dataclass(frozen=True)
 class Losses:
-    """What is deleted with a kind or a metric."""
+    """The rows that are deleted with a kind or a metric."""
 
     series: int
     points: int

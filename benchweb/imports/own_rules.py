@@ -1,4 +1,4 @@
-"""Who may define a kind or a metric and add to it, where it holds, and what its names and units may be."""
+"""Say who may define a kind or a metric and add to it, where it holds, and what its names and units may be."""
 
 import re
 from dataclasses import dataclass

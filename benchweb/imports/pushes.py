@@ -26,7 +26,7 @@ from benchweb.plans.services import one_off_version, reported_version
 
 
 class PushRefused(ValueError):
-    """Why a result wasn't taken: `field` is the place in the body; `existing` has the same key with other content."""
+    """A result wasn't taken: `field` is the place in the body; `existing` has the same key with other content."""
 
     def __init__(self, field: str, message: str, existing: Import | None = None) -> None:
         super().__init__(message)

@@ -29,7 +29,7 @@ _LONGEST_NAME = 100
 
 
 class ImportRefused(ValueError):
-    """Why a text wasn't imported, in words; `existing` is the import that has it already."""
+    """A text wasn't imported, for the reason in words; `existing` is the import that has it already."""
 
     def __init__(self, message: str, existing: Import | None = None) -> None:
         super().__init__(message)
@@ -38,7 +38,7 @@ class ImportRefused(ValueError):
 
 @dataclass(frozen=True)
 class ImportPreview:
-    """What a text holds: what would become trials, what would not, and lines that weren't understood."""
+    """The readings of a text: what would become trials, what would not, and lines that weren't understood."""
 
     content: bytes
     document: Document

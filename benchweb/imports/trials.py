@@ -1,4 +1,4 @@
-"""What of a reading becomes a trial: the catalog's kind, its parameters and metrics; and why another becomes none."""
+"""Make a reading a trial: the catalog's kind, its parameters and metrics; or say why it becomes none."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

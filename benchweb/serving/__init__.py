@@ -1,1 +1,1 @@
-"""What stands between the network and Django: connections, bodies and requests at once are bounded here."""
+"""Bound connections, bodies and requests at once, between the network and Django."""

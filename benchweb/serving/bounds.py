@@ -82,7 +82,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class Refusal(Exception):
-    """Why a request isn't passed on; `detail` is a text to translate, with its values."""
+    """A reason not to pass a request on; `detail` is a text to translate, with its values."""
 
     status: HTTPStatus
     detail: str

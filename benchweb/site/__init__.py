@@ -1,1 +1,1 @@
-"""What admins set for the whole installation on a page, beside its environment."""
+"""Keep what admins set for the whole installation on a page, beside its environment."""

@@ -1,4 +1,4 @@
-"""What admins have set."""
+"""Store what admins have set."""
 
 from django.db import models
 

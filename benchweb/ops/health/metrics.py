@@ -1,4 +1,4 @@
-"""What Prometheus is told: gauges that are read from the database and the broker when it asks."""
+"""Tell Prometheus gauges that are read from the database and the broker when it asks."""
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
@@ -51,7 +51,7 @@ _LATENESS_SQL = """
 
 
 class _Count(NamedTuple):
-    """How many rows have a value."""
+    """The number of rows that have a value."""
 
     value: str
     number: int

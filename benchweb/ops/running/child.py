@@ -25,7 +25,7 @@ HEALTHY_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Program:
-    """What to run: the command is asked for at every start, so that it may choose ports anew."""
+    """A program to run: its command is asked for at every start, so that it may choose ports anew."""
 
     name: str
     command: Callable[[], list[str | Path]]

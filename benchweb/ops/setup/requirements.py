@@ -1,4 +1,4 @@
-"""What the commands need of the machine, and the Debian packages that bring it; the only list of them.
+"""List what the commands need of the machine, and the Debian packages that bring it; the only such list.
 
 Standard library only: it is read before there are any packages.
 """

@@ -1,4 +1,4 @@
-"""What became of each night's slot and of each run in it: pure, no ORM."""
+"""Decide what became of each night's slot and of each run in it: pure, no ORM."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ _TRIAL_REASONS = (
 
 @dataclass(frozen=True)
 class Fate:
-    """How a run ended: its state, why, and the trials (from 0) that failed; those from `begun` on never began.
+    """The end of a run: its state, why, and the trials (from 0) that failed; those from `begun` on never began.
 
     `attempts` to begin it failed.
     """

@@ -36,7 +36,7 @@ _NIGHTS_WITH_INTERVALS = 7
 
 @dataclass(frozen=True)
 class WrittenHistory:
-    """What was written, and how long it took: copying, indexes made again, vacuum analyze, recent medians."""
+    """The rows written, and the seconds for copying, indexes made again, vacuum analyze, recent medians."""
 
     points: int
     series: int
@@ -50,7 +50,7 @@ class WrittenHistory:
 
 @dataclass(frozen=True)
 class _Work:
-    """What writing a night takes: the rows it hangs on, each pair's tests, and ids not yet given."""
+    """The needs of writing a night: the rows it hangs on, each pair's tests, and ids not yet given."""
 
     script: Script
     inventory: Inventory

@@ -40,7 +40,7 @@ _NULL = r"\N"
 
 @dataclass(slots=True)
 class NightLines:
-    """What one night's runs are as lines, by table."""
+    """The runs of one night as lines, by table."""
 
     runs: list[str] = field(default_factory=list)
     trials: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What is to be written, thought out before a row is: pairs, nights, stories, fates. Pure, no ORM."""
+"""Think out what is to be written before a row is: pairs, nights, stories, fates. Pure, no ORM."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

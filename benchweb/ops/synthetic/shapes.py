@@ -1,4 +1,4 @@
-"""What a trial of each kind gives on a path of some quality: pure, no ORM. Shapes are those of published reports.
+"""Give a trial of each kind its values on a path of some quality, shaped as in published reports. Pure, no ORM.
 
 A shape is made once a path and combination, and then asked for each trial: `speed` and `delay` are factors near 1.
 """

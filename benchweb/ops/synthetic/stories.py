@@ -1,4 +1,4 @@
-"""What happened to synthetic hosts and pairs over the nights: upgrades, outages, drifts, steps. Pure, no ORM."""
+"""Tell what happened to synthetic hosts and pairs night by night: upgrades, outages, drifts, steps. Pure, no ORM."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class HostStory:
 
 @dataclass(frozen=True)
 class PairNight:
-    """How a pair does in a night: factors of speed and delay near 1, and the deviation of repetitions."""
+    """A pair in a night: factors of speed and delay near 1, and the deviation of repetitions."""
 
     speed: float
     delay: float
@@ -51,7 +51,7 @@ class PairNight:
 
 @dataclass(frozen=True)
 class PairStory:
-    """How a pair does each night; before night `begin` it was not in the schedule."""
+    """A pair night by night; before night `begin` it was not in the schedule."""
 
     begin: int
     nights: tuple[PairNight, ...]

@@ -1,4 +1,4 @@
-"""What the reader of a page may do, as `can` in every template."""
+"""Tell every template what the reader may do, as `can`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

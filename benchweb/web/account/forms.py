@@ -29,7 +29,7 @@ def _lifetimes() -> list[tuple[str, str]]:
 
 
 class TokenForm(PageForm):
-    """What a token is for, and what it is limited to."""
+    """The name of a token, and what it is limited to."""
 
     name = text_field(
         _("What is it for?"),
@@ -96,7 +96,7 @@ class ServiceTokenForm(TokenForm):
 
 
 class PreferencesForm(PageForm):
-    """How a user wants the pages; what is empty follows the browser."""
+    """The pages as a user wants them; what is empty follows the browser."""
 
     time_zone = text_field(
         _("Time zone"),
@@ -161,7 +161,7 @@ class PasswordForm(PasswordChangeForm):
 
 
 class OwnMailAddressForm(PageForm):
-    """Where links to a new password are mailed to; empty for nowhere."""
+    """The address that links to a new password are mailed to; empty for none."""
 
     email = forms.EmailField(
         label=_("Mail address"),

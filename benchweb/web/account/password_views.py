@@ -1,4 +1,4 @@
-"""What takes the user's password again: a new one, another mail address."""
+"""Change what takes the user's password again: the password, the mail address."""
 
 from typing import Any, cast
 

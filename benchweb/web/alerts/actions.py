@@ -1,4 +1,4 @@
-"""What a form says is to be done with an alert, or with many."""
+"""Do with an alert, or with many, what a form says."""
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What people can do with alerts: the choices of the forms, and what became of what they did."""
+"""Offer what people can do with alerts, and say what became of it."""
 
 from dataclasses import dataclass
 from typing import Any

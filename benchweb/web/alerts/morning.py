@@ -1,4 +1,4 @@
-"""What the page of a night shows: what changed, what is missing, what recovered, and what that rests on."""
+"""Show a night: what changed, what is missing, what recovered, and what that rests on."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What to do next about an alert: measure again, compare, open what it is about."""
+"""Offer what to do next about an alert: measure again, compare, open what it is about."""
 
 from dataclasses import dataclass
 from datetime import timedelta

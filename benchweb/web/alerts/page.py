@@ -1,4 +1,4 @@
-"""What the page of an alert shows."""
+"""Prepare the page of an alert."""
 
 from dataclasses import dataclass
 

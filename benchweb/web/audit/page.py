@@ -1,4 +1,4 @@
-"""What the audit log's page shows of an entry."""
+"""Show an entry of the audit log."""
 
 import json
 from collections.abc import Mapping, Sequence

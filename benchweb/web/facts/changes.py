@@ -26,7 +26,7 @@ _DAY = timedelta(days=1)
 
 @dataclass
 class ChangeRow:
-    """What changed alike on one day on some hosts; `at` is the newest of the times, `first` the oldest."""
+    """A change that was alike on one day on some hosts; `at` is the newest of the times, `first` the oldest."""
 
     at: datetime
     first: datetime

@@ -74,7 +74,7 @@ _IGNORED = {"Offloads off", "Missing", "Available"}
 
 @dataclass(frozen=True)
 class HostFacts:
-    """What was true of an endpoint in a run; an empty document is one that isn't known."""
+    """The facts of an endpoint in a run; an empty document is one that isn't known."""
 
     endpoint: int
     document: dict[str, Any]

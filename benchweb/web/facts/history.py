@@ -1,4 +1,4 @@
-"""What changed on a host and when: its facts, one row after the other."""
+"""Show what changed on a host and when: its facts, one row after the other."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What is done with several hosts that are ticked in their list: archive, and undo that."""
+"""Archive the hosts that are ticked in their list, and undo that."""
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse

@@ -31,7 +31,7 @@ class TableRow:
 
 @dataclass(frozen=True)
 class TablePreview:
-    """What a text comes to."""
+    """The hosts that a text would add."""
 
     rows: list[TableRow]
     # Of the text as a whole.

@@ -1,4 +1,4 @@
-"""What an endpoint's panel shows, and whether it should look again by itself."""
+"""Show an endpoint's panel, which looks again by itself while something is awaited."""
 
 from dataclasses import dataclass
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""How far the host is that the page's command sets up, in place on the page of a new host; the list of tickets."""
+"""Show how far the host is that the page's command sets up, on the page of a new host; list tickets."""
 
 from dataclasses import dataclass
 

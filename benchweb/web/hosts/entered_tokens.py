@@ -1,4 +1,4 @@
-"""Which engines' tokens were entered in this session: to nobody else is one shown, in the command that starts it."""
+"""Remember the engines' tokens entered in this session: only there a command shows one."""
 
 import hashlib
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a file holds, as the preview shows it."""
+"""Show what a file holds before it is imported."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -11,7 +11,7 @@ from benchweb.web.shared.words import arrangement_choices
 
 @dataclass(frozen=True)
 class LaunchForm:
-    """What was chosen: ids that may not exist, and the filter over the pairs."""
+    """The choice as sent: ids that may not exist, and the filter over the pairs."""
 
     plan_id: int | None
     pair_ids: list[int]

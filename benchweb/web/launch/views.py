@@ -31,7 +31,7 @@ DISPLAYED_PAIRS = 200
 
 @dataclass(frozen=True)
 class LaunchPage:
-    """What can be chosen, what was, and what it comes to."""
+    """The page's choices, those taken, and what they come to."""
 
     form: LaunchForm
     plans: list[Plan]

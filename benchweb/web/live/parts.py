@@ -1,4 +1,4 @@
-"""What changes on the page of a run under way, rendered once for everyone who watches it."""
+"""Render the parts of a run under way once for everyone who watches it."""
 
 import threading
 import time

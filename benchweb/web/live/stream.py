@@ -28,7 +28,7 @@ _OVER = ": this session has ended, or this user has too many streams\n\n"
 
 @dataclass(frozen=True)
 class Watcher:
-    """Who watches; `is_logged_in` reads anew whether the session still holds."""
+    """A reader who watches; `is_logged_in` reads anew whether the session still holds."""
 
     user_id: int
     is_logged_in: Callable[[], Awaitable[bool]]

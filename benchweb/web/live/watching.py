@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class LiveMessage:
-    """What goes out to watchers; `position` orders a run's intervals (trial, event) and is None for all else."""
+    """A message to watchers; `position` orders a run's intervals (trial, event) and is None for all else."""
 
     body: dict[str, Any]
     position: Position | None = None

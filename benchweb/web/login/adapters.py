@@ -1,4 +1,4 @@
-"""What django-allauth asks of us while somebody logs in by more than a password."""
+"""Answer django-allauth while somebody logs in by more than a password."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What an invitation's link leads to: a name and a password are chosen, and one is logged in."""
+"""Let who was invited choose a name and a password, and log them in."""
 
 from http import HTTPStatus
 from typing import cast

@@ -1,4 +1,4 @@
-"""What browsers and caches may do with our answers: Content-Security-Policy, Permissions-Policy, Cache-Control.
+"""Tell browsers and caches what they may do: Content-Security-Policy, Permissions-Policy, Cache-Control.
 
 Django has a middleware for the first from 6.0 on, which reads SECURE_CSP too; until then this one does.
 """

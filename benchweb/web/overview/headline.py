@@ -10,7 +10,7 @@ from benchweb.regressions.overview import AlertsNow
 
 @dataclass(frozen=True)
 class NightHeadline:
-    """What was new, goes on and recovered in the last day, how many runs are incomplete, how many hosts healthy."""
+    """The counts of the last day: alerts new, ongoing and recovered, runs incomplete, hosts healthy."""
 
     new: int
     ongoing: int

@@ -72,7 +72,7 @@ class NightMedian:
 
 
 class EnvironmentVerdict(NamedTuple):
-    """How an environment is: the worst that is known of it, which comes first in a list; `figure` where it decides."""
+    """The worst that is known of an environment, which comes first in a list; `figure` where it decides."""
 
     rank: int
     code: str
@@ -101,7 +101,7 @@ class EnvironmentRow:
 
 @dataclass(frozen=True)
 class LastNight:
-    """What the overview tells of the last night."""
+    """The last night as the overview tells it."""
 
     since: datetime
     environments: list[EnvironmentRow]

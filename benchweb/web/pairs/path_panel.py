@@ -1,4 +1,4 @@
-"""What the page of a pair says of its data path, and whether it should look again by itself."""
+"""Say what is known of a pair's data path; the panel looks again by itself while a check is awaited."""
 
 from dataclasses import dataclass
 from datetime import timedelta

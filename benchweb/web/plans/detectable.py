@@ -1,4 +1,4 @@
-"""What a plan's series can show, as rows of its page."""
+"""Show the smallest changes that a plan's series can show."""
 
 from dataclasses import dataclass
 from urllib.parse import urlencode

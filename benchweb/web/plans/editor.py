@@ -1,4 +1,4 @@
-"""What the plan editor shows: steps as fields made from the catalog, what is wrong with them, else the preview."""
+"""Show a plan's steps as fields made from the catalog, what is wrong with them, else the preview."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a plan comes to: its first trials, their number, how long they take and what they occupy."""
+"""Show what a plan comes to: its first trials, their number, how long they take and what they occupy."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +25,7 @@ class PreviewedTrial:
 
 @dataclass(frozen=True)
 class PlanPreview:
-    """What a plan comes to: its first trials in order, the count of all, seconds of traffic and of holding hosts."""
+    """A plan's first trials in order, the count of all, seconds of traffic and of holding hosts."""
 
     trials: list[PreviewedTrial]
     count: int

@@ -1,4 +1,4 @@
-"""What uses a plan, as its editor says it beside "Save", and its versions side by side."""
+"""Say what uses a plan, beside "Save" in its editor, and show its versions side by side."""
 
 import json
 from collections.abc import Iterable, Sequence

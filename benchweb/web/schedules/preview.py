@@ -1,4 +1,4 @@
-"""What the schedule as typed comes to: times in two zones, and whether the runs fit, as a picture."""
+"""Show what the schedule as typed comes to: times in two zones, and whether the runs fit, as a picture."""
 
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
@@ -27,7 +27,7 @@ SLOTS_DISPLAYED = 10
 
 @dataclass(frozen=True)
 class Fault:
-    """What keeps the preview from being whole: the field's anchor and label, and the words."""
+    """An error that keeps the preview from being whole: the field's anchor and label, and the words."""
 
     anchor: str
     label: str
@@ -36,7 +36,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class SchedulePreview:
-    """What can be said of what was typed so far."""
+    """The schedule as typed so far, in words."""
 
     words: str = ""
     # What the words don't say, such as months that lack a day.

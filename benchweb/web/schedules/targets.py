@@ -1,4 +1,4 @@
-"""What a schedule runs on, as its form asks for it: the kinds of targets, their fields, and the data they make."""
+"""Ask for a schedule's target: the kinds of targets, their fields, and the data they make."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class FoundGroup:
-    """What was found of one type; `more_url` lists all of it where there is such a list."""
+    """The finds of one type; `more_url` lists all of them where there is such a list."""
 
     key: str
     title: str
@@ -58,7 +58,7 @@ class FoundGroup:
 
 @dataclass(frozen=True)
 class Query:
-    """What was typed: words, and the facts that were asked for by name."""
+    """The words that were typed, and the facts requested by name."""
 
     words: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]

@@ -1,4 +1,4 @@
-"""What a search reads: all that is called so by one statement, facts by another; runs by benchweb.runs.lists."""
+"""Read what is called so by one statement, facts by another; runs by benchweb.runs.lists."""
 
 import re
 from collections.abc import Sequence

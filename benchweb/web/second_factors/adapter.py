@@ -1,4 +1,4 @@
-"""What django-allauth asks of us about second factors: secrets encrypted at rest, our words."""
+"""Answer django-allauth about second factors: secrets encrypted at rest, our words."""
 
 from typing import Any, cast
 

@@ -1,4 +1,4 @@
-"""What the shell around every page needs."""
+"""Give every page's shell what it needs."""
 
 from django.conf import settings
 from django.http import HttpRequest

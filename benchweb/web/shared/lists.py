@@ -52,7 +52,7 @@ MOST_RUNS_COUNTED = 1_000
 
 
 class HasId(Protocol):
-    """What a row must have: the cursor to the next page is the last one's id."""
+    """A row with an id: the cursor to the next page is the last one's."""
 
     @property
     def pk(self) -> Any: ...

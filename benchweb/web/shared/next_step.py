@@ -1,4 +1,4 @@
-"""What is still missing before anything can be measured: the one thing to do next."""
+"""Tell what is missing before anything can be measured: the one thing to do next."""
 
 from collections.abc import Container
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""What one page after the other says, such as names and units, is escaped once."""
+"""Escape once what one page after the other says, such as names and units."""
 
 from functools import lru_cache
 from html import escape

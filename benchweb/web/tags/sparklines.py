@@ -135,7 +135,7 @@ def _signed_number(number: float) -> str:
 
 
 class _ChangeWords(NamedTuple):
-    """What is said of changes, in one language, escaped; digits of our own fill it in."""
+    """The words for changes in one language, escaped; digits of our own fill them in."""
 
     within: str
     none: str
@@ -193,7 +193,7 @@ def figures_text(values: Sequence[float | None], unit: str, language: str | None
 
 
 class _Texts(NamedTuple):
-    """What a line's values are told with, in one language."""
+    """The words for a line's values in one language."""
 
     number: str
     span: str

@@ -1,4 +1,4 @@
-"""What ran and what is to come, as lanes by host and as a week's calendar."""
+"""Show what ran and what is to come, as lanes by host and as a week's calendar."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence

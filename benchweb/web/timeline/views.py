@@ -27,7 +27,7 @@ _MARGIN = 0.03
 
 @dataclass(frozen=True)
 class TimelineSpan:
-    """What is shown: from a time, for so many hours, in the reader's zone."""
+    """The time that is shown: from a moment, for so many hours, in the reader's zone."""
 
     begin: datetime
     end: datetime

@@ -1,4 +1,4 @@
-"""What the section of availability says, in the reader's language."""
+"""Say what the section of availability says in the reader's language."""
 
 from functools import cache
 from typing import NamedTuple
@@ -21,7 +21,7 @@ WORDS = {
 
 
 class Texts(NamedTuple):
-    """What the section says of each endpoint, in one language."""
+    """The texts of the section for each endpoint, in one language."""
 
     heads: list[str]
     # By their states.
