@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use proto::Role;
 
-use crate::supply::Outbox;
 use crate::load::Load;
 use crate::settings::Settings;
+use crate::supply::Outbox;
 
 /// One end of a test: what its tasks and its report need to know.
 pub struct End {

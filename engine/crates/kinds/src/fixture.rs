@@ -8,13 +8,13 @@ use proto::{EndReport, Metrics, Params, Role};
 use crate::end::End;
 use crate::flow::counter::Count;
 use crate::flow::part::Part;
-use crate::task::{Cue, Task};
 use crate::kind::Kind;
 use crate::kinds;
 use crate::measurements::{Finished, Measured, Outcome};
 use crate::outcome::requests::{self, Timekeeper, receive_whole, send_whole};
 use crate::outcome::streams::joint_seconds;
 use crate::settings::{Settings, size};
+use crate::task::{Cue, Task};
 use crate::transport::{Tcp, Transport};
 
 const METRIC: &str = "probe_round_trip_seconds";

@@ -9,9 +9,9 @@ use proto::{
 
 use crate::failure::Failure;
 use crate::host_window::{Meter, Occurred, Surroundings};
-use crate::supply::Outbox;
 use crate::outcome::course::Course;
 use crate::outcome::window;
+use crate::supply::Outbox;
 
 /// Reads checked and filled parameters of a kind of one host; disks may be measured in `places`.
 ///

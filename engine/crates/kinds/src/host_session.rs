@@ -15,8 +15,8 @@ use crate::facts;
 use crate::failure::Failure;
 use crate::host_kind::{Broken, HostReport, ReadHost, Seen, Stage, Stop};
 use crate::host_window::{self, Ends, Scene, Surroundings};
-use crate::supply::{Outbox, Supply};
 use crate::outcome::window;
+use crate::supply::{Outbox, Supply};
 
 /// How often the thread that hears the agent looks whether its session is over.
 const HEARING_INTERVAL: Duration = Duration::from_millis(100);

@@ -9,11 +9,11 @@ use proto::{EndReport, Metrics, Params, RunResult, SessionSpec};
 use crate::end::End;
 use crate::failure::Failure;
 use crate::flow::counter::Count;
-use crate::task::Task;
 use crate::host_window::OwnTraffic;
 use crate::limits::arrival;
 use crate::measurements::Measured;
 use crate::settings::Settings;
+use crate::task::Task;
 use crate::transport::Transport;
 
 /// How the end of a warm-up becomes known to the end that measures.

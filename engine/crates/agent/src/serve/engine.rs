@@ -9,19 +9,19 @@ use proto::{DiskPlace, Lane, Role};
 use tokio::runtime::Handle;
 
 use crate::serve::admission::access::Allowed;
+use crate::serve::admission::identity::Identities;
 use crate::serve::admission::limits::Limits;
 use crate::serve::admission::memory::MemoryShare;
 use crate::serve::admission::successors::Successors;
 use crate::serve::admission::tokens::{Holder, Tokens};
 use crate::serve::admission::urls::AllowedUrls;
-use crate::serve::admission::identity::Identities;
 use crate::serve::admission::waiting_room::WaitingRoom;
+use crate::serve::locked::locked;
 use crate::serve::ports::data_ports::DataPorts;
 use crate::serve::ports::path_checks::PathChecks;
 use crate::serve::sampler::Sampler;
-use crate::serve::sessions::spawner::Spawner;
-use crate::serve::locked::locked;
 use crate::serve::sessions::session::{Door, Session};
+use crate::serve::sessions::spawner::Spawner;
 use crate::serve::sessions::store::{RETAINED_BYTES, RETAINED_SESSIONS, Store};
 
 /// A process that was told to stop has so long to say its last word; controllers are promised half a second.

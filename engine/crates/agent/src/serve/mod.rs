@@ -14,8 +14,8 @@ mod refusal;
 mod sampler;
 mod sessions;
 
-pub use admission::tokens::read_token;
 pub use admission::identity::fingerprint;
+pub use admission::tokens::read_token;
 
 use std::collections::HashMap;
 use std::fs;

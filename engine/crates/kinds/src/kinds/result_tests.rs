@@ -27,8 +27,7 @@ fn flags(result: &RunResult) -> Option<String> {
 }
 
 fn result(kind: &str, metrics: &[(&str, f64)], flows: &[u64]) -> RunResult {
-    let metrics: Metrics =
-        metrics.iter().map(|(key, value)| ((*key).to_owned(), *value)).collect();
+    let metrics: Metrics = metrics.iter().map(|(key, value)| ((*key).to_owned(), *value)).collect();
     let flow = |&bytes: &u64| Flow { bytes, ..Flow::default() };
     RunResult {
         schema: RunResult::SCHEMA,

@@ -11,13 +11,13 @@ use crate::end::End;
 use crate::flow::counter::Count;
 use crate::flow::gate::Phase;
 use crate::flow::part::Part;
-use crate::task::{Cue, Task};
 use crate::kind::Kind;
 use crate::measurements::{Finished, Measured, Outcome};
 use crate::outcome::requests::{self, Exchange, Timekeeper, receive_whole, send_whole};
 use crate::outcome::streams::{self, payload};
 use crate::outcome::tcp_window;
 use crate::settings::{Settings, size};
+use crate::task::{Cue, Task};
 use crate::transport::{Tcp, Transport};
 
 /// What a result tells of the connections.

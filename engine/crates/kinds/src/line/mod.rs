@@ -17,8 +17,8 @@ use crate::failure::Failure;
 use crate::line::link::Link;
 use crate::line::patience::patience;
 use crate::line::signal::Signal;
-use crate::supply::Supply;
 use crate::line::traffic::Traffic;
+use crate::supply::Supply;
 
 /// Both ends say that they live each second.
 const ALIVE_INTERVAL: Duration = Duration::from_secs(1);

@@ -6,8 +6,8 @@ use proto::LinkMessage;
 
 use crate::failure::Failure;
 use crate::flow::thread_times::ThreadTimes;
-use crate::supply::Supply;
 use crate::measurements::Finished;
+use crate::supply::Supply;
 
 /// One thing that happened.
 pub enum Signal {

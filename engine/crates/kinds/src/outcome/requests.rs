@@ -9,13 +9,13 @@ use stats::Latency;
 
 use crate::end::End;
 use crate::flow::counter::Count;
-use crate::task::Cue;
 use crate::host_window::OwnTraffic;
-use crate::outcome::distribution;
 use crate::measurements::{Finished, Measured, Outcome, Transacted};
+use crate::outcome::distribution;
 use crate::outcome::streams::{self, joint_seconds};
 use crate::outcome::window;
 use crate::settings::size;
+use crate::task::Cue;
 
 /// Bytes of a request and of its response.
 #[derive(Debug, Clone, Copy)]

@@ -19,8 +19,8 @@ use crate::failure::Failure;
 use crate::flow::gate::{Gate, Phase, Pulse};
 use crate::host_window::{InterfaceWatch, Meter, Occurred};
 use crate::line::Line;
-use crate::outcome::course::Course;
 use crate::measurements::Measured;
+use crate::outcome::course::Course;
 
 mod closing;
 mod draining;

@@ -27,9 +27,9 @@ use crate::host_window::Surroundings;
 use crate::kind::{Kind, Read};
 use crate::line::Line;
 use crate::line::signal::Signal;
-use crate::supply::{Outbox, Supply};
 use crate::load::Load;
 use crate::settings::Settings;
+use crate::supply::{Outbox, Supply};
 use crate::transport::{Plan, Transport};
 
 /// How often the forwarding thread looks whether its session is over.

@@ -15,10 +15,10 @@ use crate::flow::counter::{Count, Counter};
 use crate::flow::gate::{Gate, Pulse};
 use crate::flow::part::Part;
 use crate::flow::receipts::Receipts;
-use crate::task::{Cue, Current, Task};
 use crate::flow::thread_times::{self, ThreadMeter, ThreadTimes};
 use crate::line::signal::Signal;
 use crate::measurements::{Finished, Outcome};
+use crate::task::{Cue, Current, Task};
 
 /// A flow thread's work is shallow; thousands of flows must fit.
 const STACK_BYTES: usize = 256 * 1024;

@@ -19,8 +19,8 @@ use crate::end::Lent;
 use crate::failure::Failure;
 use crate::line::Line;
 use crate::line::steps::refused_by_kernel;
-use crate::supply::Outbox;
 use crate::settings::Settings;
+use crate::supply::Outbox;
 
 pub use connections::Connections;
 pub use none::Nothing;

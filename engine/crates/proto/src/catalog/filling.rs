@@ -57,7 +57,8 @@ impl Catalog {
         if value.is_null() || value == NONE {
             return Ok(Value::Null);
         }
-        let (kind, given) = test_value::parts(value).ok_or_else(|| wrong_type(name, parameter, value))?;
+        let (kind, given) =
+            test_value::parts(value).ok_or_else(|| wrong_type(name, parameter, value))?;
         let inside = |error: ParameterError| ParameterError {
             field: format!("params.{name}.{}", error.field),
             ..error

@@ -10,10 +10,10 @@ use crate::channel::{self, ChannelReceiver, ChannelSender};
 use crate::serve::admission::demand::Demand;
 use crate::serve::admission::limits::Whose;
 use crate::serve::admission::tokens::Holder;
-use crate::serve::refusal::Refusal;
 use crate::serve::engine::Engine;
-use crate::serve::sessions::event_log::EventLog;
 use crate::serve::processes::process;
+use crate::serve::refusal::Refusal;
+use crate::serve::sessions::event_log::EventLog;
 use crate::serve::sessions::session::{Live, Name, Session};
 
 /// A lease shorter than this would end sessions of a healthy controller; a longer one keeps a dead one's for too long.

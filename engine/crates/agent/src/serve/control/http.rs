@@ -19,15 +19,15 @@ use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::rustls::server::Acceptor;
 use tokio_rustls::server::TlsStream;
 
-use crate::serve::admission::tokens::Holder;
-use crate::serve::control::answer::Body;
-use crate::serve::refusal::Refusal;
 use crate::serve::admission::identity::Identity;
-use crate::serve::control::routes;
+use crate::serve::admission::tokens::Holder;
 use crate::serve::admission::waiting_room::Seat;
-use crate::serve::ports::far::patience;
+use crate::serve::control::answer::Body;
+use crate::serve::control::routes;
 use crate::serve::engine::Engine;
 use crate::serve::locked::locked;
+use crate::serve::ports::far::patience;
+use crate::serve::refusal::Refusal;
 
 /// How long a near peer may take for the handshake.
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(5);

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::serve::admission::tokens::{Holder, TOKENS_AT_MOST, check_token};
-use crate::serve::refusal::Refusal;
 use crate::serve::engine::Engine;
+use crate::serve::refusal::Refusal;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -14,10 +14,10 @@ use tokio::task::JoinError;
 
 use crate::serve::admission::tokens::{Holder, bearer_key};
 use crate::serve::control::answer::{Body, document};
-use crate::serve::refusal::Refusal;
 use crate::serve::control::creation::wait_until_prepared;
 use crate::serve::control::event_stream;
 use crate::serve::engine::Engine;
+use crate::serve::refusal::Refusal;
 use crate::serve::sessions::session::Session;
 
 /// A proof's request is a nonce.

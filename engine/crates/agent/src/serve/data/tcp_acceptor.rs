@@ -11,11 +11,11 @@ use proto::{DescriptorRole, Lane};
 use rustix::event::{PollFd, PollFlags, poll};
 use tokio::io::AsyncReadExt as _;
 
+use crate::serve::engine::Engine;
+use crate::serve::locked::locked;
 use crate::serve::ports::data_ports::DataListener;
 use crate::serve::ports::far::patience;
 use crate::serve::ports::path_checks::By;
-use crate::serve::engine::Engine;
-use crate::serve::locked::locked;
 use crate::serve::sessions::session::{Door, Live, Network};
 
 /// A connection that has not brought its preamble by then is closed; one from far has some round trips more.

@@ -14,11 +14,11 @@ use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
 use crate::serve::admission::access::is_single_host;
-use crate::serve::ports::data_ports::udp_socket;
-use crate::serve::ports::path_checks::By;
 use crate::serve::data::tcp_acceptor::admits_flow;
 use crate::serve::engine::Engine;
 use crate::serve::locked::locked;
+use crate::serve::ports::data_ports::udp_socket;
+use crate::serve::ports::path_checks::By;
 use crate::serve::sessions::session::{Live, Session};
 
 /// Longer than any datagram of the handshake, so that a longer one shows by its length.

@@ -24,11 +24,11 @@ use crate::end::End;
 use crate::failure::Failure;
 use crate::flow::counter::Count;
 use crate::flow::part::Part;
-use crate::task::Task;
 use crate::kind::Kind;
 use crate::limits::arrival;
 use crate::measurements::Measured;
 use crate::settings::{Settings, number, size};
+use crate::task::Task;
 use crate::transport::{Nothing, Tcp, Transport};
 use client::Client;
 

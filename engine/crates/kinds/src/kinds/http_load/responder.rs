@@ -4,9 +4,9 @@ use std::os::fd::BorrowedFd;
 
 use crate::end::End;
 use crate::flow::gate::Phase;
-use crate::task::Cue;
 use crate::measurements::{Finished, Outcome};
 use crate::outcome::streams::payload;
+use crate::task::Cue;
 
 use super::Share;
 

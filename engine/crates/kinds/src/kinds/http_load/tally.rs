@@ -7,8 +7,8 @@ use stats::Latency;
 use super::HttpLoad;
 use super::response::Response;
 use crate::end::End;
-use crate::task::Cue;
 use crate::outcome::requests::is_left_out;
+use crate::task::Cue;
 
 /// What one thread measured in the window.
 #[derive(Debug, Default)]

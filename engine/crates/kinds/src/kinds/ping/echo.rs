@@ -5,9 +5,9 @@ use std::os::fd::BorrowedFd;
 use super::{Plan, wire};
 use crate::end::End;
 use crate::flow::gate::Phase;
-use crate::task::Cue;
 use crate::measurements::{Finished, Outcome};
 use crate::outcome::requests::send_whole;
+use crate::task::Cue;
 
 const BUFFER_BYTES: usize = 64 * 1024;
 

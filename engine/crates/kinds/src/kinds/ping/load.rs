@@ -7,9 +7,9 @@ use proto::{EventBody, Params, RunResult};
 use super::Plan;
 use crate::end::End;
 use crate::flow::gate::Phase;
-use crate::task::Cue;
 use crate::load::{Load, RunningLoad};
 use crate::measurements::{Finished, Outcome};
+use crate::task::Cue;
 
 /// Traffic before the first probe and after the last, in which the load finds and leaves its pace.
 const RAMP: Duration = Duration::from_secs(1);

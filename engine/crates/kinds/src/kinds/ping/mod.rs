@@ -19,11 +19,11 @@ use proto::{EndReport, Metrics, Params, Role, RunResult, SessionSpec};
 use crate::end::End;
 use crate::flow::counter::Count;
 use crate::flow::part::Part;
-use crate::task::Task;
 use crate::kind::Kind;
 use crate::limits::arrival;
 use crate::measurements::Measured;
 use crate::settings::Settings;
+use crate::task::Task;
 use crate::transport::{Nothing, Tcp, Transport, Udp};
 
 /// The kind.

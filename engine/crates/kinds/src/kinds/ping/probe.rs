@@ -7,9 +7,9 @@ use super::{Plan, load, wire};
 use crate::end::End;
 use crate::flow::gate::Phase;
 use crate::flow::pacer::BURST;
-use crate::task::Cue;
 use crate::load::Load;
 use crate::measurements::{Finished, Outcome, Own};
+use crate::task::Cue;
 
 /// Probes until every phase is over.
 pub fn run(end: &End, cue: &Cue, plan: &Plan) -> Finished {

@@ -9,9 +9,9 @@ use std::time::Instant;
 
 use super::{Plan, Probe, permission};
 use crate::end::End;
-use crate::task::Cue;
 use crate::outcome::requests::send_whole;
 use crate::outcome::streams;
+use crate::task::Cue;
 
 const MARK_BYTES: usize = 8;
 /// More addresses say nothing more.

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use super::{CloseMode, TcpCrr, show};
 use crate::end::End;
 use crate::flow::gate::Phase;
-use crate::task::Cue;
 use crate::measurements::Finished;
 use crate::outcome::requests::{self, Timekeeper, receive_whole, send_whole};
 use crate::outcome::streams::payload;
+use crate::task::Cue;
 use crate::transport::ports::PortSteps;
 
 /// So many failures in a row are not bad luck.

@@ -14,12 +14,12 @@ use crate::end::End;
 use crate::flow::counter::Count;
 use crate::flow::gate::Phase;
 use crate::flow::part::Part;
-use crate::task::{Cue, Task};
 use crate::host_window::OwnTraffic;
 use crate::kind::Kind;
 use crate::measurements::Measured;
 use crate::outcome::requests::{self, Exchange};
 use crate::settings::{Settings, text};
+use crate::task::{Cue, Task};
 use crate::transport::{Connections, Transport, ports};
 
 /// The kind.

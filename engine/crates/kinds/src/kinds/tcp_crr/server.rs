@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::{CloseMode, TcpCrr, show};
 use crate::end::{End, Lent};
 use crate::flow::gate::Phase;
-use crate::task::Cue;
 use crate::measurements::{Finished, Outcome};
 use crate::outcome::requests::{receive_whole, send_whole};
 use crate::outcome::streams::payload;
+use crate::task::Cue;
 
 /// What a serving thread works with.
 struct Server<'a> {

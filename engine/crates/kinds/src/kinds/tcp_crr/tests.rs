@@ -7,10 +7,10 @@ use proto::{Catalog, Params, Role};
 use super::{CloseMode, TcpCrr, client};
 use crate::end::End;
 use crate::flow::gate::{Gate, Pulse};
-use crate::task::Cue;
 use crate::measurements::Outcome;
 use crate::outcome::requests::Exchange;
 use crate::settings::Settings;
+use crate::task::Cue;
 use crate::transport::ports::PortSteps;
 
 fn params() -> Params {

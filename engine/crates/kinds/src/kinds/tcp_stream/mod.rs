@@ -19,15 +19,15 @@ use self::sending::send_messages;
 use crate::end::End;
 use crate::features;
 use crate::flow::counter::Count;
-use crate::task::loops::receive_until_end;
 use crate::flow::part::Part;
-use crate::task::{Cue, Task};
 use crate::kind::{Cut, Kind};
 use crate::limits::arrival;
 use crate::measurements::{Finished, Measured, Outcome, Received};
 use crate::outcome::streams::{self, Stream};
 use crate::roles::other;
 use crate::settings::{Settings, text};
+use crate::task::loops::receive_until_end;
+use crate::task::{Cue, Task};
 use crate::transport::{Tcp, Transport};
 
 /// Twice what netperf's and iperf3's receivers ask for at most: 1 % faster than theirs, and within the second-level cache.

@@ -9,11 +9,11 @@ use super::message::{Message, Sender};
 use super::pacing::{self, Cuts};
 use crate::end::End;
 use crate::flow::gate::{Phase, Pulse};
-use crate::task::loops::{Sending, send_until_over};
 use crate::flow::pacer::{Pacer, Share};
-use crate::task::Cue;
 use crate::line::signal::Signal;
 use crate::measurements::{Finished, Outcome, Sent};
+use crate::task::Cue;
+use crate::task::loops::{Sending, send_until_over};
 
 /// Sends until the test is over.
 pub fn send_messages(end: &End, cue: &Cue, share: Share, message: &Message) -> Finished {

@@ -18,7 +18,6 @@ use crate::end::End;
 use crate::flow::counter::Count;
 use crate::flow::gate::Phase;
 use crate::flow::part::Part;
-use crate::task::{Cue, Task};
 use crate::host_window::OwnTraffic;
 use crate::kind::Kind;
 use crate::limits::arrival;
@@ -26,6 +25,7 @@ use crate::measurements::{Finished, Measured, Outcome};
 use crate::outcome::requests::{self, Exchange, Timekeeper};
 use crate::outcome::streams::payload;
 use crate::settings::{Settings, size};
+use crate::task::{Cue, Task};
 use crate::transport::{Transport, Udp};
 
 const NUMBER_BYTES: usize = 8;

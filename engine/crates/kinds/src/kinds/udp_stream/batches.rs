@@ -9,11 +9,11 @@ use super::receiver::Receiver;
 use super::{Header, MARKERS, SendMode, UdpStream, nanoseconds_since};
 use crate::end::End;
 use crate::flow::gate::{Phase, Pulse};
-use crate::task::loops::{Sending, receive_until_end, send_until_over};
 use crate::flow::pacer::Pacer;
-use crate::task::Cue;
 use crate::measurements::{Finished, Outcome, Sent};
 use crate::outcome::streams;
+use crate::task::Cue;
+use crate::task::loops::{Sending, receive_until_end, send_until_over};
 
 /// Sends until the test is over, as many datagrams a call as are due and fit. One that the kernel refuses is counted
 /// and consumes no sequence number.

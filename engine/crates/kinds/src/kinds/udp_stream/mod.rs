@@ -18,9 +18,7 @@ use self::singles::send_datagrams;
 use crate::end::End;
 use crate::features;
 use crate::flow::counter::Count;
-use crate::task::loops::receive_until_end;
 use crate::flow::part::Part;
-use crate::task::{Cue, Task};
 use crate::host_window::OwnTraffic;
 use crate::kind::Kind;
 use crate::limits::arrival;
@@ -28,6 +26,8 @@ use crate::measurements::{Datagrams, Finished, Measured, Order, Outcome};
 use crate::outcome::streams::{self, Stream, joint_seconds, receivers, senders};
 use crate::roles::other;
 use crate::settings::{Settings, text};
+use crate::task::loops::receive_until_end;
+use crate::task::{Cue, Task};
 use crate::transport::{Transport, Udp};
 
 pub use self::header::Header;

@@ -8,8 +8,8 @@ use super::{Header, UdpStream};
 use crate::end::End;
 use crate::flow::counter::Counter;
 use crate::flow::gate::Phase;
-use crate::task::Cue;
 use crate::measurements::{Datagrams, Order, Received};
+use crate::task::Cue;
 
 /// Sequence numbers that all flows together remember.
 const REMEMBERED_SEQUENCES: usize = 1 << 24;

@@ -8,11 +8,11 @@ use net::Errno;
 use super::{Header, MARKERS, UdpStream, nanoseconds_since};
 use crate::end::End;
 use crate::flow::gate::{Phase, Pulse};
-use crate::task::loops::{Sending, send_until_over};
 use crate::flow::pacer::Pacer;
-use crate::task::Cue;
 use crate::measurements::{Finished, Outcome, Sent};
 use crate::outcome::streams;
+use crate::task::Cue;
+use crate::task::loops::{Sending, send_until_over};
 
 /// Sends until the test is over. A send that the kernel refuses is counted and consumes no sequence number.
 pub fn send_datagrams(end: &End, cue: &Cue, kind: UdpStream) -> Finished {

@@ -6,11 +6,11 @@ use proto::{Catalog, EndReport, Params, Role, SentCount};
 use super::{Receiver, SendMode, UdpStream};
 use crate::end::End;
 use crate::flow::gate::{Phase, Pulse};
-use crate::task::Cue;
 use crate::kind::Kind;
 use crate::measurements::{Measured, Outcome};
 use crate::outcome::streams::Stream;
 use crate::settings::Settings;
+use crate::task::Cue;
 
 /// The kind with these parameters, and a sink of it.
 fn sink(given: &Params) -> (UdpStream, End) {

@@ -14,11 +14,11 @@ use crate::host_window::{self, Scene};
 use crate::limits::arrival;
 use crate::line::link::Link;
 use crate::line::signal::Signal;
-use crate::outcome::buffers;
-use crate::session::compose::{self, Halves};
 use crate::measurements::Outcome;
+use crate::outcome::buffers;
 use crate::outcome::streams;
 use crate::outcome::window;
+use crate::session::compose::{self, Halves};
 use crate::session::tell_failure;
 
 impl Conduct<'_> {

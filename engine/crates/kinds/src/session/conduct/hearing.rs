@@ -10,10 +10,10 @@ use crate::flow::gate::Phase;
 use crate::flow::part::Part;
 use crate::flow::thread_times::ThreadTimes;
 use crate::line::signal::Signal;
-use crate::supply::Supply;
 use crate::measurements::Finished;
 use crate::session::quiet::Quiet;
 use crate::session::threads::Threads;
+use crate::supply::Supply;
 
 impl Conduct<'_> {
     pub(super) fn handle(&mut self, signal: Signal) -> Result<(), Failure> {

@@ -16,8 +16,8 @@ use crate::line::Line;
 use crate::line::link::Link;
 use crate::line::signal::Signal;
 use crate::line::steps::{expect, refused_by_kernel};
-use crate::supply::Supply;
 use crate::session::Brief;
+use crate::supply::Supply;
 
 /// How long a prepared sink waits for its source.
 const LINK_LIMIT: Duration = Duration::from_secs(60);

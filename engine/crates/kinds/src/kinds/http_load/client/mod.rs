@@ -13,8 +13,8 @@ use super::target::request;
 use super::{HttpLoad, Share};
 use crate::end::End;
 use crate::flow::gate::Phase;
-use crate::task::Cue;
 use crate::measurements::{Finished, Outcome, Own};
+use crate::task::Cue;
 
 const EVENTS_AT_ONCE: usize = 256;
 const READ_BUFFER_BYTES: usize = 64 * 1024;
