@@ -1,18 +1,19 @@
 """The catalog as typed objects, read once a process."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from math import prod
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from benchweb.catalog.own import own_kinds
 from benchweb.catalog.parts import SOURCES, TOOL, Chart, Exclusivity, Metric, Parameter, Params, SlotPart
 from benchweb.catalog.translation import TranslatedText
 
 CATALOG_FILE = Path(__file__).resolve().parents[2] / "engine" / "schema" / "catalog.json"
+# Before the names of kinds that other systems define: no kind of a later catalog can be one of them.
+OWN_PREFIX = "own."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +133,51 @@ class Kind:
     def identities(self, params: Mapping[str, Any]) -> list[Params]:
         """Return the identities that a test's results may have: the engine's own, and one for each tool it may use."""
         return [self.identity(params), *(self.identity({**params, TOOL.name: tool}) for tool in self.tools)]
+
+
+class OwnDefinitions(NamedTuple):
+    """Kinds that other systems define with their results, and their metrics, by name."""
+
+    kinds: Mapping[str, Kind]
+    metrics: Mapping[str, Metric]
+
+
+NO_OWN_DEFINITIONS = OwnDefinitions({}, {})
+
+
+class OwnKinds:
+    """What this process knows of such kinds: none is changed, so that what it knows is at most late.
+
+    This room has no ORM: who keeps the definitions registers what returns them (benchweb.imports.apps).
+    """
+
+    def __init__(self) -> None:
+        self._known: Callable[[], OwnDefinitions] = lambda: NO_OWN_DEFINITIONS
+        self._merged: dict[int, tuple[Any, OwnDefinitions, dict[str, Any]]] = {}
+
+    def register(self, known: Callable[[], OwnDefinitions]) -> None:
+        """Take what returns the definitions; the same object as long as they are the same."""
+        self._known = known
+
+    def kinds_beside(self, shipped: dict[str, Kind]) -> dict[str, Kind]:
+        """Return the catalog's kinds and these."""
+        known = self._known()
+        return self._beside(shipped, known, known.kinds) if known.kinds else shipped
+
+    def metrics_beside(self, shipped: dict[str, Metric]) -> dict[str, Metric]:
+        """Return the catalog's metrics and these; of one name the catalog's."""
+        known = self._known()
+        return self._beside(shipped, known, known.metrics) if known.metrics else shipped
+
+    def _beside(self, shipped: dict[str, Any], known: OwnDefinitions, added: Mapping[str, Any]) -> dict[str, Any]:
+        merged = self._merged.get(id(shipped))
+        if merged is None or merged[0] is not shipped or merged[1] is not known:
+            merged = (shipped, known, {**added, **shipped} if added is known.metrics else {**shipped, **added})
+            self._merged[id(shipped)] = merged
+        return merged[2]
+
+
+own_kinds = OwnKinds()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ class ImportsConfig(AppConfig):
 
     def ready(self) -> None:
         """Let the catalog know the kinds that other systems define."""
-        from benchweb.catalog.own import own_kinds
+        from benchweb.catalog.document import own_kinds
         from benchweb.imports.own_kinds import definitions
 
         own_kinds.register(definitions.value)

@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, Metric, Parameter, catalog
-from benchweb.catalog.own import NONE, PREFIX, Definitions
+from benchweb.catalog.document import NO_OWN_DEFINITIONS, OWN_PREFIX, OwnDefinitions
 from benchweb.catalog.parts import SlotPart
 from benchweb.common.followed import Followed
 from benchweb.imports.models import OwnKind, OwnMetric
@@ -34,17 +34,17 @@ class MetricDefinition:
     label: str = ""
 
 
-def _stored() -> Definitions:
+def _stored() -> OwnDefinitions:
     """Read all of them; two queries at most."""
     rows = list(OwnKind.objects.order_by("pk"))
     metrics = {row.key: _metric(row) for row in OwnMetric.objects.all()} if rows else {}
     known = {**metrics, **catalog().test_metrics}
     # A kind whose metrics were all deleted has nothing to show: no page draws a kind without one.
     measuring = [row for row in rows if any(key in known for key in row.metrics)]
-    return Definitions({row.name: _kind(row, known) for row in measuring}, metrics)
+    return OwnDefinitions({row.name: _kind(row, known) for row in measuring}, metrics)
 
 
-definitions = Followed(_stored, unread=NONE)
+definitions = Followed(_stored, unread=NO_OWN_DEFINITIONS)
 
 
 def define(
@@ -73,7 +73,7 @@ def define(
 
 def _kind_to_use(name: str, label: str, by: Definer) -> OwnKind:
     """Return the kind, made where it is new, and locked."""
-    full_name = PREFIX + name
+    full_name = OWN_PREFIX + name
     kind = OwnKind.objects.select_for_update().filter(name=full_name).first()
     if kind is None:
         check_kind_name(name, label)

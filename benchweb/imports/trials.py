@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, ParameterError, catalog, validated_params
-from benchweb.catalog.own import PREFIX
+from benchweb.catalog.document import OWN_PREFIX
 from benchweb.catalog.parts import TOOL
 from benchweb.common.storable import storable
 from benchweb.imports.host_tests import HostTest, host_tests
@@ -96,10 +96,10 @@ def _own_trials(document: Document, reading: Reading) -> list[ImportedTrial]:
     by_part: dict[str, list[Figure]] = {}
     for figure in reading.figures:
         by_part.setdefault(figure.part, []).append(figure)
-    stored = _document(document, reading, PREFIX + reading.tool)
+    stored = _document(document, reading, OWN_PREFIX + reading.tool)
     return [
         ImportedTrial(
-            PREFIX + reading.tool,
+            OWN_PREFIX + reading.tool,
             {TOOL.name: reading.tool} | own_params(reading, part),
             {figure.metric: figure.value for figure in figures},
             stored,

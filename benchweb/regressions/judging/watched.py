@@ -6,7 +6,7 @@ from operator import or_
 from django.db.models import Q
 
 from benchweb.catalog import Kind, Metric, catalog
-from benchweb.catalog.own import PREFIX
+from benchweb.catalog.document import OWN_PREFIX
 from benchweb.regressions.deciding import LEAST_DIFFERENCE_OF_RATIOS
 
 # Beside each kind's headline. CPU and counters go up and down with these, and explain them at best.
@@ -32,7 +32,7 @@ def watched_metric(kind_name: str, metric_key: str) -> Metric | None:
 
 def watched_series() -> Q:
     """Return which series are judged, as a filter of series: all of a kind that another system defined."""
-    return _watched_tests() | Q(kind__startswith=PREFIX)
+    return _watched_tests() | Q(kind__startswith=OWN_PREFIX)
 
 
 @cache
