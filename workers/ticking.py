@@ -16,8 +16,8 @@ from benchweb.regressions import judgements
 from benchweb.regressions.absence import checks as absences
 from benchweb.results import nightly_summaries as nights
 from benchweb.results import run_summaries as recents
-from benchweb.runs import endings, execution
-from benchweb.runs.queueing import dispatch
+from benchweb.runs import execution
+from benchweb.runs.queueing import dispatch, endings
 from benchweb.schedules import selectors, services
 from benchweb.schedules import services as schedules
 from benchweb.schedules.timing.localtime import zones_forget

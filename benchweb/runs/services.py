@@ -14,11 +14,10 @@ from benchweb.catalog import Kind, catalog
 from benchweb.common.names import kind_word
 from benchweb.hosts.models import Pair
 from benchweb.plans.models import Plan, PlanVersion
-from benchweb.runs import endings
 from benchweb.runs.bulk import PlannedRun, write_runs
 from benchweb.runs.models import OPEN_STATES, Campaign, Run
 from benchweb.runs.placement.meshes import Job, arranged, lower_bound_seconds, makespan_seconds
-from benchweb.runs.queueing import dispatch
+from benchweb.runs.queueing import dispatch, endings
 from benchweb.runs.queueing.occupancy import occupancy, resources_of
 
 # A launch of more runs than this asks first, naming the number: pairs ticked by mistake must not hold every host.

@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 
 from benchweb.catalog.reasons import Reason
 from benchweb.common.rows import database_now
-from benchweb.runs import endings
 from benchweb.runs.models import OPEN_STATES, Run, State
+from benchweb.runs.queueing import endings
 from benchweb.schedules.definitions import Definition, checked, definition_of
 from benchweb.schedules.errors import ScheduleError, TimingError
 from benchweb.schedules.models import SKIPPED, Schedule, Slot

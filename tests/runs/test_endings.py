@@ -8,9 +8,9 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from benchweb.hosts.models import Endpoint
-from benchweb.runs.endings import expire, give_up_unreachable
 from benchweb.runs.models import Campaign, Reservation, Run, State
 from benchweb.runs.queueing.claims import claim, end_unbegun, postpone
+from benchweb.runs.queueing.endings import expire, give_up_unreachable
 from benchweb.runs.services import campaign_cancel, launch
 from tests.factories import begun, claim_surely, make_endpoint, make_pair, make_plan, make_run
 

@@ -11,9 +11,8 @@ from benchweb.common.in_parts import in_parts
 from benchweb.hosts.models import Endpoint
 from benchweb.results import nightly_summaries as nights
 from benchweb.results.models import EnvironmentNights
-from benchweb.runs import endings
 from benchweb.runs.models import Campaign, Run, State
-from benchweb.runs.queueing import dispatch, queues
+from benchweb.runs.queueing import dispatch, endings, queues
 from benchweb.runs.queueing import occupancy as occupancies
 from benchweb.schedules import services
 from benchweb.schedules.models import Schedule, Slot

@@ -13,10 +13,10 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from benchweb.catalog.reasons import Reason, reason_fields
-from benchweb.runs import endings, live
+from benchweb.runs import live
 from benchweb.runs.events import event_add, position
 from benchweb.runs.models import OPEN_STATES, Reservation, Run, State
-from benchweb.runs.queueing import dispatch
+from benchweb.runs.queueing import dispatch, endings
 from benchweb.runs.queueing.break_offs import BreakOff, claim_failed, pending_count, running_count
 from benchweb.runs.queueing.leases import LEASE, resting
 from benchweb.runs.queueing.occupancy import occupancy
