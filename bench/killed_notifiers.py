@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler
 
 from bench.rig.rig import Rig
 from benchweb.ops.running import programs
-from benchweb.ops.setup.home import PROJECT
+from benchweb.ops.running.home import PROJECT
 from tests.notifications.receivers import HttpReceiver, MailServer, status
 
 SLOWEST_ANSWER_SECONDS, FAILING_SHARE = 0.3, 0.1

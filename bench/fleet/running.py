@@ -9,7 +9,7 @@ from typing import Any
 
 from bench.fleet.__main__ import SOCKET_NAME
 from benchweb.ops.running import processes
-from benchweb.ops.setup.home import PROJECT
+from benchweb.ops.running.home import PROJECT
 
 PATIENCE_SECONDS = 30
 

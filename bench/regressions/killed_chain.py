@@ -25,7 +25,7 @@ from typing import Any
 from bench.fleet.running import RunningFleet
 from bench.rig.rig import Rig
 from benchweb.ops.running import programs
-from benchweb.ops.setup.home import PROJECT
+from benchweb.ops.running.home import PROJECT
 from tests.notifications.receivers import HttpReceiver, MailServer, status
 
 QUIET_RUNS = 14

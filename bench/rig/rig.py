@@ -19,7 +19,7 @@ import psycopg
 from bench.rig.api import Api
 from benchweb.ops.running import postgres, processes, programs, valkey
 from benchweb.ops.running.child import Program
-from benchweb.ops.setup.home import PROJECT
+from benchweb.ops.running.home import PROJECT
 
 # A machine that compiles meanwhile takes its time.
 START_SECONDS = 120.0

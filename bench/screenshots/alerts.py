@@ -17,7 +17,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from bench.rig.rig import Rig
 from bench.screenshots.pages import settled
-from benchweb.ops.setup.home import PROJECT
+from benchweb.ops.running.home import PROJECT
 
 CHROMIUM = "/usr/bin/chromium"
 # Not the demo's account, which is shut where no demo runs.

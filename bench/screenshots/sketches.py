@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from bench.rig.rig import Rig
 from bench.screenshots.alerts import CHANGES, CHROMIUM, PASSWORD, USER
 from bench.screenshots.pages import settled
-from benchweb.ops.setup.home import PROJECT
+from benchweb.ops.running.home import PROJECT
 
 WIDTH = 1180
 # Of the window's pixels and of the picture's quality: letters stay legible.

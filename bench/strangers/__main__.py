@@ -22,7 +22,7 @@ from bench.strangers.crowd import KINDS, Crowd
 from bench.strangers.installation import ByCompose, ByUp, Installation
 from bench.strangers.leftovers import Reading, faults, reading, refused_afterwards
 from bench.strangers.readers import CALLS, LOG_INS, PAGES, PROBES, Noted, Readers
-from benchweb.ops.setup.home import PROJECT
+from benchweb.ops.running.home import PROJECT
 
 MOST_RATIO = 3.0
 ROUND_SECONDS, SETTLE_SECONDS, REST_SECONDS = 20.0, 6.0, 60.0

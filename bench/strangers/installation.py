@@ -23,7 +23,7 @@ from bench.rig.api import Api
 from bench.rig.rig import API_TOKEN, Rig
 from bench.strangers.wire import Door
 from benchweb.ops.running import processes
-from benchweb.ops.setup.home import PROJECT
+from benchweb.ops.running.home import PROJECT
 
 READER, SECOND, SHARE_PASSWORD = "reader", "second", "of the link"  # pragma: allowlist secret
 PASSWORD = "a long one of the bench"  # pragma: allowlist secret

@@ -16,7 +16,7 @@ from benchweb.hosts.endpoints import services as endpoint_services
 from benchweb.hosts.models import Endpoint, Environment, Host
 from benchweb.hosts.naming import free_names
 from benchweb.ops.running import engines
-from benchweb.ops.setup.home import Home
+from benchweb.ops.running.home import Home
 from benchweb.plans import services as plans
 from benchweb.runs import services as runs
 

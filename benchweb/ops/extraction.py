@@ -19,7 +19,7 @@ from django.templatetags.i18n import BlockTranslateNode, TranslateNode
 
 from benchweb.catalog.document import CATALOG_FILE
 from benchweb.catalog.messages import MESSAGES
-from benchweb.ops.setup.home import PROJECT
+from benchweb.ops.running.home import PROJECT
 
 PACKAGE = PROJECT / "benchweb"
 SCRIPTS = PROJECT / "frontend" / "src"

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from benchweb.ops.setup.home import PROJECT
+from benchweb.ops.running.home import PROJECT
 
 
 @pytest.mark.parametrize("command", ["cancel_campaign", "faults", "fleet", "makespan", "night", "pages", "truth"])

@@ -13,7 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from bench.fleet.running import RunningFleet
-from benchweb.ops.setup.home import PROJECT
+from benchweb.ops.running.home import PROJECT
 from benchweb.results.ingest import parsed_result
 from workers.engine_client import EngineClient, EngineRefused, EngineUnreachable, SessionSpec
 

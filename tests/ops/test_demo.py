@@ -16,7 +16,7 @@ from benchweb.accounts.services import token_create, token_user
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
 from benchweb.ops import demo
 from benchweb.ops.login import DemoBackend
-from benchweb.ops.setup.home import Home
+from benchweb.ops.running.home import Home
 from benchweb.plans.models import Plan
 from benchweb.runs.models import Run
 from benchweb.site.secrets import decrypted

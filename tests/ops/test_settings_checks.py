@@ -11,9 +11,9 @@ from django.test import Client
 from pytest_django import Settings
 
 from benchweb.checks import settings_are_usable
+from benchweb.ops.running.home import Home
 from benchweb.ops.running.processes import SetupError
 from benchweb.ops.running.up import Up
-from benchweb.ops.setup.home import Home
 
 
 def messages() -> list[str]:

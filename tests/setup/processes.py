@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchweb.ops.setup.home import PROJECT
+from benchweb.ops.running.home import PROJECT
 
 # Far more than any machine takes that is not stuck: a test's clock is there to end it, not to measure.
 READY_SECONDS = 300

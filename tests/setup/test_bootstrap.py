@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from benchweb.ops.running.home import PROJECT, digest_of_files
 from benchweb.ops.running.processes import SetupError, is_alive
 from benchweb.ops.setup import bootstrap, steps
 from benchweb.ops.setup.build import Build, build_all
-from benchweb.ops.setup.home import PROJECT, digest_of_files
 
 
 def build(folder: Path, *scripts: str, name: str = "step", needs: tuple[str, ...] = ()) -> Build:

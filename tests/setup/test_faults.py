@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchweb.ops.setup.home import PROJECT, Home
+from benchweb.ops.running.home import PROJECT, Home
 from tests.setup.processes import STOP_SECONDS, Up
 
 SEED = 20_26

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from benchweb.ops.running import postgres, processes
+from benchweb.ops.running.home import Home
 from benchweb.ops.running.processes import SetupError
-from benchweb.ops.setup.home import Home
 
 IS_ROOT = os.geteuid() == 0
 

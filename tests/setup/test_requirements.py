@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from benchweb.ops.running.home import PROJECT
 from benchweb.ops.setup import apt, bootstrap, requirements, testing
-from benchweb.ops.setup.home import PROJECT
 from benchweb.ops.setup.requirements import Requirement
 from benchweb.ops.setup.testing import Part
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchweb.ops.running.child import Program
+from benchweb.ops.running.home import PROJECT, Home
 from benchweb.ops.running.processes import SetupError
-from benchweb.ops.setup.home import PROJECT, Home
 
 NAMES = ("a", "b")
 LOOPBACK = "127.0.0.1"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from benchweb.ops.running import postgres, valkey
 from benchweb.ops.running.child import Program
+from benchweb.ops.running.home import PROJECT, Home
 from benchweb.ops.running.liveness import Watch
-from benchweb.ops.setup.home import PROJECT, Home
 
 # glibc's default number of arenas would keep what each of the many threads once used.
 # Django's checks load every page and form: `prepare` ran them already, the worker needs none of those.

@@ -15,10 +15,10 @@ from typing import NoReturn
 
 from benchweb.common.loopback import is_loopback_name
 from benchweb.ops.running import engines, postgres, programs, valkey
+from benchweb.ops.running.home import PROJECT, Home, digest_of_files
 from benchweb.ops.running.lossy_file import console, say
 from benchweb.ops.running.processes import SetupError
 from benchweb.ops.running.supervisor import Stopping, Supervisor
-from benchweb.ops.setup.home import PROJECT, Home, digest_of_files
 
 LOOPBACK = "127.0.0.1"
 STOP_ORDER = ["web", "worker", "beat", "engine-a", "engine-b", "valkey", "postgres"]

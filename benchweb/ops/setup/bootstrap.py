@@ -10,10 +10,10 @@ import sys
 from collections.abc import Sequence
 
 from benchweb.ops.running import up
+from benchweb.ops.running.home import PROJECT, Home
 from benchweb.ops.running.processes import SetupError
 from benchweb.ops.setup import apt, requirements, steps
 from benchweb.ops.setup.build import Build, build_all
-from benchweb.ops.setup.home import PROJECT, Home
 
 TOOLS = PROJECT / ".tools"
 # Steps that a machine without something can't do, and the tests do without.

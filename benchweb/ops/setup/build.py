@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchweb.ops.running.home import write_atomically
 from benchweb.ops.running.processes import SetupError, spawn
-from benchweb.ops.setup.home import write_atomically
 
 PROGRESS_SECONDS = 10.0
 POLL_SECONDS = 0.05

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from benchweb.ops.running.home import PROJECT, digest_of_files
 from benchweb.ops.running.processes import SetupError
 from benchweb.ops.setup import requirements
 from benchweb.ops.setup.build import Build, Command
-from benchweb.ops.setup.home import PROJECT, digest_of_files
 
 VENV = PROJECT / ".venv"
 FRONTEND = PROJECT / "frontend"

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
+from benchweb.ops.running.home import PROJECT
 from benchweb.ops.setup import requirements, steps
 from benchweb.ops.setup.bootstrap import TOOLS
-from benchweb.ops.setup.home import PROJECT
 from benchweb.ops.setup.requirements import Requirement
 from benchweb.ops.setup.steps import ENGINE, FRONTEND, VENV
 

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from benchweb.ops.running import postgres
-from benchweb.ops.setup.home import Home
+from benchweb.ops.running.home import Home
 from tests.setup.processes import STOP_SECONDS, Up
 
 COME_BACK_SECONDS = 180

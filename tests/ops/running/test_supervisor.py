@@ -19,11 +19,11 @@ import pytest
 
 from benchweb.ops.running import programs
 from benchweb.ops.running.child import Child, Program
+from benchweb.ops.running.home import PROJECT, write_atomically
 from benchweb.ops.running.liveness import Liveness, Watch
 from benchweb.ops.running.lossy_file import LossyFile, console
 from benchweb.ops.running.processes import SetupError, is_alive
 from benchweb.ops.running.supervisor import STOP_SIGNALS, Supervisor
-from benchweb.ops.setup.home import PROJECT, write_atomically
 from tests.setup.processes import free_port
 
 PATIENCE_SECONDS = 120

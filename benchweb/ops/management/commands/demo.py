@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from benchweb.ops import demo
-from benchweb.ops.setup.home import Home
+from benchweb.ops.running.home import Home
 
 
 class Command(BaseCommand):
