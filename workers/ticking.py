@@ -8,8 +8,8 @@ from functools import wraps
 
 from benchweb.accounts import sessions
 from benchweb.accounts.audit import retention as audit
-from benchweb.hosts.checks import path_checks, probes
-from benchweb.hosts.enrolment import tickets
+from benchweb.hosts import path_checks, tickets
+from benchweb.hosts.probing import probes
 from benchweb.idempotency import services as idempotency
 from benchweb.notifications.delivery import held, outbox
 from benchweb.regressions import judgements

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from benchweb.charts.lines import Palette
 from benchweb.documents.charts import Axis, ChartPoint, ChartSeries, ChartSpec, ChartTable, ReferenceLine
 from benchweb.documents.moments import rfc3339
-from benchweb.hosts.checks.indicators import Hour, Indicators, Measured, indicators
+from benchweb.hosts.probing.indicators import Hour, Indicators, Measured, indicators
 
 _X = Axis(label=gettext_noop("Time"), unit="", scale="time")
 _Pick = Callable[[Indicators], Measured | None]

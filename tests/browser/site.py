@@ -14,8 +14,8 @@ from benchweb.accounts.roles.grants import member_add, role_set, team_create
 from benchweb.accounts.saved_views import view_save
 from benchweb.accounts.services import token_create
 from benchweb.annotations.services import annotation_create
-from benchweb.hosts.checks.probes import Load, Probe, probes_record
 from benchweb.hosts.models import Endpoint, Pair
+from benchweb.hosts.probing.probes import Load, Probe, probes_record
 from benchweb.hosts.services import archive
 from benchweb.imports.models import OwnKind
 from benchweb.notifications.kinds.table import CHANNEL_KINDS

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from benchweb.hosts.checks.availability import Availability, Stretch, availability_of, best_of
 from benchweb.hosts.models import AvailabilitySpan
+from benchweb.hosts.probing.availability import Availability, Stretch, availability_of, best_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from benchweb.hosts.checks.indicators import Hour, indicators, probe_hours, probe_loads
 from benchweb.hosts.models import ProbeHour
+from benchweb.hosts.probing.indicators import Hour, indicators, probe_hours, probe_loads
 from tests.factories import make_endpoint
 
 pytestmark = pytest.mark.django_db

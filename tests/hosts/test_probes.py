@@ -11,9 +11,9 @@ from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 
 from benchweb.common import celery_client
 from benchweb.hosts import services
-from benchweb.hosts.checks import probes
-from benchweb.hosts.checks.probes import Load, Probe, probes_claim, probes_record
 from benchweb.hosts.models import AvailabilitySpan, Endpoint, ProbeHour
+from benchweb.hosts.probing import probes
+from benchweb.hosts.probing.probes import Load, Probe, probes_claim, probes_record
 from tests.factories import make_endpoint
 
 pytestmark = pytest.mark.django_db

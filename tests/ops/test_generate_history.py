@@ -19,8 +19,8 @@ from django.urls import reverse
 from hdrh.histogram import HdrHistogram
 
 from benchweb.catalog import catalog
-from benchweb.hosts.checks import probes
 from benchweb.hosts.models import AvailabilitySpan, Endpoint, Environment, Facts, Host, Pair
+from benchweb.hosts.probing import probes
 from benchweb.ops import synthetic
 from benchweb.ops.synthetic.loading import indexes_set_aside
 from benchweb.ops.synthetic.script import script_of_nights, script_of_points

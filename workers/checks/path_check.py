@@ -9,8 +9,8 @@ from http import HTTPStatus
 from typing import TypeVar
 
 from benchweb.catalog.reasons import Reason, joined, reason_of_error
-from benchweb.hosts.checks.path_checks import Passage, PathFound, PathOutcome, PathSize, path_record
 from benchweb.hosts.models import Pair
+from benchweb.hosts.path_checks import Passage, PathFound, PathOutcome, PathSize, path_record
 from benchweb.site.secrets import SecretUnreadable
 from workers.engine_client import EngineClient, EngineError, EngineRefused
 from workers.engine_client.messages import PathLook, PathPassage

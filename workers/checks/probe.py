@@ -8,10 +8,10 @@ from http import HTTPStatus
 
 from benchweb.catalog.reasons import Reason, reason_of_error
 from benchweb.common.in_parts import in_parts
-from benchweb.hosts.checks.probes import Load, Probe, probes_record
 from benchweb.hosts.endpoints.records import endpoint_answered_at
 from benchweb.hosts.endpoints.services import endpoint_check
 from benchweb.hosts.models import AvailabilitySpan, Endpoint
+from benchweb.hosts.probing.probes import Load, Probe, probes_record
 from benchweb.site.secrets import SecretUnreadable
 from workers.engine_client import (
     EngineClient,

@@ -9,12 +9,12 @@ from benchweb.catalog.reasons import reason_fields
 from benchweb.common import celery_client
 from benchweb.common.loopback import is_loopback_name
 from benchweb.hosts.addresses import control_address
-from benchweb.hosts.checks.path_checks import paths_forget
 from benchweb.hosts.endpoints.fields import checked_fingerprint, encrypted_token, endpoint_fields
-from benchweb.hosts.enrolment.tickets import tickets_revoke
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.machines import address_check, certificate_check, machine_follow
 from benchweb.hosts.models import Endpoint, Host
+from benchweb.hosts.path_checks import paths_forget
+from benchweb.hosts.tickets import tickets_revoke
 
 CHECK_TASK = "workers.tasks.check_endpoint"
 

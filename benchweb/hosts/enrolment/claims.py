@@ -9,10 +9,10 @@ from django.utils.translation import gettext as _
 from benchweb.accounts.audit.actors import Actor
 from benchweb.hosts import services
 from benchweb.hosts.endpoints import services as endpoint_services
-from benchweb.hosts.enrolment.tickets import LIFE, ticket_fault, ticket_token, tickets_open
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Enrolment, Host
 from benchweb.hosts.naming import free_names
+from benchweb.hosts.tickets import LIFE, ticket_fault, ticket_token, tickets_open
 from benchweb.site.secrets import decrypted
 
 

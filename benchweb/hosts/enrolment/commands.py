@@ -15,8 +15,8 @@ from django.urls import reverse
 from benchweb.accounts.audit.actors import acting, actor_of
 from benchweb.common.loopback import is_loopback_name
 from benchweb.hosts.enrolment.programs import engine_programs
-from benchweb.hosts.enrolment.tickets import ticket_shown, ticket_text
 from benchweb.hosts.models import Endpoint, Enrolment
+from benchweb.hosts.tickets import ticket_shown, ticket_text
 from benchweb.site.values import site_setting
 
 _UNIT = Path(__file__).resolve().parents[3] / "engine" / "deploy" / "benchweb-engine.service"

@@ -11,9 +11,9 @@ from django.views.decorators.http import require_GET, require_POST
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.hosts import selectors
-from benchweb.hosts.enrolment.tickets import ticket_fault, ticket_found, ticket_revoke, tickets_listed
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Enrolment
+from benchweb.hosts.tickets import ticket_fault, ticket_found, ticket_revoke, tickets_listed
 from benchweb.web.hosts.endpoint_panel import EndpointPanel, endpoint_panel
 
 _MOST_SHOWN = 500

@@ -21,9 +21,9 @@ from benchweb.common.downloads import download
 from benchweb.hosts.enrolment.claims import Listening, acting_ticket, host_enrol, token_claim
 from benchweb.hosts.enrolment.commands import script_text, site_address
 from benchweb.hosts.enrolment.programs import engine_programs
-from benchweb.hosts.enrolment.tickets import ticket_read
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Enrolment
+from benchweb.hosts.tickets import ticket_read
 from benchweb.site.secrets import SecretUnreadable
 
 _PLAIN = "text/plain; charset=utf-8"

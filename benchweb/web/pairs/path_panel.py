@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from benchweb.hosts.checks.path_checks import PathFound, path_found
 from benchweb.hosts.models import Pair
+from benchweb.hosts.path_checks import PathFound, path_found
 from benchweb.web.shared.awaited_check import AwaitedCheck
 
 # Longer than a check of a path that carries nothing takes: its connections run into their time-outs.

@@ -16,9 +16,9 @@ from benchweb.charts.main_figures import figures_of_pairs
 from benchweb.common.rows import row_id
 from benchweb.hosts import selectors, services
 from benchweb.hosts.belonging import places_of_pairs, places_paired
-from benchweb.hosts.checks.path_checks import path_check
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
+from benchweb.hosts.path_checks import path_check
 from benchweb.hosts.selectors import environments_of_pair
 from benchweb.labels import labels_in_use
 from benchweb.results.models import Series

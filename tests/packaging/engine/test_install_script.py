@@ -12,8 +12,8 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from benchweb.hosts.enrolment.programs import engine_programs
-from benchweb.hosts.enrolment.tickets import ticket_issue, ticket_text
 from benchweb.hosts.models import Endpoint, Host
+from benchweb.hosts.tickets import ticket_issue, ticket_text
 from tests.browser import steps
 from tests.factories import make_user
 from tests.packaging.engine import portable

@@ -9,9 +9,9 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from benchweb.hosts.checks.probes import Load, Probe, probes_record
 from benchweb.hosts.endpoints.services import endpoint_create
 from benchweb.hosts.models import Endpoint
+from benchweb.hosts.probing.probes import Load, Probe, probes_record
 from benchweb.hosts.services import archive
 from benchweb.web.hosts.availability.cells import availability_figure
 from benchweb.web.hosts.availability.periods import period_of

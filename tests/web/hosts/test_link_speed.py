@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from benchweb.hosts.checks.probes import Load
 from benchweb.hosts.models import Endpoint, Facts
+from benchweb.hosts.probing.probes import Load
 from benchweb.web.hosts.forms import LinkSpeedField, link_speed_text
 from tests.factories import make_endpoint
 from tests.web.hosts.test_host_availability import BUSY, added_long_ago, probe_each_minute, told_of

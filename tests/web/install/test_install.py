@@ -13,8 +13,8 @@ from pytest_django import Settings
 
 from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.services import TokenLimits, token_create
-from benchweb.hosts.enrolment.tickets import ticket_found, ticket_issue, ticket_text, ticket_token
 from benchweb.hosts.models import Endpoint, Enrolment, Host
+from benchweb.hosts.tickets import ticket_found, ticket_issue, ticket_text, ticket_token
 from benchweb.site.secrets import decrypted
 from tests.factories import make_endpoint
 from tests.hosts.enrolment.test_programs import LOAD, X86_64, elf

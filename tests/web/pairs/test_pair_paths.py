@@ -5,8 +5,8 @@ from django.db.models.functions import Now
 from django.test import Client
 
 from benchweb.common import celery_client
-from benchweb.hosts.checks.path_checks import PATHS_TASK
 from benchweb.hosts.models import Endpoint, Pair
+from benchweb.hosts.path_checks import PATHS_TASK
 from tests.factories import make_endpoint, make_pair
 
 REASON = "TCP passes, UDP doesn't: open UDP 7411 of d at 192.0.2.9 for c."

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from benchweb.hosts.checks import path_checks
-from benchweb.hosts.checks.path_checks import Passage, PathFound, PathSize, path_found
+from benchweb.hosts import path_checks
 from benchweb.hosts.endpoints.services import endpoint_update
 from benchweb.hosts.models import Endpoint, Pair
+from benchweb.hosts.path_checks import Passage, PathFound, PathSize, path_found
 from benchweb.hosts.services import archive
 from tests.factories import make_endpoint, make_pair
 from tests.processes import Engine

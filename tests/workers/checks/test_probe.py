@@ -16,8 +16,8 @@ from django.db import connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from benchweb.hosts.checks.probes import Load
 from benchweb.hosts.models import AvailabilitySpan, Endpoint, ProbeHour
+from benchweb.hosts.probing.probes import Load
 from benchweb.hosts.services import archive
 from tests.factories import make_endpoint
 from tests.processes import Engine, killed

@@ -11,8 +11,8 @@ from django.contrib.auth.models import User
 from django.db import DataError, IntegrityError, OperationalError
 from django.test import Client
 
-from benchweb.hosts.checks.probes import Load
 from benchweb.hosts.models import AvailabilitySpan, Endpoint, Pair, ProbeHour
+from benchweb.hosts.probing.probes import Load
 from benchweb.results import ingest as ingesting
 from benchweb.runs.models import OPEN_STATES, Reservation, Run, State
 from tests.factories import make_endpoint, make_pair, make_run

@@ -12,9 +12,9 @@ from benchweb.api.problems import FieldError, invalid_fields
 from benchweb.api.schemas import Body, Item
 from benchweb.hosts.enrolment.commands import install_command, site_address
 from benchweb.hosts.enrolment.programs import engine_programs
-from benchweb.hosts.enrolment.tickets import ticket_issue
 from benchweb.hosts.tables.adding import hosts_add
 from benchweb.hosts.tables.reading import MAXIMUM_CHARACTERS, LineFault, host_table
+from benchweb.hosts.tickets import ticket_issue
 
 router = Router(tags=["hosts"])
 

@@ -14,7 +14,8 @@ from benchweb.api.problems import invalid
 from benchweb.api.rows import row_or_404
 from benchweb.api.schemas import Identifier, Item, Moment
 from benchweb.catalog.reasons import reason_items
-from benchweb.hosts.checks.availability import (
+from benchweb.hosts.models import Endpoint, Host
+from benchweb.hosts.probing.availability import (
     ANSWERED,
     ENGINE_DOWN,
     UNKNOWN,
@@ -24,8 +25,7 @@ from benchweb.hosts.checks.availability import (
     changes_count,
     endpoints_availability,
 )
-from benchweb.hosts.checks.indicators import Hour, Measured, indicators, probe_hours
-from benchweb.hosts.models import Endpoint, Host
+from benchweb.hosts.probing.indicators import Hour, Measured, indicators, probe_hours
 
 router = Router(tags=["hosts"])
 DEFAULT_LENGTH = timedelta(hours=24)

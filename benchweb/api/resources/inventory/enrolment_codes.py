@@ -9,8 +9,8 @@ from benchweb.api.authentication import WRITE
 from benchweb.api.paging import Page, PageQuery, page
 from benchweb.api.rows import row_or_404
 from benchweb.api.schemas import Identifier, Item
-from benchweb.hosts.enrolment.tickets import ticket_revoke, tickets_listed, tickets_open
 from benchweb.hosts.models import Enrolment
+from benchweb.hosts.tickets import ticket_revoke, tickets_listed, tickets_open
 
 router = Router(tags=["hosts"])
 

@@ -18,9 +18,9 @@ from benchweb.api.schemas import Body, Identifier, Item, Labels, given
 from benchweb.catalog.reasons import reason_items
 from benchweb.hosts import services
 from benchweb.hosts.belonging import places_of_pairs, places_paired
-from benchweb.hosts.checks.path_checks import PathFound, path_check, path_found
 from benchweb.hosts.meshes import MAXIMUM_ENDPOINTS, mesh_make, mesh_of
 from benchweb.hosts.models import Endpoint, Environment, Pair
+from benchweb.hosts.path_checks import PathFound, path_check, path_found
 from benchweb.hosts.selectors import environments_of_pair
 from benchweb.labels import with_label
 

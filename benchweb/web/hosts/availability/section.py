@@ -10,7 +10,8 @@ from django.utils.translation import get_language
 from benchweb.charts.host_charts import host_charts
 from benchweb.common.formatting import duration
 from benchweb.documents.charts import ChartSpec
-from benchweb.hosts.checks.availability import (
+from benchweb.hosts.models import Endpoint
+from benchweb.hosts.probing.availability import (
     ANSWERED,
     STATES,
     UNKNOWN,
@@ -19,7 +20,7 @@ from benchweb.hosts.checks.availability import (
     best_of,
     endpoints_availability,
 )
-from benchweb.hosts.checks.indicators import Hour, probe_loads
+from benchweb.hosts.probing.indicators import Hour, probe_loads
 from benchweb.hosts.models import Endpoint
 from benchweb.web.hosts.availability.cells import LABELS, IndicatorCell, availability_cell, column_of
 from benchweb.web.hosts.availability.periods import PERIODS, LookBack

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from benchweb.common.formatting import duration
-from benchweb.hosts.checks.availability import STATES, Availability
+from benchweb.hosts.probing.availability import STATES, Availability
 from benchweb.web.hosts.availability.words import NOT_ADDED
 
 

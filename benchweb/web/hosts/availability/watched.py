@@ -5,9 +5,9 @@ from datetime import datetime
 
 from django.utils.translation import gettext_noop
 
-from benchweb.hosts.checks.availability import Availability, Stretch
-from benchweb.hosts.checks.probes import PROBE_GAP
 from benchweb.hosts.models import Endpoint
+from benchweb.hosts.probing.availability import Availability, Stretch
+from benchweb.hosts.probing.probes import PROBE_GAP
 
 UNKNOWN_REASON = gettext_noop("no probe was recorded: no worker or beat ran")
 _SYNTHETIC_REASON = gettext_noop("no probe was recorded: a synthetic host is never probed")

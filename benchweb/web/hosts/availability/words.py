@@ -6,7 +6,7 @@ from typing import NamedTuple
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from benchweb.hosts.checks.availability import ANSWERED, ENGINE_DOWN, UNKNOWN, UNREACHABLE
+from benchweb.hosts.probing.availability import ANSWERED, ENGINE_DOWN, UNKNOWN, UNREACHABLE
 from benchweb.web.hosts.availability.periods import PERIODS
 
 # Before an endpoint was added: no state of it, and no gap in what is known.

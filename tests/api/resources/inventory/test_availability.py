@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from benchweb.hosts.checks.probes import Load, Probe, probes_record
 from benchweb.hosts.models import AvailabilitySpan, Endpoint
+from benchweb.hosts.probing.probes import Load, Probe, probes_record
 from tests.api.conftest import ApiClient, Refused
 from tests.factories import make_endpoint
 

@@ -7,9 +7,9 @@ from django.db.models.functions import Now
 from pytest_django import DjangoAssertNumQueries
 
 from benchweb.common import celery_client
-from benchweb.hosts.checks.path_checks import PATHS_TASK
 from benchweb.hosts.endpoints.services import CHECK_TASK
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
+from benchweb.hosts.path_checks import PATHS_TASK
 from benchweb.site.secrets import decrypted
 from tests.api.conftest import ApiClient, Refused
 from tests.factories import make_endpoint, make_pair

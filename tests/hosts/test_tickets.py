@@ -10,10 +10,13 @@ from pytest_django import Settings
 
 from benchweb.accounts.models import ApiToken, Grant, Role
 from benchweb.accounts.services import TokenLimits, token_create, token_revoke
+from benchweb.hosts import tickets
 from benchweb.hosts.endpoints.services import endpoint_pin_first, endpoint_update
-from benchweb.hosts.enrolment import tickets
 from benchweb.hosts.enrolment.claims import Listening, host_enrol, token_claim
-from benchweb.hosts.enrolment.tickets import (
+from benchweb.hosts.errors import HostsError
+from benchweb.hosts.models import Endpoint, Enrolment, Host
+from benchweb.hosts.services import archive, host_create
+from benchweb.hosts.tickets import (
     LIFE,
     ticket_found,
     ticket_issue,
@@ -23,9 +26,6 @@ from benchweb.hosts.enrolment.tickets import (
     ticket_text,
     ticket_token,
 )
-from benchweb.hosts.errors import HostsError
-from benchweb.hosts.models import Endpoint, Enrolment, Host
-from benchweb.hosts.services import archive, host_create
 from benchweb.site.secrets import decrypted
 from tests.factories import make_endpoint
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from django.utils import timezone
 
-from benchweb.hosts.checks.probes import PROBE_GAP
 from benchweb.hosts.models import AvailabilitySpan
+from benchweb.hosts.probing.probes import PROBE_GAP
 
 ANSWERED, ENGINE_DOWN, UNREACHABLE = (state.value for state in AvailabilitySpan.State)
 # No probe tells: no worker or no beat ran, or the endpoint wasn't there yet.
