@@ -9,6 +9,7 @@ from django.db.models import F, Func, Q, QuerySet, Value
 from django.utils.translation import gettext as _
 
 from benchweb.common.names import stored_name, text_fault
+from benchweb.common.refusals import RefusedWrite
 
 MAXIMUM_LABELS = 20
 MAXIMUM_LABEL_LENGTH = 60
@@ -26,13 +27,11 @@ class Labelled(models.Model):
 Row = TypeVar("Row", bound=Labelled)
 
 
-class LabelError(ValueError):
+class LabelError(RefusedWrite):
     """A label that can't be given."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.field = "label"
-        self.message = message
+        super().__init__("label", message)
 
 
 def labels_fault(labels: Sequence[str]) -> str:

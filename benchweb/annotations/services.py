@@ -8,18 +8,14 @@ from django.utils.translation import gettext as _
 
 from benchweb.annotations.models import Annotation
 from benchweb.common.names import text_fault
+from benchweb.common.refusals import RefusedWrite
 from benchweb.hosts.models import Environment, Host, Pair
 
 MOST_CHARACTERS = 500
 
 
-class AnnotationError(ValueError):
+class AnnotationError(RefusedWrite):
     """A note that can't be: the field at fault and what to do."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
-        self.message = message
 
 
 def annotation_create(

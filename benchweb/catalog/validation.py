@@ -10,15 +10,11 @@ from jsonschema import Draft202012Validator, ValidationError
 from benchweb.catalog.document import Kind, catalog
 from benchweb.catalog.nested import is_none
 from benchweb.catalog.parts import Parameter, Params
+from benchweb.common.refusals import RefusedWrite
 
 
-class ParameterError(ValueError):
+class ParameterError(RefusedWrite):
     """A parameter that a kind doesn't take, or a value out of its bounds."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
-        self.message = message
 
 
 def validated_params(kind: Kind, params: Mapping[str, Any]) -> Params:

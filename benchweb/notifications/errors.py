@@ -1,10 +1,7 @@
 """The refusals of channels, rules and maintenance windows."""
 
+from benchweb.common.refusals import RefusedWrite
 
-class NotificationError(ValueError):
+
+class NotificationError(RefusedWrite):
     """A refused write: `field` names the field at fault, as the API spells it, or is empty."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
-        self.message = message

@@ -10,6 +10,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, ParameterError, catalog, validated_params
+from benchweb.common.refusals import RefusedWrite
 
 # Beyond this a plan is a mistake, not a test: at 1 s a trial it would hold its hosts for over 2 hours.
 MAXIMUM_TRIALS = 10_000
@@ -17,13 +18,8 @@ MAXIMUM_REPETITIONS = 1_000
 MAXIMUM_STEPS = 100
 
 
-class PlanError(ValueError):
+class PlanError(RefusedWrite):
     """A plan that can't be: `field` is where, in the JSON of the API, such as steps.0.params.flows."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
-        self.message = message
 
 
 @dataclass(frozen=True)

@@ -32,11 +32,6 @@ _UNANNOUNCED = (State.SUSPECT, State.CONFIRMING, State.MERGED)
 class AlertError(ValueError):
     """A refused change of an alert; `field` is empty where its state is in the way."""
 
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
-        self.message = message
-
 
 def begin(alert: Alert) -> Alert:
     """Save a new alert with the first row of its history."""

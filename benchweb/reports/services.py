@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
 from benchweb.common.names import stored_name, text_fault
+from benchweb.common.refusals import RefusedWrite
 from benchweb.reports.models import Report, ReportRun
 from benchweb.reports.templates import TEMPLATES
 from benchweb.runs.models import OPEN_STATES, Run
@@ -17,12 +18,8 @@ MOST_RUNS, MOST_MODES = 40, 12
 LONGEST_TEXT = 20_000
 
 
-class ReportError(Exception):
+class ReportError(RefusedWrite):
     """A refusal: `field` is the field at fault; the message is for people."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field, self.message = field, message
 
 
 @dataclass(frozen=True)

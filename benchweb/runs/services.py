@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from benchweb.accounts.permissions import Permission, access_of
 from benchweb.catalog import Kind, catalog
 from benchweb.common.names import kind_word
+from benchweb.common.refusals import RefusedWrite
 from benchweb.hosts.models import Pair
 from benchweb.plans.models import Plan, PlanVersion
 from benchweb.runs.bulk import PlannedRun, write_runs
@@ -26,13 +27,8 @@ CONFIRM_ABOVE = 1_000
 MOST_TOGETHER = 32
 
 
-class LaunchError(ValueError):
+class LaunchError(RefusedWrite):
     """A refused launch: `field` names what is at fault (plan or pairs)."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
-        self.message = message
 
 
 def confirmation_needed(count: int, confirmed: int | None) -> str | None:

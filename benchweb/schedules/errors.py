@@ -1,13 +1,10 @@
 """The refusals of a schedule."""
 
+from benchweb.common.refusals import RefusedWrite
 
-class ScheduleError(ValueError):
+
+class ScheduleError(RefusedWrite):
     """A refused schedule: `field` names the field at fault, as the API spells it, or is empty."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
-        self.message = message
 
 
 class TimingError(ScheduleError):

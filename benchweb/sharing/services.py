@@ -21,6 +21,7 @@ from django.utils.translation import gettext_lazy
 from benchweb.accounts.hashing import HashingBusyError
 from benchweb.accounts.permissions import Permission, access_of
 from benchweb.charts.run.export import stored_content
+from benchweb.common.refusals import RefusedWrite
 from benchweb.results.selectors import facts_of_runs, trial_rows
 from benchweb.runs.models import Run, RunEvent
 from benchweb.sharing.anonymity import anonymised
@@ -38,12 +39,8 @@ _EVENTS_DISPLAYED = 200
 _DAYS_OF_ENDLESS = 30
 
 
-class ShareError(Exception):
+class ShareError(RefusedWrite):
     """A refusal: `field` is the field of the request that is at fault, or empty; the message is for people."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field, self.message = field, message
 
 
 class Pause(TextChoices):

@@ -14,15 +14,11 @@ from benchweb.accounts.models import Grant, Membership, Role, Team
 from benchweb.accounts.permissions import Permission, users_who_may
 from benchweb.accounts.user_names import is_possible_name, users_of_name
 from benchweb.common.names import name_fault, name_key, stored_name
+from benchweb.common.refusals import RefusedWrite
 
 
 class RoleError(ValueError):
     """A role that can't be given or taken; `field` is at fault, `message` says why and what to do."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
-        self.message = message
 
 
 def user_add(*, name: str, email: str = "", role: str = "", team_ids: Sequence[int] = ()) -> User:
