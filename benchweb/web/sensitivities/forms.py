@@ -56,6 +56,10 @@ class SensitivityChangeForm(PageForm):
         floor = "" if sensitivity.floor_ratio is None else share_text(sensitivity.floor_ratio)
         return cls(initial={"floor_ratio": floor, "noise_times": sensitivity.noise_times})
 
+    def values(self) -> dict[str, Any]:
+        """Return what it says, for the service."""
+        return {name: self.cleaned_data[name] for name in ("floor_ratio", "noise_times")}
+
     def clean_floor_ratio(self) -> float | None:
         """Return the share that is written, such as 5 %; None for none."""
         text = self.cleaned_data["floor_ratio"]

@@ -1,116 +1,78 @@
 """Sensitivities: list, add, change, archive, restore."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.utils.translation import gettext_lazy
 
-from benchweb.accounts.permissions import Permission
-from benchweb.accounts.roles.needs import needs
 from benchweb.hosts.models import Environment
 from benchweb.plans.models import Plan
 from benchweb.regressions.models import Sensitivity
 from benchweb.regressions.thresholds import sensitivities
-from benchweb.regressions.transitions import AlertError
-from benchweb.web.access.once import once
 from benchweb.web.sensitivities.forms import SensitivityChangeForm, SensitivityForm
 from benchweb.web.sensitivities.page import COLUMNS, SCOPES, scope_words, sensitivities_matching, sensitivity_row
-from benchweb.web.shared.archiving import archive_page
-from benchweb.web.shared.lists import choices_of, list_page, listing, part_of_query
+from benchweb.web.shared.lists import choices_of, part_of_query
+from benchweb.web.shared.plain_pages import PlainFormPages
 
 
-@needs(Permission.READ)
-@require_GET
-def sensitivity_list(request: HttpRequest) -> HttpResponse:
-    """List sensitivities."""
-    filters = ("q", "archived", *SCOPES)
-    page = listing(request, sensitivities_matching(request.GET), columns=COLUMNS, sort="id", filters=filters)
-    context = {
-        "page": page,
-        "rows": [sensitivity_row(row) for row in page.rows],
-        "archived": request.GET.get("archived") == "1",
-        "environments": choices_of(Environment.objects.filter(archived_at=None)),
-        "plans": choices_of(Plan.objects.filter(archived_at=None)),
-        "new_query": part_of_query(request.GET, SCOPES),
-    }
-    return list_page(request, "sensitivities/sensitivities.html", context)
+class SensitivityPages(PlainFormPages[Sensitivity, SensitivityForm, SensitivityChangeForm]):
+    """Sensitivities; what one is of stays."""
 
+    name, path, list_name = "sensitivity", "sensitivities", "sensitivities"
+    noun = gettext_lazy("sensitivity for {name}")
+    restored = gettext_lazy("The sensitivity for {name} is restored.")
+    list_template, columns, filters = "sensitivities/sensitivities.html", COLUMNS, ("q", "archived", *SCOPES)
+    sort = "id"
+    new_form, change_form, form_template = SensitivityForm, SensitivityChangeForm, "sensitivities/form.html"
+    add_title = gettext_lazy("Add a sensitivity")
 
-@needs(Permission.WRITE)
-@once
-@require_http_methods(["GET", "POST"])
-def sensitivity_new(request: HttpRequest) -> HttpResponse:
-    """Add a sensitivity; the address may name its plan, environment, kind and metric."""
-    is_sent = request.method == "POST"
-    form = SensitivityForm(request.POST) if is_sent else SensitivityForm(initial=request.GET.dict())
-    if is_sent and form.is_valid():
-        try:
-            sensitivities.sensitivity_create(form.scope(), **_values(form))
-            messages.success(request, _("Added. It applies to runs that end from now on."))
-            return redirect("web:sensitivities")
-        except AlertError as error:
-            form.refuse(error.field, error.message)
-    return _form_page(request, {"form": form, "title": _("Add a sensitivity")})
+    def rows(self) -> "QuerySet[Sensitivity]":
+        return Sensitivity.objects.select_related("plan", "environment")
 
+    def matching(self, query: QueryDict) -> "QuerySet[Sensitivity]":
+        return sensitivities_matching(query)
 
-@needs(Permission.WRITE)
-@require_http_methods(["GET", "POST"])
-def sensitivity_edit(request: HttpRequest, sensitivity_id: int) -> HttpResponse:
-    """Change what a sensitivity says; what it is of stays."""
-    sensitivity = get_object_or_404(sensitivities_matching(QueryDict()), pk=sensitivity_id)
-    is_sent = request.method == "POST"
-    form = SensitivityChangeForm(request.POST) if is_sent else SensitivityChangeForm.of(sensitivity)
-    if is_sent and form.is_valid():
-        try:
-            sensitivities.sensitivity_update(sensitivity=sensitivity, **_values(form))
-            return redirect("web:sensitivities")
-        except AlertError as error:
-            form.refuse(error.field, error.message)
-    return _form_page(request, {"form": form, "title": _("Edit a sensitivity"), "row": sensitivity_row(sensitivity)})
+    def list_context(self, request: HttpRequest, rows: Sequence[Sensitivity]) -> dict[str, Any]:
+        return {
+            "rows": [sensitivity_row(row) for row in rows],
+            "environments": choices_of(Environment.objects.filter(archived_at=None)),
+            "plans": choices_of(Plan.objects.filter(archived_at=None)),
+            "new_query": part_of_query(request.GET, SCOPES),
+        }
 
+    def row_name(self, row: Sensitivity) -> str:
+        return scope_words(row)
 
-@needs(Permission.WRITE)
-@require_http_methods(["GET", "POST"])
-def sensitivity_archive(request: HttpRequest, sensitivity_id: int) -> HttpResponse:
-    """Ask, then archive a sensitivity."""
-    sensitivity = get_object_or_404(sensitivities_matching(QueryDict()), pk=sensitivity_id)
+    def losses(self, row: Sensitivity) -> list[str]:
+        return [_("Runs that end from now on are judged by the defaults."), _("Existing alerts stay.")]
 
-    def act() -> bool:
-        sensitivities.sensitivity_archive(sensitivity=sensitivity)
-        return True
+    def archive(self, row: Sensitivity, by: User) -> None:
+        sensitivities.sensitivity_archive(sensitivity=row)
 
-    return archive_page(
-        request,
-        title=_("sensitivity for {name}").format(name=scope_words(sensitivity)),
-        losses=[_("Runs that end from now on are judged by the defaults."), _("Existing alerts stay.")],
-        back=reverse("web:sensitivities"),
-        done=reverse("web:sensitivities"),
-        undo=reverse("web:sensitivity_restore", args=[sensitivity.pk]),
-        act=act,
-    )
+    def restore(self, request: HttpRequest, row: Sensitivity) -> None:
+        sensitivities.sensitivity_restore(sensitivity=row)
 
+    def initial(self, request: HttpRequest) -> dict[str, Any]:
+        return request.GET.dict()
 
-@needs(Permission.WRITE)
-@require_POST
-def sensitivity_restore(request: HttpRequest, sensitivity_id: int) -> HttpResponse:
-    """Take up an archived sensitivity again, unless another one says it of the same by now."""
-    sensitivity = get_object_or_404(Sensitivity.objects.select_related("plan", "environment"), pk=sensitivity_id)
-    try:
-        sensitivities.sensitivity_restore(sensitivity=sensitivity)
-        text = _("The sensitivity for {name} is restored.").format(name=scope_words(sensitivity))
-        messages.success(request, text)
-    except AlertError as error:
-        messages.error(request, error.message)
-    return redirect("web:sensitivities")
+    def create(self, request: HttpRequest, form: SensitivityForm) -> Sensitivity:
+        sensitivity = sensitivities.sensitivity_create(form.scope(), **form.values())
+        messages.success(request, _("Added. It applies to runs that end from now on."))
+        return sensitivity
 
+    def filled_form(self, row: Sensitivity) -> SensitivityChangeForm:
+        return SensitivityChangeForm.of(row)
 
-def _values(form: SensitivityChangeForm) -> dict[str, Any]:
-    return {name: form.cleaned_data[name] for name in ("floor_ratio", "noise_times")}
+    def update(self, row: Sensitivity, form: SensitivityChangeForm) -> None:
+        sensitivities.sensitivity_update(sensitivity=row, **form.values())
 
+    def edit_title(self, row: Sensitivity) -> str:
+        return _("Edit a sensitivity")
 
-def _form_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
-    return render(request, "sensitivities/form.html", context | {"back": reverse("web:sensitivities")})
+    def form_context(self, row: Sensitivity | None) -> dict[str, Any]:
+        return {"row": sensitivity_row(row)} if row else {}

@@ -14,7 +14,6 @@ from benchweb.hosts.pairs import pair_choices
 from benchweb.plans.models import Plan
 from benchweb.regressions.models import Alert, Threshold
 from benchweb.regressions.thresholds.rules import ThresholdValues, limit_read, limit_text, limit_unit
-from benchweb.regressions.transitions import AlertError
 from benchweb.web.shared.forms import PageForm, text_field
 
 # With more there is no list of pairs to choose from: a pair's own page or an alert names it.
@@ -39,13 +38,9 @@ class ThresholdChangeForm(PageForm):
         limit = limit_text(threshold.limit, unit)
         return cls(initial={"name": threshold.name, "limit": limit, "severity": threshold.severity})
 
-    def limit_value(self, relation: str, metric: Metric) -> float | None:
-        """Return the limit in its unit; None, with the fault at the field, where it can't be read."""
-        try:
-            return limit_read(self.cleaned_data["limit"], limit_unit(relation, metric))
-        except AlertError as error:
-            self.refuse("limit", error.message)
-            return None
+    def limit_value(self, relation: str, metric: Metric) -> float:
+        """Return the limit in its unit; raise AlertError where it can't be read."""
+        return limit_read(self.cleaned_data["limit"], limit_unit(relation, metric))
 
 
 class ThresholdForm(ThresholdChangeForm):
@@ -88,12 +83,16 @@ class ThresholdForm(ThresholdChangeForm):
             raise ValidationError(_("The pair has been archived: choose another."))
         return pair
 
-    def values(self) -> ThresholdValues | None:
-        """Return what the form says, for the service; None where the limit can't be read."""
+    def refuse(self, field: str, message: str, url: str = "") -> None:
+        """Show a refusal; kind and metric are one field."""
+        super().refuse("figure" if field in ("kind", "metric") else field, message, url)
+
+    def values(self) -> ThresholdValues:
+        """Return what the form says, for the service; raise AlertError where the limit can't be read."""
         data = dict(self.cleaned_data)
         kind, _colon, metric = data.pop("figure").partition(_SEPARATOR)
         limit = self.limit_value(data["relation"], catalog().metrics[metric])
-        return None if limit is None else ThresholdValues(**data | {"kind": kind, "metric": metric, "limit": limit})
+        return ThresholdValues(**data | {"kind": kind, "metric": metric, "limit": limit})
 
 
 def figure_value(kind: str, metric: str) -> str:

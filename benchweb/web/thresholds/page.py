@@ -38,13 +38,22 @@ class ThresholdRow:
     alert_state: str
 
 
+def threshold_rows() -> "QuerySet[Threshold, Threshold]":
+    """Return all thresholds with their scopes and the alerts that they have now."""
+    live = AlertSeries.objects.filter(threshold=OuterRef("pk"), alert__ended_at=None).order_by("-alert")
+    ends = ("environment", "pair__source__host", "pair__sink__host", "plan")
+    return Threshold.objects.select_related(*ends).annotate(
+        alert_id=Subquery(live.values("alert")[:1]), alert_state=Subquery(live.values("alert__state")[:1])
+    )
+
+
 def thresholds_matching(query: QueryDict) -> "QuerySet[Threshold, Threshold]":
     """Return the thresholds that an address means; those for all runs are among those of any pair or plan."""
-    rows = Threshold.objects.filter(archived_at__isnull=query.get("archived") != "1")
+    rows = threshold_rows().filter(archived_at__isnull=query.get("archived") != "1")
     rows = within_scopes(rows, query, SCOPES)
     if text := searched(query.get("q", "")):
         rows = rows.filter(name__icontains=text)
-    return _with_alerts(rows)
+    return rows
 
 
 def threshold_row(threshold: Threshold) -> ThresholdRow:
@@ -81,11 +90,3 @@ def scope_words(threshold: Threshold) -> str:
         # A target of a matrix.
         parts.append(_("one test"))
     return " · ".join(parts) or _("all runs")
-
-
-def _with_alerts(rows: "QuerySet[Threshold, Threshold]") -> "QuerySet[Threshold, Threshold]":
-    live = AlertSeries.objects.filter(threshold=OuterRef("pk"), alert__ended_at=None).order_by("-alert")
-    ends = ("environment", "pair__source__host", "pair__sink__host", "plan")
-    return rows.select_related(*ends).annotate(
-        alert_id=Subquery(live.values("alert")[:1]), alert_state=Subquery(live.values("alert__state")[:1])
-    )
