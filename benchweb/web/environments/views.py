@@ -1,31 +1,27 @@
 """Environments: list, page, create, edit, archive, restore."""
 
-from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext_lazy, gettext_noop
+from django.views.decorators.http import require_GET
 
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.hosts import selectors, services
-from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Environment, Pair
 from benchweb.hosts.pairs import first_pairs
 from benchweb.hosts.selectors import environment_itself
 from benchweb.results.series_summaries import Scope
 from benchweb.runs.lists import latest_of_pairs
 from benchweb.runs.models import Run
-from benchweb.web.access.once import once
 from benchweb.web.hosts.forms import NamedForm
 from benchweb.web.overview.night import environment_night
 from benchweb.web.series.section import series_section
-from benchweb.web.shared.archiving import archive_page, archived_with_it, retained_runs
-from benchweb.web.shared.conflicts import other_url
-from benchweb.web.shared.forms import with_link
-from benchweb.web.shared.lists import PAIRS_DISPLAYED, RUNS_DISPLAYED, Column, list_page, listing
+from benchweb.web.shared.archiving import archived_with_it, retained_runs
+from benchweb.web.shared.lists import PAIRS_DISPLAYED, RUNS_DISPLAYED, Column
+from benchweb.web.shared.plain_pages import PlainFormPages
 
 COLUMNS = [
     Column(gettext_noop("Environment"), "name"),
@@ -35,14 +31,38 @@ COLUMNS = [
 ]
 
 
-@needs(Permission.READ)
-@require_GET
-def environment_list(request: HttpRequest) -> HttpResponse:
-    """List environments with the number of their pairs."""
-    archived = request.GET.get("archived") == "1"
-    environments = selectors.environments_matching(text=request.GET.get("q", ""), archived=archived)
-    page = listing(request, environments, columns=COLUMNS, sort="name", filters=["q", "archived"])
-    return list_page(request, "environments/environments.html", {"page": page, "archived": archived})
+class EnvironmentPages(PlainFormPages[Environment, NamedForm, NamedForm]):
+    """Environments, listed with the number of their pairs; one is archived with its pairs."""
+
+    model, page_name, has_archived_pages = Environment, "environment", True
+    name, path, list_name = "environment", "environments", "environments"
+    within = staticmethod(environment_itself)
+    noun = gettext_lazy("environment {name}")
+    restored = gettext_lazy("Environment {name} is restored.")
+    undo_query = "?undo=1"
+    list_template, columns = "environments/environments.html", COLUMNS
+    new_form = change_form = NamedForm
+    add_title = gettext_lazy("Add an environment")
+
+    def matching(self, query: QueryDict) -> "QuerySet[Environment]":
+        return selectors.environments_matching(text=query.get("q", ""), archived=query.get("archived") == "1")
+
+    def losses(self, row: Environment) -> list[str]:
+        pairs = row.pairs.filter(archived_at=None).count()
+        return [archived_with_it({"pair": pairs}), retained_runs(Run.objects.filter(pair__environment=row))]
+
+    def archive(self, row: Environment, by: User) -> bool:
+        return services.archive(row=row)
+
+    def restore(self, row: Environment, request: HttpRequest) -> bool:
+        """Bring an archived environment back; its pairs are restored one by one."""
+        return services.restore(row=row, whole="undo" in request.GET)
+
+    def create(self, form: NamedForm, request: HttpRequest) -> Environment:
+        return services.environment_create(**form.cleaned_data)
+
+    def update(self, row: Environment, form: NamedForm) -> None:
+        services.environment_update(environment=row, **form.cleaned_data)
 
 
 @needs(Permission.READ)
@@ -65,73 +85,3 @@ def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
         "runs": latest_of_pairs(Pair.objects.filter(environment=environment), most=RUNS_DISPLAYED),
     }
     return render(request, "environments/environment.html", context)
-
-
-@needs(Permission.WRITE)
-@once
-@require_http_methods(["GET", "POST"])
-def environment_new(request: HttpRequest) -> HttpResponse:
-    """Create an environment."""
-    form = NamedForm(request.POST) if request.method == "POST" else NamedForm()
-    if request.method == "POST" and form.is_valid():
-        try:
-            environment = services.environment_create(**form.cleaned_data)
-            return redirect("web:environment", environment.pk)
-        except HostsError as error:
-            form.refuse(error.field, error.message, other_url(error))
-    context = {"form": form, "title": _("Add an environment"), "back": reverse("web:environments")}
-    return render(request, "shared/form.html", context)
-
-
-@needs(Permission.WRITE, within=environment_itself)
-@require_http_methods(["GET", "POST"])
-def environment_edit(request: HttpRequest, environment_id: int) -> HttpResponse:
-    """Rename an environment or describe it anew."""
-    environment = get_object_or_404(Environment, pk=environment_id)
-    form = NamedForm(request.POST) if request.method == "POST" else NamedForm.of(environment)
-    back = reverse("web:environment", args=[environment.pk])
-    if request.method == "POST" and form.is_valid():
-        try:
-            services.environment_update(environment=environment, **form.cleaned_data)
-            return redirect(back)
-        except HostsError as error:
-            form.refuse(error.field, error.message, other_url(error))
-    return render(
-        request,
-        "shared/form.html",
-        {"form": form, "title": _("Edit {environment}").format(environment=environment.name), "back": back},
-    )
-
-
-@needs(Permission.WRITE, within=environment_itself)
-@require_http_methods(["GET", "POST"])
-def environment_archive(request: HttpRequest, environment_id: int) -> HttpResponse:
-    """Archive an environment with its pairs."""
-    environment = get_object_or_404(Environment, pk=environment_id)
-    pairs = environment.pairs.filter(archived_at=None).count()
-    runs = Run.objects.filter(pair__environment=environment)
-    return archive_page(
-        request,
-        title=_("environment {environment}").format(environment=environment.name),
-        losses=[
-            archived_with_it({"pair": pairs}),
-            retained_runs(runs),
-        ],
-        back=reverse("web:environment", args=[environment.pk]),
-        done=reverse("web:environments"),
-        undo=reverse("web:environment_restore", args=[environment.pk]) + "?undo=1",
-        act=lambda: services.archive(row=environment),
-    )
-
-
-@needs(Permission.WRITE, within=environment_itself)
-@require_POST
-def environment_restore(request: HttpRequest, environment_id: int) -> HttpResponse:
-    """Bring an archived environment back; its pairs are restored one by one."""
-    environment = get_object_or_404(Environment, pk=environment_id)
-    try:
-        if services.restore(row=environment, whole="undo" in request.GET):
-            messages.success(request, _("Environment {environment} is restored.").format(environment=environment.name))
-    except HostsError as error:
-        messages.error(request, with_link(error.message, other_url(error)))
-    return redirect("web:environment", environment.pk)

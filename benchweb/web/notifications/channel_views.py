@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.accounts.permissions import Permission
@@ -21,6 +22,7 @@ from benchweb.web.access.once import once
 from benchweb.web.notifications.forms import ChannelForm, channel_form
 from benchweb.web.shared.archiving import archive_page
 from benchweb.web.shared.lists import Column, listing
+from benchweb.web.shared.plain_pages import PlainPages
 
 # Of a message; the API has more.
 _MOST_ATTEMPTS = 20
@@ -91,38 +93,26 @@ def channel_edit(request: HttpRequest, channel_id: int) -> HttpResponse:
     return _form_page(request, form, _("Edit {name}").format(name=channel.name), back)
 
 
-@needs(Permission.ADMIN)
-@require_http_methods(["GET", "POST"])
-def channel_archive(request: HttpRequest, channel_id: int) -> HttpResponse:
-    """Ask, then archive a channel."""
-    channel = get_object_or_404(Channel, pk=channel_id, archived_at=None)
+class ChannelPages(PlainPages[Channel]):
+    """Channels; the log of what went there stays."""
 
-    def act() -> bool:
-        channels.channel_archive(channel=channel)
-        return True
+    model, page_name = Channel, "channel"
+    name, path, list_name = "channel", "notifications/channels", "notifications"
+    permission = Permission.ADMIN
+    noun = gettext_lazy("channel {name}")
+    restored = gettext_lazy("Channel {name} is restored.")
 
-    return archive_page(
-        request,
-        title=_("channel {name}").format(name=channel.name),
-        losses=[
+    def losses(self, row: Channel) -> list[str]:
+        return [
             _("Nothing is sent there any more; messages that wait are given up."),
             _("The log of what was sent stays."),
-        ],
-        back=reverse("web:channel", args=[channel.pk]),
-        done=reverse("web:notifications"),
-        undo=reverse("web:channel_restore", args=[channel.pk]),
-        act=act,
-    )
+        ]
 
+    def archive(self, row: Channel, by: User) -> None:
+        channels.channel_archive(channel=row)
 
-@needs(Permission.ADMIN)
-@require_POST
-def channel_restore(request: HttpRequest, channel_id: int) -> HttpResponse:
-    """Bring an archived channel back."""
-    channel = get_object_or_404(Channel, pk=channel_id)
-    if channels.channel_restore(channel=channel):
-        messages.success(request, _("Channel {name} is restored.").format(name=channel.name))
-    return redirect("web:channel", channel.pk)
+    def restore(self, row: Channel, request: HttpRequest) -> bool:
+        return channels.channel_restore(channel=row)
 
 
 @needs(Permission.ADMIN)

@@ -23,6 +23,7 @@ from benchweb.web.shared.plain_pages import PlainFormPages
 class SensitivityPages(PlainFormPages[Sensitivity, SensitivityForm, SensitivityChangeForm]):
     """Sensitivities; what one is of stays."""
 
+    model = Sensitivity
     name, path, list_name = "sensitivity", "sensitivities", "sensitivities"
     noun = gettext_lazy("sensitivity for {name}")
     restored = gettext_lazy("The sensitivity for {name} is restored.")
@@ -54,19 +55,16 @@ class SensitivityPages(PlainFormPages[Sensitivity, SensitivityForm, SensitivityC
     def archive(self, row: Sensitivity, by: User) -> None:
         sensitivities.sensitivity_archive(sensitivity=row)
 
-    def restore(self, request: HttpRequest, row: Sensitivity) -> None:
+    def restore(self, row: Sensitivity, request: HttpRequest) -> None:
         sensitivities.sensitivity_restore(sensitivity=row)
 
     def initial(self, request: HttpRequest) -> dict[str, Any]:
         return request.GET.dict()
 
-    def create(self, request: HttpRequest, form: SensitivityForm) -> Sensitivity:
+    def create(self, form: SensitivityForm, request: HttpRequest) -> Sensitivity:
         sensitivity = sensitivities.sensitivity_create(form.scope(), **form.values())
         messages.success(request, _("Added. It applies to runs that end from now on."))
         return sensitivity
-
-    def filled_form(self, row: Sensitivity) -> SensitivityChangeForm:
-        return SensitivityChangeForm.of(row)
 
     def update(self, row: Sensitivity, form: SensitivityChangeForm) -> None:
         sensitivities.sensitivity_update(sensitivity=row, **form.values())

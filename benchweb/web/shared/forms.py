@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from django import forms
 from django.utils.html import format_html
@@ -29,6 +29,11 @@ class PageForm(forms.Form):
                 field.widget.attrs.setdefault("class", "form-control")
             elif isinstance(field.widget, forms.Select):
                 field.widget.attrs.setdefault("class", "form-select")
+
+    @classmethod
+    def of(cls, row: Any) -> Self:
+        """Return the form with a row's values."""
+        raise NotImplementedError
 
     def refuse(self, field: str, message: str, url: str = "") -> None:
         """Show a service's refusal at its field, or above the form; `url` leads to the row that it clashes with."""

@@ -45,13 +45,18 @@ ChangeForm = TypeVar("ChangeForm", bound=PageForm)
 class PlainPages(Generic[Row]):
     """The list of a table's rows where it has a template, the page that asks before one is archived, and undo."""
 
+    model: type[Row]
     # What a row is called in the names of its addresses, where these begin, and the name of the list's.
     name: str
     path: str
     list_name: str
+    # The name of a row's own page; without one it is shown on the list.
+    page_name = ""
     permission = Permission.WRITE
     within: Environments | None = None
-    # The archived row and the sentence about the restored one, with {name}.
+    # Their pages change archived rows, too: to archive one again is no error.
+    has_archived_pages = False
+    # What is asked about, and what is said when it is restored, with {name}.
     noun: StrOrPromise
     restored: StrOrPromise = gettext_lazy("Restored: {name}.")
     # Of the address that undoes archiving.
@@ -63,11 +68,7 @@ class PlainPages(Generic[Row]):
 
     def rows(self) -> QuerySet[Row]:
         """Return all rows, with what their pages name of them."""
-        raise NotImplementedError
-
-    def rows_in_use(self) -> QuerySet[Row]:
-        """Return the rows that can be changed and archived."""
-        return self.rows().filter(("archived_at", None))
+        return self.model._default_manager.all()
 
     def matching(self, query: QueryDict) -> QuerySet[Row]:
         """Return the rows that an address of the list means."""
@@ -82,8 +83,8 @@ class PlainPages(Generic[Row]):
         return str(row)
 
     def page_url(self, row: Row) -> str:
-        """Return where a row is shown: on the list."""
-        return self.list_url()
+        """Return where a row is shown."""
+        return reverse(f"web:{self.page_name}", args=[row.pk]) if self.page_name else self.list_url()
 
     def list_url(self) -> str:
         """Return where the rows are listed."""
@@ -97,13 +98,9 @@ class PlainPages(Generic[Row]):
         """Archive a row; False where it was archived already."""
         raise NotImplementedError
 
-    def restore(self, request: HttpRequest, row: Row) -> bool | None:
+    def restore(self, row: Row, request: HttpRequest) -> bool | None:
         """Bring a row back, or raise RefusedWrite; False where it wasn't archived."""
         raise NotImplementedError
-
-    def restored_text(self, request: HttpRequest, row: Row) -> str:
-        """Say that a row is restored."""
-        return self.restored.format(name=self.row_name(row))
 
     def paths(self) -> list[URLPattern]:
         """Return the addresses of these pages."""
@@ -117,7 +114,10 @@ class PlainPages(Generic[Row]):
     def _row_path(self, action: str) -> str:
         return f"{self.path}/<int:{self.name}_id>/{action}"
 
-    def _found_row(self, rows: QuerySet[Row], named: dict[str, int]) -> Row:
+    def _row(self, named: dict[str, int], *, is_changed: bool) -> Row:
+        rows = self.rows()
+        if is_changed and not self.has_archived_pages:
+            rows = rows.filter(("archived_at", None))
         return get_object_or_404(rows, pk=named[f"{self.name}_id"])
 
     def _list_view(self) -> View:
@@ -137,7 +137,7 @@ class PlainPages(Generic[Row]):
         @require_http_methods(["GET", "POST"])
         def archive_row(request: HttpRequest, **named: int) -> HttpResponse:
             """Ask, then archive a row."""
-            row = self._found_row(self.rows_in_use(), named)
+            row = self._row(named, is_changed=True)
             return archive_page(
                 request,
                 title=self.noun.format(name=self.row_name(row)),
@@ -155,10 +155,10 @@ class PlainPages(Generic[Row]):
         @require_POST
         def restore_row(request: HttpRequest, **named: int) -> HttpResponse:
             """Bring an archived row back, and say so."""
-            row = self._found_row(self.rows(), named)
+            row = self._row(named, is_changed=False)
             try:
-                if self.restore(request, row) is not False:
-                    messages.success(request, self.restored_text(request, row))
+                if self.restore(row, request) is not False:
+                    messages.success(request, self.restored.format(name=self.row_name(row)))
             except RefusedWrite as error:
                 messages.error(request, with_link(error.message, other_url(error)))
             return redirect(self.page_url(row))
@@ -178,15 +178,11 @@ class PlainFormPages(PlainPages[Row], Generic[Row, NewForm, ChangeForm]):
         """Return what the form for a new row begins with."""
         return {}
 
-    def filled_form(self, row: Row) -> ChangeForm:
-        """Return the form with a row's values."""
-        raise NotImplementedError
-
-    def create(self, request: HttpRequest, form: NewForm) -> Row:
+    def create(self, form: NewForm, request: HttpRequest) -> Row:
         """Add what the form says, or raise RefusedWrite."""
         raise NotImplementedError
 
-    def update(self, row: Row, form: ChangeForm) -> object:
+    def update(self, row: Row, form: ChangeForm) -> None:
         """Change a row as the form says, or raise RefusedWrite."""
         raise NotImplementedError
 
@@ -215,10 +211,10 @@ class PlainFormPages(PlainPages[Row], Generic[Row, NewForm, ChangeForm]):
             form = self.new_form(request.POST) if is_sent else self.new_form(initial=self.initial(request))
             if is_sent and form.is_valid():
                 try:
-                    return redirect(self.page_url(self.create(request, form)))
+                    return redirect(self.page_url(self.create(form, request)))
                 except RefusedWrite as error:
                     form.refuse(error.field, error.message, other_url(error))
-            return self._form_page(request, form, self.add_title, self.list_url(), None)
+            return self._form_page(request, form, None)
 
         return new_row
 
@@ -227,21 +223,22 @@ class PlainFormPages(PlainPages[Row], Generic[Row, NewForm, ChangeForm]):
         @require_http_methods(["GET", "POST"])
         def edit_row(request: HttpRequest, **named: int) -> HttpResponse:
             """Change a row."""
-            row = self._found_row(self.rows_in_use(), named)
+            row = self._row(named, is_changed=True)
             is_sent = request.method == "POST"
-            form = self.change_form(request.POST) if is_sent else self.filled_form(row)
+            form = self.change_form(request.POST) if is_sent else self.change_form.of(row)
             if is_sent and form.is_valid():
                 try:
                     self.update(row, form)
                     return redirect(self.page_url(row))
                 except RefusedWrite as error:
                     form.refuse(error.field, error.message, other_url(error))
-            return self._form_page(request, form, self.edit_title(row), self.page_url(row), row)
+            return self._form_page(request, form, row)
 
         return edit_row
 
-    def _form_page(
-        self, request: HttpRequest, form: PageForm, title: StrOrPromise, back: str, row: Row | None
-    ) -> HttpResponse:
-        context = {"form": form, "title": title, "back": back}
+    def _form_page(self, request: HttpRequest, form: PageForm, row: Row | None) -> HttpResponse:
+        if row is None:
+            context = {"form": form, "title": self.add_title, "back": self.list_url()}
+        else:
+            context = {"form": form, "title": self.edit_title(row), "back": self.page_url(row)}
         return render(request, self.form_template, context | self.form_context(row))

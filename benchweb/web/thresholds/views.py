@@ -26,6 +26,7 @@ from benchweb.web.thresholds.page import COLUMNS, SCOPES, threshold_row, thresho
 class ThresholdPages(PlainFormPages[Threshold, ThresholdForm, ThresholdChangeForm]):
     """Thresholds, listed with the alerts that they have now."""
 
+    model = Threshold
     name, path, list_name = "threshold", "thresholds", "thresholds"
     noun = gettext_lazy("threshold {name}")
     restored = gettext_lazy("Threshold {name} is restored.")
@@ -55,7 +56,7 @@ class ThresholdPages(PlainFormPages[Threshold, ThresholdForm, ThresholdChangeFor
     def archive(self, row: Threshold, by: User) -> None:
         rules.threshold_archive(threshold=row, by=by)
 
-    def restore(self, request: HttpRequest, row: Threshold) -> None:
+    def restore(self, row: Threshold, request: HttpRequest) -> None:
         rules.threshold_restore(threshold=row)
 
     def initial(self, request: HttpRequest) -> dict[str, Any]:
@@ -71,13 +72,10 @@ class ThresholdPages(PlainFormPages[Threshold, ThresholdForm, ThresholdChangeFor
             initial["relation"] = Threshold.Relation.ABOVE
         return initial | {"figure": figure_value(kind, metric)}
 
-    def create(self, request: HttpRequest, form: ThresholdForm) -> Threshold:
+    def create(self, form: ThresholdForm, request: HttpRequest) -> Threshold:
         threshold = rules.threshold_create(form.values(), by=cast(User, request.user))
         messages.success(request, _("Added: {name}. It judges runs that end from now on.").format(name=threshold))
         return threshold
-
-    def filled_form(self, row: Threshold) -> ThresholdChangeForm:
-        return ThresholdChangeForm.of(row)
 
     def update(self, row: Threshold, form: ThresholdChangeForm) -> None:
         limit, data = form.limit_value(row.relation, catalog().metrics[row.metric]), form.cleaned_data
