@@ -15,10 +15,10 @@ from django.utils.translation import gettext as _
 from benchweb.charts.lines import Palette
 from benchweb.documents.charts import Axis, ChartPoint, ChartSeries, ChartSpec, ChartTable, ReferenceLine
 from benchweb.documents.moments import rfc3339
-from benchweb.hosts.probing.indicators import Hour, Indicators, Measured, indicators
+from benchweb.hosts.probing.indicators import Hour, Indicators, ProbedMean, indicators
 
 _X = Axis(label=gettext_noop("Time"), unit="", scale="time")
-_Pick = Callable[[Indicators], Measured | None]
+_Pick = Callable[[Indicators], ProbedMean | None]
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,9 @@ def _caption(indicator: _Indicator) -> str:
     return _("each point is the mean of the probes of {length}; whiskers show the minimum and maximum")
 
 
-def _mean_series(key: str, label: str, points: Sequence[tuple[str, Measured | None]], palette: Palette) -> ChartSeries:
+def _mean_series(
+    key: str, label: str, points: Sequence[tuple[str, ProbedMean | None]], palette: Palette
+) -> ChartSeries:
     missing = _("not reported")
     return ChartSeries(
         id=key,
@@ -175,7 +177,7 @@ def _mean_series(key: str, label: str, points: Sequence[tuple[str, Measured | No
 
 
 def _extreme_series(
-    mean: ChartSeries, points: Sequence[tuple[str, Measured | None]], indicator: _Indicator, line: _Line
+    mean: ChartSeries, points: Sequence[tuple[str, ProbedMean | None]], indicator: _Indicator, line: _Line
 ) -> ChartSeries:
     extreme_of = attrgetter(line.extreme)
     extreme = indicator.extreme_name
@@ -194,7 +196,7 @@ def _extreme_series(
     )
 
 
-def _mean_point(time: str, measured: Measured | None, missing: str) -> ChartPoint:
+def _mean_point(time: str, measured: ProbedMean | None, missing: str) -> ChartPoint:
     if measured is None:
         return ChartPoint(time, None, reason=missing)
     if measured.least is None or measured.most is None:
@@ -202,7 +204,7 @@ def _mean_point(time: str, measured: Measured | None, missing: str) -> ChartPoin
     return ChartPoint(time, measured.mean, measured.n, measured.least, measured.most)
 
 
-def _point(time: str, value: float | None, measured: Measured | None, missing: str) -> ChartPoint:
+def _point(time: str, value: float | None, measured: ProbedMean | None, missing: str) -> ChartPoint:
     if measured is None or value is None:
         return ChartPoint(time, None, reason=missing)
     return ChartPoint(time, value, measured.n)

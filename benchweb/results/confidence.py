@@ -18,7 +18,7 @@ from benchweb.statistics import MeanInterval, mean_interval
 
 
 @dataclass(frozen=True)
-class Combination:
+class JudgedCombination:
     """One kind with one value of each parameter: its headline metric's interval, None for fewer than two values."""
 
     kind: str
@@ -40,22 +40,22 @@ class RunConfidence:
     """What a plan asked for and what its run came to."""
 
     requested: RequestedConfidence
-    combinations: list[Combination]
+    combinations: list[JudgedCombination]
 
     @property
-    def missed(self) -> list[Combination]:
+    def missed(self) -> list[JudgedCombination]:
         return [combination for combination in self.combinations if not combination.is_reached]
 
     @property
     def is_reached(self) -> bool:
         return not self.missed
 
-    def of(self, trial: TrialRow) -> Combination | None:
+    def of(self, trial: TrialRow) -> JudgedCombination | None:
         """Return the combination that a trial repeats."""
         return self._by_key.get(_key(trial.kind, trial.params))
 
     @cached_property
-    def _by_key(self) -> dict[str, Combination]:
+    def _by_key(self) -> dict[str, JudgedCombination]:
         return {_key(combination.kind, combination.params): combination for combination in self.combinations}
 
     @property
@@ -104,13 +104,13 @@ def _needs_more(single: PlannedTrial, rows: list[TrialRow], requested: Requested
     )
 
 
-def _combination(single: PlannedTrial, rows: list[TrialRow], requested: RequestedConfidence) -> Combination:
+def _combination(single: PlannedTrial, rows: list[TrialRow], requested: RequestedConfidence) -> JudgedCombination:
     kind = catalog().kinds.get(single.kind)
     metric = kind.headline if kind else ""
     values = [row.metrics[metric] for row in rows if row.measured and metric in row.metrics]
     interval = mean_interval(values, requested.level_percent / 100)
     width = interval.width_ratio if interval else None
-    return Combination(
+    return JudgedCombination(
         kind=single.kind,
         params=single.params,
         metric=metric,

@@ -38,7 +38,7 @@ class _InState(NamedTuple):
 
 
 @dataclass
-class Outcome:
+class EnvironmentOutcome:
     """An environment's runs that ended in a night, by state, and those of the days before."""
 
     environment_id: int
@@ -69,16 +69,16 @@ class Outcome:
         return sum(self.counts.get(state, 0) for state in FAULTY_STATES)
 
 
-def outcomes(since: datetime) -> list[Outcome]:
+def outcomes(since: datetime) -> list[EnvironmentOutcome]:
     """Count the runs that ended since then, and in the week before, by environment and state; one query.
 
     Environments by name, without archived ones; where nothing ended, those that have a pair. Of the runs it reads
     `run_by_end` alone.
     """
     values = {"since": since, "from": since - timedelta(days=DAYS_BEFORE), "open": list(OPEN_STATES)}
-    by_environment: dict[int, Outcome] = {}
+    by_environment: dict[int, EnvironmentOutcome] = {}
     for row in fetch(_InState, _SQL, values):
-        outcome = by_environment.setdefault(row.environment_id, Outcome(row.environment_id, row.environment))
+        outcome = by_environment.setdefault(row.environment_id, EnvironmentOutcome(row.environment_id, row.environment))
         if row.state is None:
             continue
         if row.is_in_night:

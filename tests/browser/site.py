@@ -15,7 +15,7 @@ from benchweb.accounts.saved_views import view_save
 from benchweb.accounts.services import token_create
 from benchweb.annotations.services import annotation_create
 from benchweb.hosts.models import Endpoint, Pair
-from benchweb.hosts.probing.probes import Load, Probe, probes_record
+from benchweb.hosts.probing.probes import Probe, ProbedLoad, probes_record
 from benchweb.hosts.services import archive
 from benchweb.imports.models import OwnKind
 from benchweb.notifications.kinds.table import CHANNEL_KINDS
@@ -416,7 +416,7 @@ def _slots(schedule: Schedule, run: Run) -> None:
 
 
 def _probes(endpoint: Endpoint) -> None:
-    load = Load(cpu_ratio=0.25, received_bps=4e9, sent_bps=1e9, link_bps=25e9)
+    load = ProbedLoad(cpu_ratio=0.25, received_bps=4e9, sent_bps=1e9, link_bps=25e9)
     for ago in range(12, 0, -1):
         found = Probe(endpoint.pk, endpoint.control_address, "answered", "answered", "", 0.002, load)
         if ago == 6:

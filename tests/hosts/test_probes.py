@@ -13,17 +13,17 @@ from benchweb.common import celery_client
 from benchweb.hosts import services
 from benchweb.hosts.models import AvailabilitySpan, Endpoint, ProbeHour
 from benchweb.hosts.probing import probes
-from benchweb.hosts.probing.probes import Load, Probe, probes_claim, probes_record
+from benchweb.hosts.probing.probes import Probe, ProbedLoad, probes_claim, probes_record
 from tests.factories import make_endpoint
 
 pytestmark = pytest.mark.django_db
 
 AT = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
-BUSY = Load(cpu_ratio=0.25, received_bps=3e9, sent_bps=1e9, link_bps=10e9)
+BUSY = ProbedLoad(cpu_ratio=0.25, received_bps=3e9, sent_bps=1e9, link_bps=10e9)
 
 
-def answered(endpoint: Endpoint, seconds: float = 0.002, load: Load = BUSY) -> Probe:
+def answered(endpoint: Endpoint, seconds: float = 0.002, load: ProbedLoad = BUSY) -> Probe:
     return Probe(endpoint.pk, endpoint.control_address, "answered", "answered", "", seconds, load)
 
 
@@ -159,7 +159,7 @@ def test_a_probe_of_an_endpoint_that_was_archived_or_moved_meanwhile_is_dropped(
 def test_an_hour_adds_up_what_its_probes_told() -> None:
     endpoint = make_endpoint()
     record(answered(endpoint, 0.002, BUSY))
-    record(answered(endpoint, 0.006, Load(0.75, 5e9, 2e9, None)), after=MINUTE)
+    record(answered(endpoint, 0.006, ProbedLoad(0.75, 5e9, 2e9, None)), after=MINUTE)
     record(silent(endpoint), after=2 * MINUTE)
     hour = ProbeHour.objects.get()
     assert hour.hour == AT.replace(minute=0)
@@ -173,7 +173,7 @@ def test_an_hour_adds_up_what_its_probes_told() -> None:
 
 def test_what_no_probe_told_is_missing_and_not_zero() -> None:
     endpoint = make_endpoint()
-    record(answered(endpoint, load=Load(cpu_ratio=0.5)))
+    record(answered(endpoint, load=ProbedLoad(cpu_ratio=0.5)))
     record(silent(endpoint), after=MINUTE)
     hour = ProbeHour.objects.get()
     assert (hour.utilised, hour.metered) == (1, 0)

@@ -12,7 +12,7 @@ from benchweb.accounts.models import ApiToken, Grant, Role
 from benchweb.accounts.services import TokenLimits, token_create, token_revoke
 from benchweb.hosts import tickets
 from benchweb.hosts.endpoints.services import endpoint_pin_first, endpoint_update
-from benchweb.hosts.enrolment.claims import Listening, host_enrol, token_claim
+from benchweb.hosts.enrolment.claims import StartedEngine, host_enrol, token_claim
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint, Enrolment, Host
 from benchweb.hosts.services import archive, host_create
@@ -42,9 +42,9 @@ def ada() -> User:
     return user
 
 
-def listening(**fields: str) -> Listening:
+def listening(**fields: str) -> StartedEngine:
     values = {"machine": OURS, "host_name": "alder", "address": ADDRESS} | fields
-    return Listening(**values, port=7410)
+    return StartedEngine(**values, port=7410)
 
 
 def aged(ticket: Enrolment, age: timedelta) -> Enrolment:

@@ -11,7 +11,7 @@ from benchweb.common.in_parts import in_parts
 from benchweb.hosts.endpoints.records import endpoint_answered_at
 from benchweb.hosts.endpoints.services import endpoint_check
 from benchweb.hosts.models import AvailabilitySpan, Endpoint
-from benchweb.hosts.probing.probes import Load, Probe, probes_record
+from benchweb.hosts.probing.probes import Probe, ProbedLoad, probes_record
 from benchweb.site.secrets import SecretUnreadable
 from workers.engine_client import (
     EngineClient,
@@ -102,7 +102,7 @@ def _verdict(error: Exception) -> tuple[AvailabilitySpan.State, Endpoint.Status]
     return _State.ENGINE_DOWN, _Status.REFUSED
 
 
-def _answer_of(endpoint: Endpoint) -> tuple[float, Load] | None:
+def _answer_of(endpoint: Endpoint) -> tuple[float, ProbedLoad] | None:
     """Return how long an answer takes on an open connection, in seconds, and what it tells of the host.
 
     None for an engine whose certificate wasn't pinned yet, and is now: its check tells the rest.
@@ -119,7 +119,7 @@ def _answer_of(endpoint: Endpoint) -> tuple[float, Load] | None:
             return _measured(endpoint, client)
 
 
-def _measured(endpoint: Endpoint, client: EngineClient) -> tuple[float, Load]:
+def _measured(endpoint: Endpoint, client: EngineClient) -> tuple[float, ProbedLoad]:
     address = _data_address(endpoint, client)
     let_database_go()
     started = time.perf_counter()
@@ -135,15 +135,15 @@ def _data_address(endpoint: Endpoint, client: EngineClient) -> str:
         return ""
 
 
-def _load(client: EngineClient, address: str, device: str) -> Load:
+def _load(client: EngineClient, address: str, device: str) -> ProbedLoad:
     try:
         load = client.host_load(address=address, device=device)
     except EngineRefused as error:
         # An engine of before this call: it answers all the same.
         if error.status != HTTPStatus.NOT_FOUND:
             raise
-        return Load()
-    return Load(load.cpu_ratio, load.received_bps, load.sent_bps, load.link_bps)
+        return ProbedLoad()
+    return ProbedLoad(load.cpu_ratio, load.received_bps, load.sent_bps, load.link_bps)
 
 
 def _probe_of(
@@ -153,7 +153,7 @@ def _probe_of(
     reason: str = "",
     *,
     round_trip_seconds: float | None = None,
-    load: Load | None = None,
+    load: ProbedLoad | None = None,
 ) -> Probe:
     return Probe(
         endpoint_id=endpoint.pk,
@@ -162,5 +162,5 @@ def _probe_of(
         status=status,
         reason=reason,
         round_trip_seconds=round_trip_seconds,
-        load=load or Load(),
+        load=load or ProbedLoad(),
     )

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchweb.catalog import Metric, catalog
-from benchweb.results.confidence import Combination, RunConfidence
+from benchweb.results.confidence import JudgedCombination, RunConfidence
 
 
 @dataclass(frozen=True)
 class DisplayedCombination:
     """A combination with its headline metric, to be formatted by the page; `mean` is None for too few results."""
 
-    combination: Combination
+    combination: JudgedCombination
     metric: Metric | None
     mean: float | None
     half_width: float | None
@@ -38,7 +38,7 @@ def confidence_document(confidence: RunConfidence | None) -> dict[str, Any] | No
     }
 
 
-def _combination(combination: Combination) -> dict[str, Any]:
+def _combination(combination: JudgedCombination) -> dict[str, Any]:
     interval = combination.interval
     return {
         "kind": combination.kind,
@@ -54,7 +54,7 @@ def _combination(combination: Combination) -> dict[str, Any]:
     }
 
 
-def _displayed(combination: Combination) -> DisplayedCombination:
+def _displayed(combination: JudgedCombination) -> DisplayedCombination:
     kind = catalog().kinds.get(combination.kind)
     interval = combination.interval
     return DisplayedCombination(

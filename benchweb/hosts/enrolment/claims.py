@@ -17,7 +17,7 @@ from benchweb.site.secrets import decrypted
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listening:
+class StartedEngine:
     """What a host tells of the engine that it started; `machine` is the same as when it fetched the token."""
 
     machine: str
@@ -56,7 +56,7 @@ def token_claim(ticket: Enrolment, *, machine: str, host_name: str) -> str:
     return decrypted(endpoint.token_encrypted)
 
 
-def host_enrol(ticket: Enrolment, listening: Listening) -> Endpoint:
+def host_enrol(ticket: Enrolment, listening: StartedEngine) -> Endpoint:
     """Add the host that has started its engine, or check the endpoint that the ticket is for; raise HostsError."""
     if ticket.claimed_at is None:
         raise HostsError("ticket", _("No token was fetched with this ticket: run the whole script again."))
@@ -79,7 +79,7 @@ def acting_ticket(ticket: Enrolment, *, address: str) -> Actor:
 
 
 @transaction.atomic
-def _added(ticket: Enrolment, listening: Listening) -> Endpoint:
+def _added(ticket: Enrolment, listening: StartedEngine) -> Endpoint:
     # Sent twice at once, the second waits here and finds the host of the first; revoked meanwhile, it adds nothing.
     locked = Enrolment.objects.select_for_update(of=("self",)).get(pk=ticket.pk)
     if locked.endpoint is not None:

@@ -31,7 +31,7 @@ class Hour(NamedTuple):
 
 
 # Frozen dataclasses would take three times as long to make, and a host's charts have hundreds.
-class Measured(NamedTuple):
+class ProbedMean(NamedTuple):
     """The mean of `n` probes and the extremes that are kept."""
 
     mean: float
@@ -44,21 +44,21 @@ class Indicators(NamedTuple):
     """The figures of a time; None is what no probe told, and never zero."""
 
     probes: int
-    response_seconds: Measured | None
-    cpu_ratio: Measured | None
-    received_bps: Measured | None
-    sent_bps: Measured | None
+    response_seconds: ProbedMean | None
+    cpu_ratio: ProbedMean | None
+    received_bps: ProbedMean | None
+    sent_bps: ProbedMean | None
     link_bps: float | None
     # The kernel told no speed: it is the one that was entered with the endpoint.
     is_link_entered: bool = False
 
     @property
-    def left_to_receive_bps(self) -> Measured | None:
+    def left_to_receive_bps(self) -> ProbedMean | None:
         """Return the link's speed less what was received."""
         return _left(self.link_bps, self.received_bps)
 
     @property
-    def left_to_send_bps(self) -> Measured | None:
+    def left_to_send_bps(self) -> ProbedMean | None:
         """Return the link's speed less what was sent."""
         return _left(self.link_bps, self.sent_bps)
 
@@ -112,17 +112,19 @@ class _LoadRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Load:
+class SummedHours:
     """An endpoint's hours, and those from several times on, each added up to one; a time without any is left out."""
 
     hours: list[Hour]
     sums: dict[datetime, Hour]
 
 
-def probe_loads(*, endpoint_ids: Sequence[int], hours_from: datetime, sums_from: Sequence[datetime]) -> dict[int, Load]:
+def probe_loads(
+    *, endpoint_ids: Sequence[int], hours_from: datetime, sums_from: Sequence[datetime]
+) -> dict[int, SummedHours]:
     """Return each endpoint's hours from a time on, and the sums from others; one query, for 30 days have 720 hours."""
     values = {"endpoints": list(endpoint_ids), "hours_from": hours_from, "sums_from": list(sums_from)}
-    loads = {endpoint_id: Load([], {}) for endpoint_id in endpoint_ids}
+    loads = {endpoint_id: SummedHours([], {}) for endpoint_id in endpoint_ids}
     for row in fetch(_LoadRow.of_columns, _LOADS_SQL, values):
         if row.is_sum:
             loads[row.endpoint_id].sums[row.hour.hour] = row.hour
@@ -185,13 +187,13 @@ _COMBINED: dict[str, Callable[[Sequence[Any]], Any]] = {
 }
 
 
-def _measured(n: int, total: float, most: float | None, *, least: float | None = None) -> Measured | None:
-    return Measured(mean=total / n, n=n, most=most, least=least) if n else None
+def _measured(n: int, total: float, most: float | None, *, least: float | None = None) -> ProbedMean | None:
+    return ProbedMean(mean=total / n, n=n, most=most, least=least) if n else None
 
 
-def _left(link_bps: float | None, used: Measured | None) -> Measured | None:
+def _left(link_bps: float | None, used: ProbedMean | None) -> ProbedMean | None:
     """Return what of a link is left; its least is where the most was used. Below zero the speed is wrong."""
     if link_bps is None or used is None:
         return None
     least = link_bps - used.most if used.most is not None else None
-    return Measured(mean=link_bps - used.mean, n=used.n, least=least)
+    return ProbedMean(mean=link_bps - used.mean, n=used.n, least=least)

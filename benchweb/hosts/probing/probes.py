@@ -55,7 +55,7 @@ _HOUR_SQL = """
 
 
 @dataclass(frozen=True)
-class Load:
+class ProbedLoad:
     """How busy an endpoint's host and its interface were; None is what wasn't told."""
 
     cpu_ratio: float | None = None
@@ -74,7 +74,7 @@ class Probe:
     status: str
     reason: str = ""
     round_trip_seconds: float | None = None
-    load: Load = Load()
+    load: ProbedLoad = ProbedLoad()
 
 
 def probes_send() -> int:

@@ -24,7 +24,7 @@ _QUEUE_SQL = """
 
 
 @dataclass(frozen=True)
-class Part:
+class SystemPart:
     """One part of the system: whether it is ready, and why not."""
 
     is_ready: bool
@@ -37,7 +37,7 @@ class Part:
         return {"ready": self.is_ready, **reason, **self.details}
 
 
-def parts() -> dict[str, Part]:
+def parts() -> dict[str, SystemPart]:
     """Ask every part that has to be ready; the queue's figures are told, and gate nothing."""
     stored, carried = _database(), _broker()
     return {
@@ -46,11 +46,11 @@ def parts() -> dict[str, Part]:
         "worker": carried.worker,
         "beat": carried.beat,
         "engines": stored.engines,
-        "queue": Part(True, details=stored.queue_details | carried.queue_details),
+        "queue": SystemPart(True, details=stored.queue_details | carried.queue_details),
     }
 
 
-def needs() -> dict[str, Part]:
+def needs() -> dict[str, SystemPart]:
     """Ask what the pages and the API need themselves; workers and engines come and go."""
     return {"database": _writable_database(), "broker": _broker().broker}
 
@@ -81,17 +81,17 @@ class _Queue(NamedTuple):
 class _DatabaseParts(NamedTuple):
     """The database itself, and what it knows of the engines and the queue."""
 
-    database: Part
-    engines: Part
+    database: SystemPart
+    engines: SystemPart
     queue_details: dict[str, Any]
 
 
 class _BrokerParts(NamedTuple):
     """The broker itself, and what it knows of the worker, of beat and of the queue."""
 
-    broker: Part
-    worker: Part
-    beat: Part
+    broker: SystemPart
+    worker: SystemPart
+    beat: SystemPart
     queue_details: dict[str, Any]
 
 
@@ -103,19 +103,19 @@ def _database() -> _DatabaseParts:
             connection.rollback()
             fault = write_fault(connection)
     except psycopg.Error as error:
-        unknown = Part(False, "the database that knows them is not ready")
-        return _DatabaseParts(Part(False, _reason(error)), unknown, {})
+        unknown = SystemPart(False, "the database that knows them is not ready")
+        return _DatabaseParts(SystemPart(False, _reason(error)), unknown, {})
     engines = _engines({row.status: row.number for row in statuses})
-    return _DatabaseParts(Part(not fault, fault), engines, queue.details())
+    return _DatabaseParts(SystemPart(not fault, fault), engines, queue.details())
 
 
-def _writable_database() -> Part:
+def _writable_database() -> SystemPart:
     try:
         with _connection() as connection:
             fault = write_fault(connection)
     except psycopg.Error as error:
-        return Part(False, _reason(error))
-    return Part(not fault, fault)
+        return SystemPart(False, _reason(error))
+    return SystemPart(not fault, fault)
 
 
 def _connection() -> "psycopg.Connection[Any]":
@@ -128,11 +128,11 @@ def _reason(error: psycopg.Error) -> str:
     return str(error).strip().splitlines()[0]
 
 
-def _engines(endpoints: dict[str, int]) -> Part:
+def _engines(endpoints: dict[str, int]) -> SystemPart:
     """Engines come and go: reported always, gating only until the demo is first there."""
     if settings.DEMO and not (settings.BENCHWEB_HOME / "stamps" / "demo").exists():
-        return Part(False, "the demo's engines are starting", {"endpoints": endpoints})
-    return Part(True, details={"endpoints": endpoints})
+        return SystemPart(False, "the demo's engines are starting", {"endpoints": endpoints})
+    return SystemPart(True, details={"endpoints": endpoints})
 
 
 def _broker() -> _BrokerParts:
@@ -140,18 +140,20 @@ def _broker() -> _BrokerParts:
         with client(settings.REDIS_URL) as broker:
             now = pulse(broker)
     except redis.RedisError as error:
-        away = Part(False, "the broker that carries its heartbeat is not ready")
-        return _BrokerParts(Part(False, str(error)), away, away, {})
+        away = SystemPart(False, "the broker that carries its heartbeat is not ready")
+        return _BrokerParts(SystemPart(False, str(error)), away, away, {})
     messages = {"messages": sum(now.queued.values())}
     if now.write_fault:
-        unknown = Part(False, "the broker that carries its heartbeat can't be written")
-        return _BrokerParts(Part(False, f"the broker can't be written: {now.write_fault}"), unknown, unknown, messages)
-    return _BrokerParts(Part(True), _heart("worker", now.worker), _heart("beat", now.beat), messages)
+        unknown = SystemPart(False, "the broker that carries its heartbeat can't be written")
+        return _BrokerParts(
+            SystemPart(False, f"the broker can't be written: {now.write_fault}"), unknown, unknown, messages
+        )
+    return _BrokerParts(SystemPart(True), _heart("worker", now.worker), _heart("beat", now.beat), messages)
 
 
-def _heart(name: str, heart: Heart) -> Part:
+def _heart(name: str, heart: Heart) -> SystemPart:
     age = {} if heart.seen_seconds_ago is None else {"seen_seconds_ago": round(heart.seen_seconds_ago, 1)}
-    return Part(heart.is_alive, f"no sign of life from a {name} for {LIFE_SECONDS} s", age)
+    return SystemPart(heart.is_alive, f"no sign of life from a {name} for {LIFE_SECONDS} s", age)
 
 
 # Somebody who asks all the time must not make the database write all the time.

@@ -70,7 +70,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     return HttpResponse(exposition(), content_type=CONTENT_TYPE_LATEST)
 
 
-def _response(parts: Mapping[str, health.Part]) -> JsonResponse:
+def _response(parts: Mapping[str, health.SystemPart]) -> JsonResponse:
     is_ready = all(part.is_ready for part in parts.values())
     return JsonResponse(
         {"ready": is_ready, **{name: part.as_json() for name, part in parts.items()}},

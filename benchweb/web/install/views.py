@@ -18,7 +18,7 @@ from benchweb.accounts.addresses import client_address
 from benchweb.accounts.audit.actors import act_as
 from benchweb.accounts.roles.needs import open_to_all
 from benchweb.common.downloads import download
-from benchweb.hosts.enrolment.claims import Listening, acting_ticket, host_enrol, token_claim
+from benchweb.hosts.enrolment.claims import StartedEngine, acting_ticket, host_enrol, token_claim
 from benchweb.hosts.enrolment.commands import script_text, site_address
 from benchweb.hosts.enrolment.programs import engine_programs
 from benchweb.hosts.errors import HostsError
@@ -105,7 +105,7 @@ def _announced_engine(request: HttpRequest) -> Listening:
     port = request.POST.get("port", "")
     if not (port.isascii() and port.isdigit() and 0 < int(port[:6]) <= _LARGEST_PORT):
         raise HostsError("port", _("A port is a number from 1 to 65535."))
-    return Listening(
+    return StartedEngine(
         machine=request.POST.get("machine", "")[:64],
         host_name=request.POST.get("name", ""),
         address=request.POST.get("address", ""),

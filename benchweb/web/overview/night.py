@@ -15,7 +15,7 @@ from benchweb.regressions.overview import EnvironmentAlerts
 from benchweb.results.nightly_summaries import FIGURES, RETAINED, night_of
 from benchweb.results.run_summaries import deviation_of
 from benchweb.results.series_summaries import FigureNights, environment_figures
-from benchweb.runs.outcomes import DAYS_BEFORE, Outcome, outcomes
+from benchweb.runs.outcomes import DAYS_BEFORE, EnvironmentOutcome, outcomes
 from benchweb.statistics import Deviation
 from benchweb.web.series.section import history_url
 from benchweb.web.shared.zones import day_text
@@ -85,7 +85,7 @@ class EnvironmentRow:
 
     id: int
     name: str
-    outcome: Outcome | None
+    outcome: EnvironmentOutcome | None
     alerts: EnvironmentAlerts | None
     figures: list[tuple[Metric, NightMedian | None]]
 
@@ -183,7 +183,7 @@ def _figure(row: FigureNights, kind: Kind, *, now: datetime, last: date) -> Nigh
 
 def _rows(
     names: Mapping[int, str],
-    ended: Mapping[int, Outcome],
+    ended: Mapping[int, EnvironmentOutcome],
     alerts: Mapping[int, EnvironmentAlerts],
     figures: Mapping[int, Mapping[str, NightMedian]],
 ) -> list[EnvironmentRow]:

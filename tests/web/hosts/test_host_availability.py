@@ -11,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from benchweb.hosts.endpoints.services import endpoint_create
 from benchweb.hosts.models import Endpoint
-from benchweb.hosts.probing.probes import Load, Probe, probes_record
+from benchweb.hosts.probing.probes import Probe, ProbedLoad, probes_record
 from benchweb.hosts.services import archive
 from benchweb.web.hosts.availability.cells import availability_figure
 from benchweb.web.hosts.availability.periods import period_of
@@ -19,10 +19,10 @@ from benchweb.web.hosts.availability.section import availability_section
 from tests.factories import make_endpoint
 
 MINUTE = timedelta(minutes=1)
-BUSY = Load(cpu_ratio=0.25, received_bps=4e9, sent_bps=1e9, link_bps=25e9)
+BUSY = ProbedLoad(cpu_ratio=0.25, received_bps=4e9, sent_bps=1e9, link_bps=25e9)
 
 
-def probe_each_minute(endpoint: Endpoint, *, minutes: int, silent: range = range(0), load: Load = BUSY) -> None:
+def probe_each_minute(endpoint: Endpoint, *, minutes: int, silent: range = range(0), load: ProbedLoad = BUSY) -> None:
     """Record probes of the last `minutes`; in `silent` (minutes ago) the machine answered and the engine didn't."""
     now = timezone.now()
     for ago in range(minutes, 0, -1):
@@ -78,11 +78,11 @@ def test_states_are_told_in_words_and_breaks_with_their_reason(signed_in: Client
 
 def test_what_is_not_told_is_missing_with_its_reason(signed_in: Client) -> None:
     endpoint = make_endpoint()
-    probe_each_minute(endpoint, minutes=3, load=Load(cpu_ratio=0.5))
+    probe_each_minute(endpoint, minutes=3, load=ProbedLoad(cpu_ratio=0.5))
     text = signed_in.get(f"/hosts/{endpoint.host_id}/availability").content.decode()
     assert text.count('class="why" colspan="3">no interface of the host has the address of the test traffic<') == 2
     assert "0 bit/s" not in text
-    probe_each_minute(other := make_endpoint(), minutes=3, load=Load(0.5, 1e9, 1e9, None))
+    probe_each_minute(other := make_endpoint(), minutes=3, load=ProbedLoad(0.5, 1e9, 1e9, None))
     text = signed_in.get(f"/hosts/{other.host_id}/availability").content.decode()
     assert 'class="why" colspan="3">the kernel reports no link speed' in text
 

@@ -8,12 +8,12 @@ from django.test import Client
 from django.utils import timezone
 
 from benchweb.hosts.models import Endpoint, Facts
-from benchweb.hosts.probing.probes import Load
+from benchweb.hosts.probing.probes import ProbedLoad
 from benchweb.web.hosts.forms import LinkSpeedField, link_speed_text
 from tests.factories import make_endpoint
 from tests.web.hosts.test_host_availability import BUSY, added_long_ago, probe_each_minute, told_of
 
-VIRTUAL = Load(cpu_ratio=0.25, received_bps=4e9, sent_bps=1e9)
+VIRTUAL = ProbedLoad(cpu_ratio=0.25, received_bps=4e9, sent_bps=1e9)
 
 
 @pytest.mark.parametrize(

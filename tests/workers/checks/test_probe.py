@@ -17,7 +17,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from benchweb.hosts.models import AvailabilitySpan, Endpoint, ProbeHour
-from benchweb.hosts.probing.probes import Load
+from benchweb.hosts.probing.probes import ProbedLoad
 from benchweb.hosts.services import archive
 from tests.factories import make_endpoint
 from tests.processes import Engine, killed
@@ -250,10 +250,10 @@ def test_many_silent_endpoints_are_probed_at_once_without_a_database_connection(
 ) -> None:
     held = []
 
-    def hang(endpoint: Endpoint) -> tuple[float, Load]:
+    def hang(endpoint: Endpoint) -> tuple[float, ProbedLoad]:
         held.append(connection.connection)
         time.sleep(0.2)
-        return 0.2, Load()
+        return 0.2, ProbedLoad()
 
     monkeypatch.setattr(probing, "_answer_of", hang)
     endpoints = [make_endpoint(fingerprint="sha256:" + "0" * 64) for _ in range(64)]

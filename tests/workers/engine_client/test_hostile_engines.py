@@ -12,7 +12,7 @@ from django.db import DataError, IntegrityError, OperationalError
 from django.test import Client
 
 from benchweb.hosts.models import AvailabilitySpan, Endpoint, Pair, ProbeHour
-from benchweb.hosts.probing.probes import Load
+from benchweb.hosts.probing.probes import ProbedLoad
 from benchweb.results import ingest as ingesting
 from benchweb.runs.models import OPEN_STATES, Reservation, Run, State
 from tests.factories import make_endpoint, make_pair, make_run
@@ -297,11 +297,11 @@ def test_a_probe_that_breaks_off_or_cannot_be_kept_is_its_own_fault(
     ]
     asked = probe._answer_of
 
-    def poisonous(endpoint: Endpoint) -> tuple[float, Load] | None:
+    def poisonous(endpoint: Endpoint) -> tuple[float, ProbedLoad] | None:
         if endpoint.pk == rows[1].pk:
             raise RuntimeError("unforeseen\0")
         if endpoint.pk == rows[3].pk:
-            return 0.1, Load(cpu_ratio=math.inf, received_bps=1e309, sent_bps=cast(float, "\0"))
+            return 0.1, ProbedLoad(cpu_ratio=math.inf, received_bps=1e309, sent_bps=cast(float, "\0"))
         return asked(endpoint)
 
     monkeypatch.setattr(probe, "_answer_of", poisonous)

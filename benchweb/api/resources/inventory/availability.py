@@ -25,7 +25,7 @@ from benchweb.hosts.probing.availability import (
     changes_count,
     endpoints_availability,
 )
-from benchweb.hosts.probing.indicators import Hour, Measured, indicators, probe_hours
+from benchweb.hosts.probing.indicators import Hour, ProbedMean, indicators, probe_hours
 
 router = Router(tags=["hosts"])
 DEFAULT_LENGTH = timedelta(hours=24)

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_noop, pgettext
 from benchweb.catalog.translation import reason_text
 from benchweb.common.formatting import Quantity, duration, quantity
 from benchweb.hosts.probing.availability import ENGINE_DOWN, UNKNOWN, Availability
-from benchweb.hosts.probing.indicators import Hour, Measured, indicators
+from benchweb.hosts.probing.indicators import Hour, ProbedMean, indicators
 from benchweb.web.hosts.availability.watched import Watched
 from benchweb.web.hosts.availability.words import Texts
 

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from benchweb.hosts.models import AvailabilitySpan, Endpoint
-from benchweb.hosts.probing.probes import Load, Probe, probes_record
+from benchweb.hosts.probing.probes import Probe, ProbedLoad, probes_record
 from tests.api.conftest import ApiClient, Refused
 from tests.factories import make_endpoint
 
@@ -22,7 +22,7 @@ def endpoint(db: None) -> Endpoint:
     told: tuple[Any, ...]
     for minute in range(60):
         if minute < 40:
-            told = ("answered", "answered", "", 0.001, Load(0.5, 4e9, 1e9, 10e9))
+            told = ("answered", "answered", "", 0.001, ProbedLoad(0.5, 4e9, 1e9, 10e9))
         else:
             told = ("unreachable", "unreachable", "no route")
         found = Probe(made.pk, made.control_address, *told)
