@@ -1,4 +1,4 @@
-"""Settings of the ways to log in beside name and password; read from the environment, checked by benchweb.checks."""
+"""Settings of the ways to log in beside name and password: from the environment, checked by settings_checks."""
 
 import os
 import re

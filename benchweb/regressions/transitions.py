@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from benchweb.common.refusals import RefusedWrite
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertTransition
 from benchweb.regressions.noise import teach_noise
 from benchweb.regressions.signals import alert_changed
@@ -29,7 +30,7 @@ _FROM: Mapping[str, tuple[str, ...]] = {
 _UNANNOUNCED = (State.SUSPECT, State.CONFIRMING, State.MERGED)
 
 
-class AlertError(ValueError):
+class AlertError(RefusedWrite):
     """A refused change of an alert; `field` is empty where its state is in the way."""
 
 

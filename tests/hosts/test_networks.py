@@ -3,8 +3,8 @@
 import pytest
 from pytest_django import Settings
 
-from benchweb.checks import settings_are_usable
 from benchweb.hosts.addresses import NetworksError, network_policy, parsed_networks
+from benchweb.settings_checks import settings_are_usable
 
 DEFAULT = parsed_networks("")
 

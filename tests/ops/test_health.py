@@ -18,7 +18,7 @@ from pytest_django import Settings
 
 from benchweb.common.celery_client import QUEUE
 from benchweb.hosts.models import Endpoint, Host
-from benchweb.ops.health import checks
+from benchweb.ops.health import readiness
 from benchweb.ops.health.heartbeat import BEAT_KEY, WORKER_KEY, beat_heart
 from benchweb.runs.models import Run
 from tests.factories import make_run
@@ -214,7 +214,7 @@ def full_disk(
     small_disk: Callable[[str], Path], changed: Callable[[str, str], AbstractContextManager[None]], settings: Settings
 ) -> Iterator[None]:
     """Have what the check writes go to a disk without room: a file system of 64 kB."""
-    checks._last.clear()
+    readiness._last.clear()
     place = small_disk("64k")
     with psycopg.connect(settings.DATABASE_URL, autocommit=True) as connection:
         connection.execute(f"create tablespace small location '{place}'")

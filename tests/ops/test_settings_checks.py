@@ -10,10 +10,10 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from benchweb.checks import settings_are_usable
 from benchweb.ops.running.home import Home
 from benchweb.ops.running.processes import SetupError
 from benchweb.ops.running.up import Up
+from benchweb.settings_checks import settings_are_usable
 
 
 def messages() -> list[str]:

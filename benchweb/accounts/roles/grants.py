@@ -17,7 +17,7 @@ from benchweb.common.names import name_fault, name_key, stored_name
 from benchweb.common.refusals import RefusedWrite
 
 
-class RoleError(ValueError):
+class RoleError(RefusedWrite):
     """A role that can't be given or taken; `field` is at fault, `message` says why and what to do."""
 
 

@@ -16,7 +16,7 @@ from benchweb.accounts.models import ApiToken
 from benchweb.accounts.permissions import Permission, access_of
 from benchweb.accounts.roles.needs import open_to_all
 from benchweb.accounts.services import TokenRefused, token_in_use
-from benchweb.ops.health import checks as health
+from benchweb.ops.health import readiness
 from benchweb.ops.health.metrics import exposition
 
 _BEARER = "Bearer "
@@ -28,7 +28,7 @@ _TEXT = "text/plain; charset=utf-8"
 @never_cache
 def healthz(request: HttpRequest) -> JsonResponse:
     """Answer 200 when every part is ready, else 503; no log-in: it tells no secret."""
-    return _response(health.parts())
+    return _response(readiness.parts())
 
 
 @open_to_all("monitoring asks it, and it tells no secret")
@@ -44,7 +44,7 @@ def livez(request: HttpRequest) -> JsonResponse:
 @never_cache
 def readyz(request: HttpRequest) -> JsonResponse:
     """Answer 200 when what this process needs is there, else 503: send it no readers then."""
-    return _response(health.needs())
+    return _response(readiness.needs())
 
 
 @open_to_all("it asks for an API token itself")
@@ -70,7 +70,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     return HttpResponse(exposition(), content_type=CONTENT_TYPE_LATEST)
 
 
-def _response(parts: Mapping[str, health.SystemPart]) -> JsonResponse:
+def _response(parts: Mapping[str, readiness.SystemPart]) -> JsonResponse:
     is_ready = all(part.is_ready for part in parts.values())
     return JsonResponse(
         {"ready": is_ready, **{name: part.as_json() for name, part in parts.items()}},

@@ -101,7 +101,7 @@ def _parts(path: Path) -> Iterator[bytes]:
             yield part
 
 
-def _announced_engine(request: HttpRequest) -> Listening:
+def _announced_engine(request: HttpRequest) -> StartedEngine:
     port = request.POST.get("port", "")
     if not (port.isascii() and port.isdigit() and 0 < int(port[:6]) <= _LARGEST_PORT):
         raise HostsError("port", _("A port is a number from 1 to 65535."))

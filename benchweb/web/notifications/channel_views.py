@@ -20,7 +20,6 @@ from benchweb.notifications.kinds.table import CHANNEL_KINDS
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
 from benchweb.web.access.once import once
 from benchweb.web.notifications.forms import ChannelForm, channel_form
-from benchweb.web.shared.archiving import archive_page
 from benchweb.web.shared.lists import Column, listing
 from benchweb.web.shared.plain_pages import PlainPages
 

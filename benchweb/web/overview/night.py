@@ -201,7 +201,7 @@ def _rows(
 
 
 def _verdict(
-    alerts: EnvironmentAlerts | None, outcome: Outcome | None, figures: Sequence[NightMedian]
+    alerts: EnvironmentAlerts | None, outcome: EnvironmentOutcome | None, figures: Sequence[NightMedian]
 ) -> EnvironmentVerdict:
     """Return the worst that is known; what is better comes last in a list."""
     if alerts is not None:

@@ -168,7 +168,7 @@ def _figures(availability: Availability) -> AvailabilityItem:
     )
 
 
-def _measured_item(measured: Measured | None) -> MeasuredItem | None:
+def _measured_item(measured: ProbedMean | None) -> MeasuredItem | None:
     if measured is None:
         return None
     return MeasuredItem(mean=measured.mean, least=measured.least, most=measured.most, n=measured.n)

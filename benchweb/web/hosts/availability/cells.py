@@ -99,7 +99,7 @@ def availability_figure(ratio: float) -> Quantity:
     return Quantity(f"{cut:.{decimals}f}".rstrip("0").rstrip("."), "%", f"{ratio:.9g}")
 
 
-def _measured_cell(measured: Measured | None, unit: str, reason: str, texts: Texts) -> IndicatorCell:
+def _measured_cell(measured: ProbedMean | None, unit: str, reason: str, texts: Texts) -> IndicatorCell:
     if measured is None:
         return IndicatorCell(None, reason=reason)
     extremes = [f"{texts.least} {quantity(measured.least, unit)}"] if measured.least is not None else []

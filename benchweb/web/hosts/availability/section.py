@@ -21,7 +21,6 @@ from benchweb.hosts.probing.availability import (
     endpoints_availability,
 )
 from benchweb.hosts.probing.indicators import Hour, probe_loads
-from benchweb.hosts.models import Endpoint
 from benchweb.web.hosts.availability.cells import LABELS, IndicatorCell, availability_cell, column_of
 from benchweb.web.hosts.availability.periods import PERIODS, LookBack
 from benchweb.web.hosts.availability.strip import StripCell, strip_cells
