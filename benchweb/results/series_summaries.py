@@ -61,7 +61,7 @@ class FigureNights(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Scope:
+class SeriesScope:
     """Whose series are wanted: of one pair, or of the pairs in use of an environment or of some endpoints."""
 
     pair: int | None = None
@@ -98,7 +98,7 @@ class SeriesSummary(PairNames):
 
 
 def series_summaries(
-    *, scope: Scope, metric: str = "", kind: str = "", first: int = 0, most: int
+    *, scope: SeriesScope, metric: str = "", kind: str = "", first: int = 0, most: int
 ) -> list[SeriesSummary]:
     """Return the series of a scope, the worst first. Without a metric: each kind's headline."""
     values = {

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from benchweb.toolprints.printed import Interval, Measurement, digits
+from benchweb.toolprints.printed import Measurement, PrintedInterval, digits
 
 KINDS = frozenset({"tcp_stream", "udp_stream"})
 # Both directions at once: the second is under these members.
@@ -59,7 +59,7 @@ def _start(measured: Measurement) -> dict[str, Any]:
     return start
 
 
-def _interval(measured: Measurement, interval: Interval) -> dict[str, Any]:
+def _interval(measured: Measurement, interval: PrintedInterval) -> dict[str, Any]:
     made: dict[str, Any] = {"streams": []}
     for prefix, suffix in _DIRECTIONS:
         names = ("throughput_bps", "send_throughput_bps")

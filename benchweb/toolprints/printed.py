@@ -11,7 +11,7 @@ NONE = "-1"
 
 
 @dataclass(frozen=True)
-class Interval:
+class PrintedInterval:
     """Figures of one interval, in seconds from the test's begin."""
 
     begin_seconds: float
@@ -37,7 +37,7 @@ class Measurement:
     repetition: int = 1
     # Why there are no metrics; empty where there are some.
     missing: str = ""
-    intervals: tuple[Interval, ...] = field(default=(), repr=False)
+    intervals: tuple[PrintedInterval, ...] = field(default=(), repr=False)
 
     @property
     def seconds(self) -> float:

@@ -15,7 +15,7 @@ from benchweb.toolformats.document import read_text
 from benchweb.toolformats.readings import Reading
 from benchweb.toolprints.iperf3_document import run_documents
 from benchweb.toolprints.markdown import run_markdown
-from benchweb.toolprints.printed import Interval, Measurement, digits
+from benchweb.toolprints.printed import Measurement, PrintedInterval, digits
 from benchweb.toolprints.text import printed, run_text
 
 EXAMPLES = Path(__file__).parents[2] / "engine" / "schema" / "examples"
@@ -36,7 +36,7 @@ def example(kind: str) -> Measurement:
     """Return what an engine measured, from its published example."""
     document: dict[str, Any] = json.loads((EXAMPLES / f"{kind}.json").read_text())
     intervals = tuple(
-        Interval(each["start_seconds"], each["end_seconds"], each["metrics"]) for each in document["intervals"]
+        PrintedInterval(each["start_seconds"], each["end_seconds"], each["metrics"]) for each in document["intervals"]
     )
     params = catalog().kinds[kind].filled(document["params"])
     given = {name: value for name, value in document["params"].items() if value != ""}

@@ -15,7 +15,7 @@ from benchweb.runs.queueing import claims
 from benchweb.runs.queueing.claims import Claimed
 from benchweb.runs.queueing.leases import LEASE
 from benchweb.runs.queueing.reservations import reservation_hold
-from benchweb.runs.queueing.together import RunState
+from benchweb.runs.queueing.together import SimultaneousRun
 from benchweb.site.secrets import SecretUnreadable
 from workers.engine_client import EngineError
 from workers.engines.connections import let_database_go
@@ -48,7 +48,7 @@ class _Member:
         return self.claimed.run.pk
 
 
-def execute(runs: Sequence[RunState]) -> None:
+def execute(runs: Sequence[SimultaneousRun]) -> None:
     """Execute runs that start together if the first of them, which leads, can be claimed."""
     leader, *others = runs
     if leader.state not in OPEN_STATES:
@@ -74,7 +74,7 @@ def execute(runs: Sequence[RunState]) -> None:
             let_database_go()
 
 
-def _end_left_behind(run: RunState) -> None:
+def _end_left_behind(run: SimultaneousRun) -> None:
     """End a run whose thread broke off, after those that it started together with have ended."""
     claimed = conduct.run_claimed(run.pk) if run.state in OPEN_STATES else None
     if claimed is None:
@@ -93,7 +93,7 @@ def _member(claimed: Claimed, stack: ExitStack) -> _Member:
     return _Member(claimed, lease, stack.enter_context(ExitStack()))
 
 
-def _claimed_others(runs: Sequence[RunState]) -> Iterator[Claimed]:
+def _claimed_others(runs: Sequence[SimultaneousRun]) -> Iterator[Claimed]:
     """Claim the others that are open; where a worker is gone their leases may run out a little later."""
     give_up_at = time.monotonic() + _CLAIM_SECONDS
     wanted = [run.pk for run in runs if run.state in OPEN_STATES]

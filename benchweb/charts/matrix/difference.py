@@ -15,7 +15,7 @@ Sense = Literal["better", "worse", "higher", "lower", "same"]
 
 
 @dataclass(frozen=True)
-class Baseline:
+class MatrixBaseline:
     """What cells are compared with; None is open: a row alone means the same column of that row, and so on."""
 
     environment: int | None = None
@@ -24,7 +24,7 @@ class Baseline:
 
 
 @dataclass(frozen=True)
-class Difference:
+class CellDifference:
     """A cell's median less its baseline's; `ratio` is None for a baseline of 0.
 
     `is_distinct` is false where the repetitions can't tell the two apart: their ranges overlap, or one has a single
@@ -38,7 +38,7 @@ class Difference:
     level: int
 
 
-def baseline_cell(tables: Sequence[MatrixTable], baseline: Baseline, own: MatrixTable, cell: Cell) -> Cell | None:
+def baseline_cell(tables: Sequence[MatrixTable], baseline: MatrixBaseline, own: MatrixTable, cell: Cell) -> Cell | None:
     """Return the cell that a cell of the table `own` is compared with; None for none or itself."""
     table = next((each for each in tables if each.axes.environment == baseline.environment), None)
     if baseline.environment is None:
@@ -51,12 +51,14 @@ def baseline_cell(tables: Sequence[MatrixTable], baseline: Baseline, own: Matrix
     return None if base is cell else base
 
 
-def difference(summary: Summary, base: Summary, metric: Metric) -> Difference:
+def difference(summary: Summary, base: Summary, metric: Metric) -> CellDifference:
     """Compare two summaries in the metric's own direction."""
     absolute = summary.median - base.median
     ratio = absolute / abs(base.median) if base.median else None
     is_distinct = min(summary.n, base.n) > 1 and (summary.low > base.high or summary.high < base.low)
-    return Difference(absolute, ratio, is_distinct, _sense(absolute, metric), change_level(ratio) if is_distinct else 0)
+    return CellDifference(
+        absolute, ratio, is_distinct, _sense(absolute, metric), change_level(ratio) if is_distinct else 0
+    )
 
 
 def sequential_level(value: float, bounds: tuple[float, float]) -> int:

@@ -24,7 +24,7 @@ _ADDS_UP = ("_bps", "_per_second")
 
 
 @dataclass(frozen=True)
-class Part:
+class SourcePart:
     """What one source gave in the common window, or in its own where there is none; None with its state and reason."""
 
     run: int
@@ -52,7 +52,7 @@ class TogetherTrial:
     index: int
     kind: Kind
     metric: Metric
-    parts: list[Part]
+    parts: list[SourcePart]
     # The sum of the parts that are there; None where the figure doesn't add up.
     sum: float | None
     fairness: float | None
@@ -69,7 +69,7 @@ class TogetherTrial:
         return self.parts[0].trial
 
     @property
-    def missing(self) -> list[Part]:
+    def missing(self) -> list[SourcePart]:
         """Return the parts that gave nothing."""
         return [part for part in self.parts if part.value is None]
 
@@ -129,10 +129,10 @@ def _value(each: SourceTrial, metric: Metric, window: Window | None) -> float:
     return each.trial.metrics[metric.key] if within is None else within
 
 
-def _part(each: SourceTrial, values: Mapping[int, float], whole: float | None) -> Part:
+def _part(each: SourceTrial, values: Mapping[int, float], whole: float | None) -> SourcePart:
     value = values.get(each.run)
     share = value / whole if whole and value is not None else None
-    return Part(each.run, each.trial, value, share)
+    return SourcePart(each.run, each.trial, value, share)
 
 
 def _is_held(there: Sequence[SourceTrial], window: Window | None) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from benchweb.catalog import Kind, Metric, catalog
 from benchweb.charts.lines import sweeps
 from benchweb.charts.run.verdict import Setting, settings_of
-from benchweb.charts.together.results import Part, TogetherTrial, together_results
+from benchweb.charts.together.results import SourcePart, TogetherTrial, together_results
 from benchweb.results.selectors import TrialRow
 from benchweb.state_words import state_word
 from benchweb.statistics import Summary, summary
@@ -89,7 +89,7 @@ def _over(trials: Iterable[TogetherTrial], figure: Callable[[TogetherTrial], flo
     return summary([value for trial in trials if (value := figure(trial)) is not None])
 
 
-def _source(parts: Sequence[Part]) -> SourceFigure:
+def _source(parts: Sequence[SourcePart]) -> SourceFigure:
     missing = [part for part in parts if part.value is None]
     shares = summary([part.share for part in parts if part.share is not None])
     return SourceFigure(

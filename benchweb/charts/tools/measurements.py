@@ -10,7 +10,7 @@ from benchweb.catalog.translation import reason_text
 from benchweb.results.models import Result
 from benchweb.results.selectors import TrialRow, interval_parts, results_of_trials
 from benchweb.runs.models import Run
-from benchweb.toolprints.printed import Interval, Measurement
+from benchweb.toolprints.printed import Measurement, PrintedInterval
 
 _RESULTS_AT_ONCE = 200
 
@@ -56,9 +56,9 @@ def _missing(row: TrialRow) -> str:
     return reason_text(row.why or Reason("trial_in_state", state=Reason(f"state_{row.state}")))
 
 
-def _intervals(documents: Iterable[Mapping[str, Any]]) -> tuple[Interval, ...]:
+def _intervals(documents: Iterable[Mapping[str, Any]]) -> tuple[PrintedInterval, ...]:
     return tuple(
-        Interval(
+        PrintedInterval(
             document["start_seconds"],
             document["end_seconds"],
             {name: value for name, value in (document.get("metrics") or {}).items() if value is not None},

@@ -46,7 +46,7 @@ class ChangesWanted:
 
 
 @dataclass(frozen=True)
-class EndpointChange:
+class EndpointFactsChange:
     """A change of an endpoint's facts when it was first seen; of a filter by fact only that fact's differences."""
 
     place: ChangePlace
@@ -58,7 +58,7 @@ class EndpointChange:
 class ChangesPage:
     """Changes, the newest first; `following` is where the next page begins behind, None at the end."""
 
-    changes: list[EndpointChange]
+    changes: list[EndpointFactsChange]
     following: ChangePlace | None
 
 
@@ -80,7 +80,7 @@ def changes_page(wanted: ChangesWanted, *, after: ChangePlace | None = None, mos
 def _page(wanted: ChangesWanted, after: ChangePlace | None, most: int) -> ChangesPage:
     turns = sorted(_turns(wanted), reverse=True)
     turns = [turn for turn in turns if after is None or turn.place < after]
-    changes: list[EndpointChange] = []
+    changes: list[EndpointFactsChange] = []
     # First as many as are likely to fill a page: most changes have words.
     for part in (turns[: most + 1], turns[most + 1 : _MOST_COMPARED]):
         for change in _changes(part, wanted.fact):
@@ -137,7 +137,7 @@ def _of_endpoints(wanted: ChangesWanted) -> Q:
     return condition
 
 
-def _changes(turns: Sequence[_Turn], fact: str) -> Iterator[EndpointChange]:
+def _changes(turns: Sequence[_Turn], fact: str) -> Iterator[EndpointFactsChange]:
     """Compare documents, all of them read at once; leave out what says nothing of the fact."""
     endpoints = Endpoint.objects.select_related("host").in_bulk({turn.place.endpoint_id for turn in turns})
     documents = _Documents(turns, endpoints)
@@ -148,7 +148,7 @@ def _changes(turns: Sequence[_Turn], fact: str) -> Iterator[EndpointChange]:
         found: Differences = differences_between(turn.digests, documents, used_by(endpoint))
         differences = [difference for difference in found.facts if fact in ("", difference.fact)]
         if differences:
-            yield EndpointChange(turn.place, endpoint, differences)
+            yield EndpointFactsChange(turn.place, endpoint, differences)
 
 
 class _Documents:

@@ -7,17 +7,17 @@ from benchweb.runs.models import Campaign, Run
 
 
 @dataclass(frozen=True)
-class RunState:
+class SimultaneousRun:
     """A run by its id, and its state."""
 
     pk: int
     state: str
 
 
-def together_with(run_id: int) -> list[RunState]:
+def together_with(run_id: int) -> list[SimultaneousRun]:
     """Return the runs that start together with a run, itself among them, the leader first; none of any other run."""
     runs = Run.objects.filter(campaign__runs=run_id, campaign__arrangement=Campaign.Arrangement.TOGETHER)
-    return [RunState(*row) for row in runs.order_by("pk").values_list("pk", "state")]
+    return [SimultaneousRun(*row) for row in runs.order_by("pk").values_list("pk", "state")]
 
 
 def leader_of(run: Run) -> Run:

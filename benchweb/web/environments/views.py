@@ -13,7 +13,7 @@ from benchweb.hosts import selectors, services
 from benchweb.hosts.models import Environment, Pair
 from benchweb.hosts.pairs import first_pairs
 from benchweb.hosts.selectors import environment_itself
-from benchweb.results.series_summaries import Scope
+from benchweb.results.series_summaries import SeriesScope
 from benchweb.runs.lists import latest_of_pairs
 from benchweb.runs.models import Run
 from benchweb.web.hosts.forms import NamedForm
@@ -76,7 +76,7 @@ def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
         "environment": environment,
         "figures": figures,
         "is_measured": any(figure for _metric, figure in figures),
-        "series": series_section(request, Scope(environment=environment.pk)),
+        "series": series_section(request, SeriesScope(environment=environment.pk)),
         "pairs": pairs,
         "pair_total": pairs[0].total if pairs else 0,
         "pairs_filter": f"environment={environment.pk}",

@@ -12,7 +12,7 @@ from django.utils.translation import pgettext
 from benchweb.common.rows import row_id
 from benchweb.documents.moments import rfc3339
 from benchweb.hosts.facts.differences import FACTS, FactDifference
-from benchweb.hosts.facts.fleet import ChangePlace, ChangesPage, ChangesWanted, EndpointChange, changes_page
+from benchweb.hosts.facts.fleet import ChangePlace, ChangesPage, ChangesWanted, EndpointFactsChange, changes_page
 from benchweb.hosts.models import Host
 from benchweb.results.selectors import hosts_with_results
 from benchweb.web.facts.compare_links import before_and_after
@@ -105,7 +105,7 @@ def _rows(page: ChangesPage, wanted: ChangesWanted, zone: ZoneInfo) -> list[Chan
     return list(alike.values())
 
 
-def _change_key(change: EndpointChange, zone: ZoneInfo) -> tuple[object, ...]:
+def _change_key(change: EndpointFactsChange, zone: ZoneInfo) -> tuple[object, ...]:
     return change.place.at.astimezone(zone).date(), tuple(difference.words for difference in change.differences)
 
 

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from benchweb.catalog import Equivalent, Metric, catalog
 from benchweb.catalog.translation import reason_text
 from benchweb.charts.history.choices import parameter_text
-from benchweb.charts.matrix.difference import Difference, baseline_cell, difference, sequential_level
+from benchweb.charts.matrix.difference import CellDifference, baseline_cell, difference, sequential_level
 from benchweb.charts.matrix.figures import Cell, MatrixTable
 from benchweb.common.formatting import Quantity, plain, quantity, repetitions
 from benchweb.results.latest_medians import SeriesTest
@@ -204,7 +204,7 @@ def _course(cell: Cell) -> list[float | None]:
     return cell.history if sum(value is not None for value in cell.history) > 1 else []
 
 
-def _change(difference: Difference | None, metric: Metric) -> tuple[str, str]:
+def _change(difference: CellDifference | None, metric: Metric) -> tuple[str, str]:
     """Say a difference, and what its title tells besides."""
     if difference is None:
         return "", ""
@@ -214,13 +214,13 @@ def _change(difference: Difference | None, metric: Metric) -> tuple[str, str]:
     return f"{'▲' if difference.absolute > 0 else '▼'} {size}", ""
 
 
-def _size(difference: Difference, metric: Metric) -> str:
+def _size(difference: CellDifference, metric: Metric) -> str:
     if difference.ratio is None and metric.unit != "ratio":
         return f"{quantity(difference.absolute, metric.unit)}"
     return change_size(difference.ratio or 0.0, difference.absolute, metric.unit)
 
 
-def _difference_css(difference: Difference | None) -> str:
+def _difference_css(difference: CellDifference | None) -> str:
     if difference is None or not difference.is_distinct:
         return "level"
     side = "up" if difference.sense in ("better", "higher") else "down"

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 
-from benchweb.charts.matrix.difference import Baseline
+from benchweb.charts.matrix.difference import MatrixBaseline
 from benchweb.charts.matrix.figures import By, Key
 from benchweb.common.rows import row_id
 from benchweb.results.latest_medians import MatrixEnvironment, SeriesTest
@@ -32,7 +32,7 @@ class MatrixQuery:
     until: datetime | None
     first_row: int
     first_column: int
-    baseline: Baseline | None
+    baseline: MatrixBaseline | None
     # What cells are compared with: "", a time's word, or a pinned baseline's name behind "baseline:".
     compared: str = ""
     # The time of that; None for a baseline, whose runs have each their own.
@@ -119,11 +119,11 @@ def _end_of_day(text: str, zone: ZoneInfo) -> datetime | None:
     return begin + timedelta(days=1) if begin else None
 
 
-def _baseline(query: QueryDict, by: By) -> Baseline | None:
+def _baseline(query: QueryDict, by: By) -> MatrixBaseline | None:
     environment = row_id(query.get("base_environment", ""))
     row, column = _key(query.get("base_row", ""), by), _key(query.get("base_column", ""), by)
-    baseline = Baseline(environment, row, column)
-    return None if baseline == Baseline() else baseline
+    baseline = MatrixBaseline(environment, row, column)
+    return None if baseline == MatrixBaseline() else baseline
 
 
 def _key(text: str, by: By) -> Key | None:

@@ -22,7 +22,7 @@ from benchweb.hosts.path_checks import path_check
 from benchweb.hosts.selectors import environments_of_pair
 from benchweb.labels import labels_in_use
 from benchweb.results.models import Series
-from benchweb.results.series_summaries import Scope
+from benchweb.results.series_summaries import SeriesScope
 from benchweb.runs.lists import latest_of_pairs
 from benchweb.runs.models import Run
 from benchweb.state_words import state_word
@@ -127,7 +127,7 @@ def pair_page(request: HttpRequest, pair_id: int) -> HttpResponse:
         if pair.is_one_host
         else [(_("Source"), pair.source), (_("Sink"), pair.sink)],
         "path": None if pair.is_one_host else path_panel(pair),
-        "series": series_section(request, Scope(pair=pair.pk)),
+        "series": series_section(request, SeriesScope(pair=pair.pk)),
         "runs_filter": f"pair={pair.pk}",
         "runs": latest_of_pairs(Pair.objects.filter(pk=pair.pk), most=RUNS_DISPLAYED),
         "run_count": Run.objects.filter(pair=pair).count(),

@@ -16,7 +16,7 @@ from benchweb.charts.sparkline import with_gaps
 from benchweb.common.rows import row_id
 from benchweb.regressions.overview import Worsening, lasting, worsenings
 from benchweb.results.run_summaries import deviation_of
-from benchweb.results.series_summaries import Scope, SeriesSummary, series_summaries
+from benchweb.results.series_summaries import SeriesScope, SeriesSummary, series_summaries
 from benchweb.statistics import Deviation
 
 _DISPLAYED = 20
@@ -115,7 +115,7 @@ class SeriesSection:
         return bool(self.kind or self.metric or self.first_url)
 
 
-def series_section(request: HttpRequest, scope: Scope) -> SeriesSection:
+def series_section(request: HttpRequest, scope: SeriesScope) -> SeriesSection:
     """Return the series of a scope."""
     kinds = catalog().kinds
     kind, metric = request.GET.get("kind", ""), request.GET.get("metric", "")

@@ -25,7 +25,7 @@ from benchweb.reports.content import report_document
 from benchweb.reports.models import Report
 from benchweb.results.latest_medians import matrix_environments
 from benchweb.results.run_summaries import deviation_of
-from benchweb.results.series_summaries import Scope, series_summaries
+from benchweb.results.series_summaries import SeriesScope, series_summaries
 from benchweb.runs.models import FAULTY_STATES
 from benchweb.schedules.models import Schedule
 from benchweb.sharing.frozen import unlinked
@@ -174,7 +174,7 @@ def _pair(request: HttpRequest, pair_id: int) -> FrozenView:
     pair = Pair.objects.select_related("source__host", "sink__host", "environment").filter(pk=pair_id).first()
     if pair is None:
         raise NotShareable(pair_id)
-    summaries = series_summaries(scope=Scope(pair=pair_id), most=_MOST_SERIES)
+    summaries = series_summaries(scope=SeriesScope(pair=pair_id), most=_MOST_SERIES)
     rows, badge = [], ("", "", False)
     kinds = catalog().kinds
     order = list(kinds)

@@ -6,7 +6,13 @@ import zlib
 import pytest
 
 from benchweb.catalog import catalog
-from benchweb.charts.matrix.difference import Baseline, Difference, baseline_cell, difference, sequential_level
+from benchweb.charts.matrix.difference import (
+    CellDifference,
+    MatrixBaseline,
+    baseline_cell,
+    difference,
+    sequential_level,
+)
 from benchweb.charts.matrix.figures import Axes, AxisItem, Cell, MatrixTable, axes_of, color_range
 from benchweb.charts.matrix.picture import matrix_picture, square_pixels
 from benchweb.hosts.grid import GridEndpoint
@@ -15,7 +21,7 @@ from benchweb.statistics import summary
 METRICS = catalog().metrics
 
 
-def compared(values: list[float], base: list[float], metric: str = "throughput_bps") -> Difference:
+def compared(values: list[float], base: list[float], metric: str = "throughput_bps") -> CellDifference:
     found, other = summary(values), summary(base)
     assert found and other
     return difference(found, other, METRICS[metric])
@@ -67,11 +73,11 @@ def table(environment: int, modes: str = "ht") -> MatrixTable:
 def test_a_row_a_cell_or_another_environment_is_the_baseline() -> None:
     same, cross = table(1), table(2)
     tables, cell = [same, cross], cross.cells_by_key["t", "h"]
-    assert baseline_cell(tables, Baseline(row="h"), cross, cell) is cross.cells_by_key["h", "h"]
-    assert baseline_cell(tables, Baseline(environment=1), cross, cell) is same.cells_by_key["t", "h"]
-    assert baseline_cell(tables, Baseline(1, "h", "t"), cross, cell) is same.cells_by_key["h", "t"]
-    assert baseline_cell(tables, Baseline(row="t"), cross, cell) is None
-    assert baseline_cell(tables, Baseline(environment=3), cross, cell) is None
+    assert baseline_cell(tables, MatrixBaseline(row="h"), cross, cell) is cross.cells_by_key["h", "h"]
+    assert baseline_cell(tables, MatrixBaseline(environment=1), cross, cell) is same.cells_by_key["t", "h"]
+    assert baseline_cell(tables, MatrixBaseline(1, "h", "t"), cross, cell) is same.cells_by_key["h", "t"]
+    assert baseline_cell(tables, MatrixBaseline(row="t"), cross, cell) is None
+    assert baseline_cell(tables, MatrixBaseline(environment=3), cross, cell) is None
 
 
 def endpoint(number: int, mode: str = "host", **ends: bool) -> GridEndpoint:

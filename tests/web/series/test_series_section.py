@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 from benchweb.hosts.models import Pair
 from benchweb.results import nightly_summaries as nights
 from benchweb.results import run_summaries as recents
-from benchweb.results.series_summaries import Scope, series_summaries
+from benchweb.results.series_summaries import SeriesScope, series_summaries
 from benchweb.web.series import section
 from benchweb.web.series.section import series_rows
 from tests.factories import make_endpoint, make_pair
@@ -116,7 +116,7 @@ def test_names_that_people_gave_are_escaped_wherever_a_row_says_them(signed_in: 
 
 
 def test_a_row_says_the_same_in_the_readers_language(pair: Pair) -> None:
-    rows = series_rows(series_summaries(scope=Scope(pair=pair.pk), most=1))
+    rows = series_rows(series_summaries(scope=SeriesScope(pair=pair.pk), most=1))
     pages = {}
     for language in ("en", "zh-hans", "en"):
         with override(language):

@@ -12,7 +12,7 @@ from benchweb.api.paging import MAXIMUM_LIMIT, Page, refuse_unknown
 from benchweb.api.point_cursors import cursor_of, numbered_point_of
 from benchweb.api.schemas import Item, RequestedIdentifier, RequestedMoment
 from benchweb.hosts.facts.differences import FACTS
-from benchweb.hosts.facts.fleet import ChangePlace, ChangesWanted, EndpointChange, changes_page
+from benchweb.hosts.facts.fleet import ChangePlace, ChangesWanted, EndpointFactsChange, changes_page
 
 router = Router(tags=["hosts"])
 
@@ -69,7 +69,7 @@ def fact_change_list(request: HttpRequest, query: Query[FactChangesQuery]) -> Pa
     return Page(items=[_item(change) for change in page.changes], next=following)
 
 
-def _item(change: EndpointChange) -> FactChangeItem:
+def _item(change: EndpointFactsChange) -> FactChangeItem:
     endpoint = change.endpoint
     return FactChangeItem(
         at=change.place.at,

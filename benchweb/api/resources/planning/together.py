@@ -7,7 +7,7 @@ from pydantic import Field
 
 from benchweb.api.paging import Page, PageQuery, page_of
 from benchweb.api.schemas import Item
-from benchweb.charts.together.results import Part, SinkCounted, TogetherTrial, together_results
+from benchweb.charts.together.results import SinkCounted, SourcePart, TogetherTrial, together_results
 from benchweb.runs.models import Campaign, Trial
 
 # Each trial is as many documents as there are sources.
@@ -100,7 +100,7 @@ def _sink(counted: SinkCounted) -> SinkCountedItem:
     )
 
 
-def _source(part: Part) -> SourceItem:
+def _source(part: SourcePart) -> SourceItem:
     return SourceItem(
         run=part.run, state=part.trial.state, value=part.value, share_ratio=part.share, reason=part.trial.why
     )
