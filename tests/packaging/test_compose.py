@@ -138,7 +138,8 @@ FAULTS = [
     ),
     (
         "secret",
-        _set("services/beat/environment/BENCHWEB_REDIS_URL", "redis://:0@valkey:6379/0"),
+        # pragma: allowlist nextline secret
+        _set("services/beat/environment/BENCHWEB_REDIS_URL", "redis://:secret@valkey:6379/0"),
         "beat: BENCHWEB_REDIS_URL holds a secret in clear",
     ),
     (
