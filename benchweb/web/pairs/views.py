@@ -1,13 +1,14 @@
 """Pairs: list, page, create in one or both directions, change, archive, restore."""
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.accounts.permissions import Permission, access_of
@@ -31,10 +32,11 @@ from benchweb.web.access.once import once
 from benchweb.web.pairs.forms import PairDetailsForm, PairForm
 from benchweb.web.pairs.path_panel import PathPanel, path_panel
 from benchweb.web.series.section import series_section
-from benchweb.web.shared.archiving import archive_page, archive_several, counted, restore_several, retained_runs, ticked
+from benchweb.web.shared.archiving import archive_several, counted, restore_several, retained_runs, ticked
 from benchweb.web.shared.awaited_check import AwaitedCheck
 from benchweb.web.shared.lists import RUNS_DISPLAYED, Column, choices_of_all, chosen_columns, list_page, listing
 from benchweb.web.shared.next_step import lone_host
+from benchweb.web.shared.plain_pages import PlainPages
 
 
 @needs(Permission.RUN, within=environments_of_pair)
@@ -183,24 +185,29 @@ def pair_edit(request: HttpRequest, pair_id: int) -> HttpResponse:
     )
 
 
-@needs(Permission.WRITE, within=environments_of_pair)
-@require_http_methods(["GET", "POST"])
-def pair_archive(request: HttpRequest, pair_id: int) -> HttpResponse:
-    """Archive a pair."""
-    pair = get_object_or_404(_pairs(), pk=pair_id)
-    runs, series = Run.objects.filter(pair=pair), Series.objects.filter(pair=pair).count()
-    return archive_page(
-        request,
-        title=_("pair {pair}").format(pair=pair),
-        losses=[
-            _("It can no longer be launched."),
-            retained_runs(runs, counted(series, "series")),
-        ],
-        back=reverse("web:pair", args=[pair.pk]),
-        done=reverse("web:pairs"),
-        undo=reverse("web:pair_restore", args=[pair.pk]),
-        act=lambda: services.archive(row=pair),
-    )
+class PairPages(PlainPages[Pair]):
+    """Pairs; the runs of one stay."""
+
+    model, page_name, has_archived_pages = Pair, "pair", True
+    name, path, list_name = "pair", "pairs", "pairs"
+    within = staticmethod(environments_of_pair)
+    noun = gettext_lazy("pair {name}")
+    restored = gettext_lazy("Pair {name} is restored.")
+
+    def rows(self) -> "QuerySet[Pair]":
+        return _pairs()
+
+    def losses(self, row: Pair) -> list[str]:
+        series = counted(Series.objects.filter(pair=row).count(), "series")
+        return [_("It can no longer be launched."), retained_runs(Run.objects.filter(pair=row), series)]
+
+    def archive(self, row: Pair, by: User) -> bool:
+        return services.archive(row=row)
+
+    def restore(self, row: Pair, request: HttpRequest) -> None:
+        """Bring a pair back, unless something that it needs is archived still."""
+        access_of(request.user).demand(Permission.WRITE, places_of_pairs([row.pk]))
+        _restored(row)
 
 
 @needs(Permission.WRITE, checked_by_view=True)
@@ -227,20 +234,6 @@ def pairs_restore(request: HttpRequest) -> HttpResponse:
     places = places_of_pairs(ticked(request.GET.get("rows", "").split(",")))
     access_of(request.user).demand(Permission.WRITE, places)
     return restore_several(request, _pairs(), noun="pair", act=_restored, back=reverse("web:pairs"))
-
-
-@needs(Permission.WRITE, within=environments_of_pair)
-@require_POST
-def pair_restore(request: HttpRequest, pair_id: int) -> HttpResponse:
-    """Bring an archived pair back, unless something that it needs is archived still."""
-    pair = get_object_or_404(_pairs(), pk=pair_id)
-    access_of(request.user).demand(Permission.WRITE, places_of_pairs([pair.pk]))
-    try:
-        _restored(pair)
-        messages.success(request, _("Pair {pair} is restored.").format(pair=pair))
-    except HostsError as error:
-        messages.error(request, error.message)
-    return redirect("web:pair", pair.pk)
 
 
 def _restored(pair: Pair) -> bool:

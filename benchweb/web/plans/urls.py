@@ -16,6 +16,5 @@ urlpatterns = [
     path("plans/<int:plan_id>/versions", views.plan_versions, name="plan_versions"),
     path("plans/<int:plan_id>/keep", views.plan_keep, name="plan_keep"),
     path("plans/<int:plan_id>/edit", views.plan_edit, name="plan_edit"),
-    path("plans/<int:plan_id>/archive", views.plan_archive, name="plan_archive"),
-    path("plans/<int:plan_id>/restore", views.plan_restore, name="plan_restore"),
+    *views.PlanPages().paths(),
 ]

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop, ngettext, pgettext
+from django.utils.translation import gettext_lazy, gettext_noop, ngettext, pgettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.accounts.permissions import Permission
@@ -38,9 +39,10 @@ from benchweb.web.plans.draft import (
 from benchweb.web.plans.editor import Editor, editor
 from benchweb.web.plans.preview import preview_of
 from benchweb.web.plans.usage import MOST_VERSIONS, compared_versions, plan_usage
-from benchweb.web.shared.archiving import archive_page, archive_several, restore_several, retained_runs
+from benchweb.web.shared.archiving import archive_several, restore_several, retained_runs
 from benchweb.web.shared.forms import typed_labels
 from benchweb.web.shared.lists import RUNS_DISPLAYED, Column, chosen_columns, list_page, listing
+from benchweb.web.shared.plain_pages import PlainPages
 
 COLUMNS = [
     Column(gettext_noop("Select")),
@@ -203,25 +205,23 @@ def _schedules_stranded(plan: Plan) -> list[str]:
     return [text.format(number=len(names), names=comma.join(names))] if names else []
 
 
-@needs(Permission.WRITE)
-@require_http_methods(["GET", "POST"])
-def plan_archive(request: HttpRequest, plan_id: int) -> HttpResponse:
-    """Archive a plan; its runs stay."""
-    plan = get_object_or_404(Plan, pk=plan_id)
-    runs = Run.objects.filter(plan_version__plan=plan)
-    return archive_page(
-        request,
-        title=_("plan {plan}").format(plan=plan.name),
-        losses=[
-            _("It can no longer be launched."),
-            retained_runs(runs),
-            *_schedules_stranded(plan),
-        ],
-        back=reverse("web:plan", args=[plan.pk]),
-        done=reverse("web:plans"),
-        undo=reverse("web:plan_restore", args=[plan.pk]),
-        act=lambda: services.plan_archive(plan=plan),
-    )
+class PlanPages(PlainPages[Plan]):
+    """Plans; their runs stay."""
+
+    model, page_name, has_archived_pages = Plan, "plan", True
+    name, path, list_name = "plan", "plans", "plans"
+    noun = gettext_lazy("plan {name}")
+    restored = gettext_lazy("Plan {name} is restored.")
+
+    def losses(self, row: Plan) -> list[str]:
+        runs = Run.objects.filter(plan_version__plan=row)
+        return [_("It can no longer be launched."), retained_runs(runs), *_schedules_stranded(row)]
+
+    def archive(self, row: Plan, by: User) -> bool:
+        return services.plan_archive(plan=row)
+
+    def restore(self, row: Plan, request: HttpRequest) -> bool:
+        return services.plan_restore(plan=row)
 
 
 @needs(Permission.WRITE)
@@ -247,16 +247,6 @@ def plans_restore(request: HttpRequest) -> HttpResponse:
     return restore_several(
         request, Plan.objects.all(), noun="plan", act=lambda plan: act(plan=plan), back=reverse("web:plans")
     )
-
-
-@needs(Permission.WRITE)
-@require_POST
-def plan_restore(request: HttpRequest, plan_id: int) -> HttpResponse:
-    """Bring an archived plan back."""
-    plan = get_object_or_404(Plan, pk=plan_id)
-    if services.plan_restore(plan=plan):
-        messages.success(request, _("Plan {plan} is restored.").format(plan=plan.name))
-    return redirect("web:plan", plan.pk)
 
 
 def _draft(request: HttpRequest, start: PlanDraft) -> PlanDraft:

@@ -16,6 +16,5 @@ urlpatterns = [
     path("schedules/<int:schedule_id>/resume", views.schedule_resume, name="schedule_resume"),
     path("schedules/<int:schedule_id>/run", views.schedule_run, name="schedule_run"),
     path("schedules/<int:schedule_id>/cancel", views.schedule_cancel, name="schedule_cancel"),
-    path("schedules/<int:schedule_id>/archive", views.schedule_archive, name="schedule_archive"),
-    path("schedules/<int:schedule_id>/restore", views.schedule_restore, name="schedule_restore"),
+    *views.SchedulePages().paths(),
 ]

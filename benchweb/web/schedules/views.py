@@ -7,10 +7,9 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.utils.translation import gettext_lazy, gettext_noop
+from django.views.decorators.http import require_GET, require_POST
 
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
@@ -34,8 +33,9 @@ from benchweb.web.schedules.words import (
     weeks_compared_url,
     when_words,
 )
-from benchweb.web.shared.archiving import archive_page, counted
+from benchweb.web.shared.archiving import counted
 from benchweb.web.shared.lists import Column, list_page, listing
+from benchweb.web.shared.plain_pages import PlainPages
 from benchweb.web.shared.words import arrangement_words
 from benchweb.web.timeline.gantt import gantt
 
@@ -168,33 +168,24 @@ def schedule_run(request: HttpRequest, schedule_id: int) -> HttpResponse:
     return redirect("web:campaign", slot.campaign_id)
 
 
-@needs(Permission.RUN, within=environments_of_schedule)
-@require_http_methods(["GET", "POST"])
-def schedule_archive(request: HttpRequest, schedule_id: int) -> HttpResponse:
-    """Archive a schedule; its slots and their runs stay."""
-    schedule = get_object_or_404(Schedule, pk=schedule_id)
-    return archive_page(
-        request,
-        title=_("schedule {schedule}").format(schedule=schedule.name),
-        losses=[
+class SchedulePages(PlainPages[Schedule]):
+    """Schedules; their slots and the runs of these stay."""
+
+    model, page_name, has_archived_pages = Schedule, "schedule", True
+    name, path, list_name = "schedule", "schedules", "schedules"
+    permission, within = Permission.RUN, staticmethod(environments_of_schedule)
+    noun = gettext_lazy("schedule {name}")
+    restored = gettext_lazy("Schedule {name} is restored and continues with its next slot.")
+
+    def losses(self, row: Schedule) -> list[str]:
+        slots = counted(row.slots.count(), "slot")
+        return [
             _("It launches nothing more: queued runs are cancelled, running ones continue."),
-            _("Kept, with campaigns, runs and results: {slots}.").format(slots=counted(schedule.slots.count(), "slot")),
-        ],
-        back=reverse("web:schedule", args=[schedule.pk]),
-        done=reverse("web:schedules"),
-        undo=reverse("web:schedule_restore", args=[schedule.pk]),
-        act=lambda: services.schedule_archive(schedule=schedule),
-    )
+            _("Kept, with campaigns, runs and results: {slots}.").format(slots=slots),
+        ]
 
+    def archive(self, row: Schedule, by: User) -> bool:
+        return services.schedule_archive(schedule=row)
 
-@needs(Permission.RUN, within=environments_of_schedule)
-@require_POST
-def schedule_restore(request: HttpRequest, schedule_id: int) -> HttpResponse:
-    """Bring an archived schedule back."""
-    schedule = get_object_or_404(Schedule, pk=schedule_id)
-    if services.schedule_restore(schedule=schedule):
-        messages.success(
-            request,
-            _("Schedule {schedule} is restored and continues with its next slot.").format(schedule=schedule.name),
-        )
-    return redirect("web:schedule", schedule_id)
+    def restore(self, row: Schedule, request: HttpRequest) -> bool:
+        return services.schedule_restore(schedule=row)
