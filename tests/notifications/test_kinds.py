@@ -1,6 +1,7 @@
 """A kind of channel is a folder and a line in the table: pages, API and outbox know nothing else of it."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,10 @@ def pager(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_new_kind_goes_from_the_form_to_the_receiver(signed_in: Client, receiver: HttpReceiver) -> None:  # noqa: F811
     path = "/notifications/channels/new/pager_of_the_night_shift"
     assert f'href="{path}">pager</a>' in signed_in.get("/notifications").content.decode()
-    assert "Word of the pager" in signed_in.get(path).content.decode()
+    empty = signed_in.get(path).content.decode()
+    assert "Word of the pager" in empty
+    # No browser offers what was typed here before.
+    assert all(re.search(rf'name="{name}"[^>]* autocomplete="off"', empty) for name in ("url", "secret"))
     form = {"name": "night", "url": "ftp://example.org", "secret": "shibboleth"}  # pragma: allowlist secret
     assert "A pager&#x27;s address begins with http." in signed_in.post(path, form).content.decode()
     signed_in.post(path, form | {"url": receiver.url})

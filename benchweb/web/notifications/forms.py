@@ -49,16 +49,20 @@ def channel_form(kind: ChannelKind) -> type[ChannelForm]:
 
 
 def _setting_field(field: ChannelField) -> forms.CharField:
-    widgets = {
-        "to": forms.Textarea(attrs={"rows": 3}),
-        "url": forms.TextInput(attrs={"placeholder": field.placeholder}),
-        "secret": forms.PasswordInput(attrs={"autocomplete": "off"}),
-    }
+    if field.name == "url":
+        return text_field(
+            field.label,
+            help_text=field.help_text,
+            required=True,
+            max_length=MOST_ADDRESS_CHARACTERS,
+            placeholder=field.placeholder,
+        )
+    is_secret = field.name == "secret"
     return forms.CharField(
         label=field.label,
         help_text=field.help_text,
-        max_length=20_000 if field.name == "to" else MOST_ADDRESS_CHARACTERS,
-        widget=widgets[field.name],
+        max_length=MOST_ADDRESS_CHARACTERS if is_secret else 20_000,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}) if is_secret else forms.Textarea(attrs={"rows": 3}),
     )
 
 
