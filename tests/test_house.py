@@ -23,11 +23,9 @@ _STILL_TWICE: set[str] = {
     "Figure",
     "Headline",
     "History",
-    "Marks",
     "Measure",
     "Reading",
     "Table",
-    "Verdict",
 }
 
 

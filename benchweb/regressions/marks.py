@@ -67,7 +67,7 @@ class _Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Marks:
+class PairMarks:
     """The worst live alert of each pair, the targets that hold, the names of baselines; and of one name when its runs
     ended, by pair."""
 
@@ -88,11 +88,11 @@ class Marks:
         )
 
 
-def marks_of(pairs: Sequence[int], *, kind: str, metric: str, digest: str, baseline: str = "") -> Marks:
+def marks_of(pairs: Sequence[int], *, kind: str, metric: str, digest: str, baseline: str = "") -> PairMarks:
     """Return what is known of a test's pairs beside its results; one query."""
     values = {"pairs": list(pairs), "kind": kind, "metric": metric, "digest": digest, "baseline": baseline}
     (row,) = fetch(_Row, _MARKS, values | {"most": _MOST_BASELINES})
-    return Marks(
+    return PairMarks(
         alerts={int(pair): alert for pair, alert in (row.alerts or {}).items()},
         targets=[Target(**target) for target in row.targets or ()],
         baselines=row.baselines or [],

@@ -17,7 +17,7 @@ from benchweb.charts.run.charts import trial_charts
 from benchweb.charts.run.confidence import displayed_combinations
 from benchweb.charts.run.export import Content, csv_of, json_of
 from benchweb.charts.run.reproduce import TrialCommand, run_commands
-from benchweb.charts.run.verdict import Headline, Verdict, limit_words, metric_headlines, verdict
+from benchweb.charts.run.verdict import Headline, VerdictSentence, limit_words, metric_headlines, verdict
 from benchweb.documents.charts import charts_text
 from benchweb.hosts.facts.mtu import mtu_words
 from benchweb.results.confidence import run_confidence
@@ -113,7 +113,7 @@ class FrozenRun(BaseModel):
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
-    verdict: Verdict
+    verdict: VerdictSentence
     confidence: FrozenConfidence | None
     trials: list[FrozenTrial]
     trials_hidden: int

@@ -50,7 +50,7 @@ class Headline:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class VerdictSentence:
     """Parts of the sentence, in their order; `warnings` are clauses without a full stop."""
 
     state: str
@@ -63,15 +63,15 @@ class Verdict:
     warnings: list[str]
 
 
-def run_verdict(run: Run) -> Verdict:
+def run_verdict(run: Run) -> VerdictSentence:
     """Return the verdict on a run; one query."""
     return verdict(run, trial_rows(run.pk))
 
 
-def verdict(run: Run, trials: Sequence[TrialRow]) -> Verdict:
+def verdict(run: Run, trials: Sequence[TrialRow]) -> VerdictSentence:
     """Return the verdict on a run whose trials are at hand."""
     counts = Counter(trial.state for trial in trials)
-    return Verdict(
+    return VerdictSentence(
         state=run.state,
         trials=_trials_sentence(counts, len(trials)),
         reason=run.why,

@@ -12,21 +12,21 @@ from benchweb.charts.matrix.figures import Cell, MatrixTable
 from benchweb.charts.matrix.verdicts import CellVerdict, summed_up, table_verdicts, verdict_word
 from benchweb.common.formatting import quantity
 from benchweb.hosts.grid import GridPair
-from benchweb.regressions.marks import Marks, Target, marks_of
+from benchweb.regressions.marks import PairMarks, Target, marks_of
 from benchweb.results.latest_medians import SeriesTest
 from benchweb.results.reference_runs import reference_runs
 from benchweb.web.matrix.query import MatrixQuery, pinned_choice
 from benchweb.web.tags.sparklines import change_size
 
 _SECOND = timedelta(seconds=1)
-_NO_MARKS = Marks({}, (), (), {})
+_NO_MARKS = PairMarks({}, (), (), {})
 
 
 @dataclass(frozen=True)
 class ComparedMatrix:
     """What is known of the shown cells beside their figures."""
 
-    marks: Marks
+    marks: PairMarks
     # None where nothing is compared.
     verdicts: Mapping[tuple[int, int | str, int | str], CellVerdict] | None
 
@@ -80,7 +80,7 @@ def compared_matrix(
     return ComparedMatrix(marks, table_verdicts(tables, references, metric))
 
 
-def compared_choices(query: MatrixQuery, marks: Marks) -> list[ComparedChoice]:
+def compared_choices(query: MatrixQuery, marks: PairMarks) -> list[ComparedChoice]:
     """Offer what a matrix can be compared with."""
     values = [("", _("nothing")), ("yesterday", _("yesterday")), ("week", _("last week")), ("date", _("a date:"))]
     names = list(dict.fromkeys([*marks.baselines, *filter(None, [query.baseline_name])]))

@@ -11,7 +11,7 @@ from benchweb.catalog import Metric, catalog
 from benchweb.catalog.translation import reason_text
 from benchweb.charts.run.confidence import DisplayedCombination, displayed_combinations
 from benchweb.charts.run.reproduce import TrialCommand, engine_command, run_commands
-from benchweb.charts.run.verdict import Verdict, verdict, warnings_of
+from benchweb.charts.run.verdict import VerdictSentence, verdict, warnings_of
 from benchweb.hosts.facts.mtu import mtu_words
 from benchweb.results.confidence import RunConfidence, run_confidence
 from benchweb.results.selectors import TrialRow, facts_of_runs
@@ -53,7 +53,7 @@ class RunView:
 
     run: Run
     is_open: bool
-    verdict: Verdict
+    verdict: VerdictSentence
     figures: list[FigureRow]
     # The runs of the same pair and plan around it.
     previous: int | None
