@@ -13,7 +13,7 @@ from benchweb.hosts.probing import probes
 from benchweb.idempotency import services as idempotency
 from benchweb.notifications.delivery import held, outbox
 from benchweb.regressions import judgements
-from benchweb.regressions.absence import checks as absences
+from benchweb.regressions.absence import missing as absences
 from benchweb.results import nightly_summaries as nights
 from benchweb.results import run_summaries as recents
 from benchweb.runs import execution

@@ -91,7 +91,7 @@ class JudgedSeries:
     def _open_lasting(self, history: History) -> list[AlertSeries]:
         """Return the alerts that open because a change holds."""
         opened = []
-        worse = findings.worsened([history], {_SERIES: self.parts})
+        worse = findings.worsened_findings([history], {_SERIES: self.parts})
         for finding in findings.beyond_chance(worse, others=[], series=1):
             known = findings.known_part(finding, self.parts)
             if known is None:

@@ -37,7 +37,7 @@ def main() -> None:
         began = time.process_time()
         detected = 0
         for history in series:
-            findings.worsened([history], {})
+            findings.worsened_findings([history], {})
             findings.suspect_finding(history, history.runs[-1].run_id, ())
             detected += bool(findings.changes_of(history))
         seconds = time.process_time() - began

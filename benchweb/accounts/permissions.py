@@ -146,7 +146,7 @@ class AccessLimit:
         within = {
             number: role
             for number in self.environment_ids
-            if (role := _lower_role(highest([access.everywhere, access.by_environment.get(number)]), self.role))
+            if (role := _lower_role(highest_role([access.everywhere, access.by_environment.get(number)]), self.role))
         }
         return Access(_lower_role(access.everywhere, _lower_role(self.role, Role.VIEWER)), within)
 
@@ -166,7 +166,7 @@ def access_of(user: User | AnonymousUser | None) -> Access:
 def own_role(user: User) -> Role | None:
     """Return the role everywhere that was given to a user alone; one query, none for a row of with_grants."""
     own = (grant["role"] for grant in _grants(user) if grant["environment"] is None and grant["team"] is None)
-    return highest(Role(role) for role in own)
+    return highest_role(Role(role) for role in own)
 
 
 def forget_grants(user: User) -> None:
@@ -215,7 +215,7 @@ def users_who_may(permission: Permission, *, or_services: bool = False) -> list[
     return [user for user in with_grants(users).order_by("username") if access_of(user).may(permission)]
 
 
-def highest(roles: Iterable[Role | None]) -> Role | None:
+def highest_role(roles: Iterable[Role | None]) -> Role | None:
     """Return the role that allows the most; None of none."""
     return max((role for role in roles if role is not None), key=_ORDER.index, default=None)
 
@@ -237,12 +237,12 @@ def _access(user: User, grants: list[dict[str, Any]]) -> Access:
     for grant in grants:
         role, environment = Role(grant["role"]), grant["environment"]
         if environment is not None:
-            by_environment[environment] = highest([role, by_environment.get(environment)]) or role
+            by_environment[environment] = highest_role([role, by_environment.get(environment)]) or role
         elif grant["team"] is None:
             own = role
         else:
             of_teams.append(role)
-    return Access(highest([own or default_role(user), *of_teams]), by_environment)
+    return Access(highest_role([own or default_role(user), *of_teams]), by_environment)
 
 
 def default_role(user: User) -> Role:

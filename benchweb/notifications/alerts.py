@@ -22,7 +22,7 @@ _WORSE = "worse"
 
 
 @receiver(alert_changed, sender=Alert, dispatch_uid="benchweb.notifications.alerts")
-def tell(alert: Alert, transition: AlertTransition, **_kwargs: Any) -> None:
+def tell_alert(alert: Alert, transition: AlertTransition, **_kwargs: Any) -> None:
     """Write the messages about a transition; in the installation's language, whoever caused it."""
     hosts = _hosts(alert)
     with translation.override(site_setting("DEFAULT_LANGUAGE")):

@@ -57,7 +57,7 @@ def message_id() -> str:
 
 def event_payload(event: NotificationEvent) -> dict[str, Any]:
     """Return what is stored and posted for one event, as Standard Webhooks shapes it."""
-    data = event.document | {"url": absolute(event.url)}
+    data = event.document | {"url": absolute_url(event.url)}
     return {"type": f"alert.{event.transition}", "timestamp": data["at"], "data": data}
 
 
@@ -85,7 +85,7 @@ def message(identifier: str, payload: dict[str, Any]) -> Message:
     )
 
 
-def absolute(url: str) -> str:
+def absolute_url(url: str) -> str:
     """Return an address that can be opened from anywhere, where it is known at what address these pages are."""
     public_url = site_setting("PUBLIC_URL")
     return urljoin(public_url, url) if public_url else url

@@ -15,7 +15,7 @@ from benchweb.regressions.judging.findings import (
     known_part,
     same_segment,
     suspect_finding,
-    worsened,
+    worsened_findings,
 )
 from benchweb.regressions.judging.histories import History, histories, series_of_run
 from benchweb.regressions.judging.locks import lock_environments
@@ -53,12 +53,12 @@ def _judge_series(run: Run) -> None:
     watched = histories(series_of_run(run.pk))
     known = _known_parts(watched)
     # What was chance must not tell which host a re-run points at.
-    recovery.notice(watched, known)
+    recovery.notice_recovered(watched, known)
     confirmation.conclude(run.campaign_id)
     new = _new_of(_lasting_findings(run, watched, known), known)
     # The states that recovery goes by may have changed.
     known = _known_parts(watched)
-    recovery.notice(watched, known)
+    recovery.notice_recovered(watched, known)
     is_rerun = confirmation.is_confirmation(run)
     new += [] if is_rerun else _suspect_findings(run, watched, known, {finding.history.series_id for finding in new})
     for alert in grouping.group_findings(new, pair=run.pair, run=run):
@@ -70,7 +70,7 @@ def _lasting_findings(
     run: Run, watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]]
 ) -> list[SeriesFinding]:
     """Return the changes for the worse, of which at most a share is chance over all that the night measured."""
-    findings = worsened(watched, known)
+    findings = worsened_findings(watched, known)
     if not findings:
         return []
     beside = _series_of_night(run) - {history.series_id for history in watched}

@@ -58,7 +58,7 @@ def definition_of(schedule: Schedule) -> Definition:
     return Definition(**same, window=window, confirm_runs=schedule.confirmed_runs)
 
 
-def checked(definition: Definition, now: datetime, before: Definition | None = None) -> Schedule:
+def checked_schedule(definition: Definition, now: datetime, before: Definition | None = None) -> Schedule:
     """Return the unsaved schedule; raise ScheduleError. Plan and target are checked where they differ from `before`.
 
     So a schedule can be renamed although a host of it was archived since.
@@ -116,7 +116,7 @@ def _check_arrangement(definition: Definition) -> None:
     if definition.arrangement not in Campaign.Arrangement.values:
         values = ", ".join(Campaign.Arrangement.values)
         raise ScheduleError("arrangement", _("arrangement is one of {values}.").format(values=values))
-    pairs = targets.resolved(definition.target).pairs
+    pairs = targets.resolved_target(definition.target).pairs
     if definition.arrangement == Campaign.Arrangement.TOGETHER and pairs:
         try:
             check_together(pairs, definition.plan.versions.order_by("-number")[0])

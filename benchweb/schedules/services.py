@@ -13,7 +13,7 @@ from benchweb.catalog.reasons import Reason
 from benchweb.common.rows import database_now
 from benchweb.runs.models import OPEN_STATES, Run, State
 from benchweb.runs.queueing import endings
-from benchweb.schedules.definitions import Definition, checked, definition_of
+from benchweb.schedules.definitions import Definition, checked_schedule, definition_of
 from benchweb.schedules.errors import ScheduleError, TimingError
 from benchweb.schedules.models import SKIPPED, Schedule, Slot
 from benchweb.schedules.selectors import slots_left
@@ -57,7 +57,7 @@ def schedule_create(*, user: User | None = None, **fields: Any) -> Schedule:
 def schedule_draft(**fields: Any) -> Schedule:
     """Return the schedule that `schedule_create` would save, checked and with its `next_at`; nothing is written."""
     now = database_now()
-    schedule = checked(Definition(**fields), now)
+    schedule = checked_schedule(Definition(**fields), now)
     # Who says "from now on" means now too, although the word took a moment to arrive.
     has_just_begun = now - GRACE < schedule.starts_at <= now
     _plan(schedule, _fields_after(schedule, schedule.starts_at - _JUST_BEFORE if has_just_begun else now))
@@ -74,7 +74,7 @@ def schedule_update(*, schedule: Schedule, **fields: Any) -> Schedule:
     if fields.get("starts_at", before.starts_at) is None:
         # It has started somewhere: without a new place its times keep theirs.
         fields["starts_at"] = before.starts_at
-    changed = checked(replace(before, **fields), now, before)
+    changed = checked_schedule(replace(before, **fields), now, before)
     changed.pk, changed.created_at, changed.created_by = current.pk, current.created_at, current.created_by
     changed.paused_at, changed.archived_at = current.paused_at, current.archived_at
     _plan(changed, _next_fields(changed, now, must_fire=bool(fields.keys() & _TIMING)))

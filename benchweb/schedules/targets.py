@@ -43,7 +43,7 @@ def checked_and_counted(target: Mapping[str, Any]) -> tuple[dict[str, Any], int]
     ((form, value),) = given.items()
     checked_target: dict[str, Any] = {form: _CHECKS[form](value)}
     # Pairs one by one have just been looked at, all of them.
-    count = len(checked_target["pairs"]) if form == "pairs" else len(resolved(checked_target).pairs)
+    count = len(checked_target["pairs"]) if form == "pairs" else len(resolved_target(checked_target).pairs)
     if not count:
         raise ScheduleError(form, _(_EMPTY[form]))
     return checked_target, count
@@ -51,10 +51,10 @@ def checked_and_counted(target: Mapping[str, Any]) -> tuple[dict[str, Any], int]
 
 def pairs_of(target: Mapping[str, Any]) -> list[Pair]:
     """Return the pairs that can run now, a mesh's missing ones made; by id."""
-    return resolved(target, make=True).pairs
+    return resolved_target(target, make=True).pairs
 
 
-def resolved(target: Mapping[str, Any], *, make: bool = False) -> Resolved:
+def resolved_target(target: Mapping[str, Any], *, make: bool = False) -> Resolved:
     """Return the pairs with their hosts; a mesh's missing ones are made, or only spoken of (unsaved) unless `make`."""
     ((form, value),) = target.items()
     if form == "pairs":

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from benchweb.hosts.models import Endpoint
 from benchweb.regressions import transitions
-from benchweb.regressions.absence.checks import check_absences
+from benchweb.regressions.absence.missing import check_absences
 from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert
 from benchweb.results.run_summaries import write_figures

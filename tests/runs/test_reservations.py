@@ -80,14 +80,14 @@ def test_a_trial_beyond_its_slot_holds_the_hosts_a_little_at_a_time(
     insert(run, resource, 1, -5, 5)
     before = run.reservations.get(resource=resource).during.upper
     overtime = Overtime(trial)
-    assert not overtime.heard()
+    assert not overtime.extend_if_due()
     assert run.reservations.get(resource=resource).during.upper == before
     now = time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: now + 3.5)
-    assert overtime.heard()
+    assert overtime.extend_if_due()
     until = run.reservations.get(resource=resource).during.upper
     assert 14 < (until - timezone.now()).total_seconds() <= 15
-    assert not overtime.heard()
+    assert not overtime.extend_if_due()
     assert run.reservations.get(resource=resource).during.upper == until
 
 

@@ -6,7 +6,7 @@ from pytest_django import DjangoAssertNumQueries
 from benchweb.hosts.models import Environment, Host, Pair
 from benchweb.hosts.services import archive, environment_create, pair_create
 from benchweb.schedules.errors import ScheduleError
-from benchweb.schedules.targets import checked, pairs_of, resolved
+from benchweb.schedules.targets import checked, pairs_of, resolved_target
 from tests.factories import make_endpoint, make_pair
 
 pytestmark = pytest.mark.django_db
@@ -50,7 +50,7 @@ def test_a_mesh_is_every_ordered_pair_and_makes_those_that_are_missing_once() ->
 
 def test_a_preview_of_a_mesh_makes_nothing_but_knows_hosts() -> None:
     endpoints = [make_endpoint() for _ in range(3)]
-    found = resolved({"mesh": {"endpoints": [each.pk for each in endpoints]}})
+    found = resolved_target({"mesh": {"endpoints": [each.pk for each in endpoints]}})
     assert (len(found.pairs), Pair.objects.count(), Environment.objects.count()) == (6, 0, 0)
     assert found.pairs[0].source.host_id == endpoints[0].host_id
     assert str(found.pairs[0]) == f"{endpoints[0]} → {endpoints[1]}"
@@ -79,7 +79,7 @@ def test_what_somebody_took_out_of_a_mesh_stays_out() -> None:
     target = {"mesh": {"endpoints": [each.pk for each in endpoints]}}
     gone = pairs_of(target)[0]
     archive(row=gone)
-    found = resolved(target, make=True)
+    found = resolved_target(target, make=True)
     assert len(found.pairs) == 5 and gone.pk not in [pair.pk for pair in found.pairs]
     assert found.left_out == [f"{gone}: its pair {gone} is archived"]
     archive(row=endpoints[2].host)

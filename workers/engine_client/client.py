@@ -154,17 +154,19 @@ class EngineClient:
             raise garbage(self.name, Reason("answer_session_no_object"))
         return document
 
-    def events(self, session: str, after: int = 0, heard: Callable[[], None] | None = None) -> Iterator[EngineEvent]:
+    def events(
+        self, session: str, after: int = 0, on_sign_of_life: Callable[[], None] | None = None
+    ) -> Iterator[EngineEvent]:
         """Return the session's events from `after` on, until the final one; raises EngineUnreachable when cut off.
 
-        `heard` is called with each sign of life, which comes once a second.
+        `on_sign_of_life` is called with each sign of life, which comes once a second.
         """
         response = self._request("GET", f"/v1/sessions/{session}/events?after={after}", seconds=EVENT_SILENCE_SECONDS)
         drained = False
         try:
             if response.status != 200:
                 raise refusal(self.name, response.status, body_of(self.name, response))
-            yield from self._parsed_events(response, heard)
+            yield from self._parsed_events(response, on_sign_of_life)
             # To the end of the chunked body, so that the connection can be used again.
             response.drain_conn()
             drained = True
@@ -177,11 +179,11 @@ class EngineClient:
             response.release_conn()
 
     def _parsed_events(
-        self, response: urllib3.BaseHTTPResponse, heard: Callable[[], None] | None
+        self, response: urllib3.BaseHTTPResponse, on_sign_of_life: Callable[[], None] | None
     ) -> Iterator[EngineEvent]:
         for line in lines_of(self.name, response):
-            if heard is not None:
-                heard()
+            if on_sign_of_life is not None:
+                on_sign_of_life()
             if not line.strip():
                 continue
             event = EngineEvent.parsed(decoded(self.name, line))

@@ -58,7 +58,7 @@ def run_claimed(run_id: int) -> Claimed | None:
         let_database_go()
 
 
-def answering(claimed: Claimed, stack: ExitStack) -> Ends:
+def answering_ends(claimed: Claimed, stack: ExitStack) -> Ends:
     """Return both engines of a run that has not begun; raise EngineError or SecretUnreadable where one isn't ready."""
     ends = ends_of(claimed, stack)
     _, sink = [_free_engine(endpoint, client) for endpoint, client in _sides(claimed, ends)]

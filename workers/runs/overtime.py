@@ -21,7 +21,7 @@ class Overtime:
         self._run_id = trial.run_id
         self._due_at = time.monotonic() + catalog().kinds[trial.kind].slot_seconds(trial.params)
 
-    def heard(self) -> bool:
+    def extend_if_due(self) -> bool:
         """Extend them if it is time, as often as the engine says that it goes on; True when the database was asked."""
         if time.monotonic() < self._due_at:
             return False

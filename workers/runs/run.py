@@ -48,7 +48,7 @@ def execute(run_id: int) -> None:
 def _ready_ends(claimed: Claimed, lease: Lease, stack: ExitStack) -> Ends | None:
     """Return both engines once they have answered; else put the run off, or end it where trying again can't help."""
     try:
-        ends = conduct.answering(claimed, stack)
+        ends = conduct.answering_ends(claimed, stack)
     except (EngineError, SecretUnreadable) as error:
         if not lease.stopped:
             conduct.put_off(claimed, error)

@@ -59,7 +59,7 @@ class Renewal:
         self._due_at = time.monotonic() + RENEWAL_SECONDS
         self._thread: threading.Thread | None = None
 
-    def heard(self) -> None:
+    def renew_if_due(self) -> None:
         """Renew it if it is time, and the last one isn't still on its way."""
         if time.monotonic() < self._due_at or (self._thread and self._thread.is_alive()):
             return

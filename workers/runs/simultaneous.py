@@ -113,7 +113,7 @@ def _begun_members(members: Sequence[_Member]) -> list[_Member]:
     """Return the runs with their engines, all begun; where one can't be reached all wait or end."""
     for member in members:
         try:
-            member.ends = conduct.answering(member.claimed, member.stack)
+            member.ends = conduct.answering_ends(member.claimed, member.stack)
         except (EngineError, SecretUnreadable) as error:
             _put_off(members, error)
             return []
@@ -150,7 +150,7 @@ def _found_again(members: Sequence[_Member]) -> list[_Member]:
 
 def _ends_again(member: _Member) -> Ends:
     if not member.claimed.taken_over:
-        return conduct.answering(member.claimed, member.stack)
+        return conduct.answering_ends(member.claimed, member.stack)
     ends = ends_of(member.claimed, member.stack)
     broken_off = member.claimed.broken_off
     if broken_off is not None and broken_off.trial is not None and broken_off.reason:

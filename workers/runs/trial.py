@@ -166,16 +166,18 @@ def _followed_event(trial: Trial, ends: Ends, lease: Lease) -> EngineEvent:
     renewal = Renewal(trial, ends)
     limit, overtime = _TimeLimit(trial, ends.source.name), Overtime(trial)
 
-    def heard() -> None:
-        renewal.heard()
+    def note_sign_of_life() -> None:
+        renewal.renew_if_due()
         limit.check()
-        if overtime.heard():
+        if overtime.extend_if_due():
             let_database_go()
 
     give_up_at = time.monotonic() + REATTACH_SECONDS
     while final is None:
         try:
-            for event in ends.source.events(f"{trial.session}-source", after=last_id, heard=heard):
+            for event in ends.source.events(
+                f"{trial.session}-source", after=last_id, on_sign_of_life=note_sign_of_life
+            ):
                 if event.id <= last_id:
                     # Told again: no progress, and no reason to wait longer.
                     continue

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 
 from benchweb.accounts import throttle
 from benchweb.accounts.models import Grant, Role
-from benchweb.accounts.permissions import forget_grants, highest, own_role
+from benchweb.accounts.permissions import forget_grants, highest_role, own_role
 from benchweb.accounts.roles.grants import RoleError, role_set, role_take
 
 _log = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ def groups_apply(*, user: User, groups: Iterable[str]) -> None:
     """
     if not settings.GROUP_ROLES:
         return
-    role = highest(Role(settings.GROUP_ROLES[name]) for name in groups if name in settings.GROUP_ROLES)
+    role = highest_role(Role(settings.GROUP_ROLES[name]) for name in groups if name in settings.GROUP_ROLES)
     if own_role(user) == role:
         return
     try:

@@ -37,7 +37,7 @@ def end_where(alerts: Iterable[Alert], is_over: Callable[[Alert], bool]) -> None
             transitions.move(alert.pk, Alert.State.RECOVERED)
 
 
-def live(code: str) -> list[Alert]:
+def live_alerts(code: str) -> list[Alert]:
     """Return the live alerts of a code."""
     alerts = Alert.objects.filter(kind=Alert.Kind.ABSENCE, code=code, state__in=LIVE_STATES)
     return list(alerts.select_related("schedule", "endpoint").order_by("pk"))

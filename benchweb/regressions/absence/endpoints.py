@@ -4,14 +4,14 @@ from django.db.models import Exists, OuterRef, Q
 
 from benchweb.common.rows import database_now
 from benchweb.hosts.models import Endpoint, Pair
-from benchweb.regressions.absence.alerts import end_where, live, open_once
+from benchweb.regressions.absence.alerts import end_where, live_alerts, open_once
 from benchweb.regressions.deciding import UNREACHABLE_AFTER
 from benchweb.regressions.models import Alert
 
 
 def unreachable_endpoints() -> list[Alert]:
     """Open an alert for each endpoint in use that has been silent for long; end those that answer again."""
-    end_where(live("unreachable"), lambda alert: not _is_silent(alert))
+    end_where(live_alerts("unreachable"), lambda alert: not _is_silent(alert))
     pairs = Pair.objects.filter(Q(source=OuterRef("pk")) | Q(sink=OuterRef("pk")), archived_at=None)
     silent = Endpoint.objects.filter(
         Exists(pairs),

@@ -6,7 +6,7 @@ from operator import or_
 from django.db.models import Q, QuerySet
 
 from benchweb.catalog import catalog
-from benchweb.regressions.absence.alerts import end_where, live, open_once
+from benchweb.regressions.absence.alerts import end_where, live_alerts, open_once
 from benchweb.regressions.models import Alert
 from benchweb.results.models import RunFigure
 from benchweb.runs.models import Run, State
@@ -16,7 +16,7 @@ def judge_receipt(run: Run) -> None:
     """Open an alert for a pair whose runs finish with nothing received; end it with the first that received."""
     if run.state != State.FINISHED:
         return
-    its = [alert for alert in live("nothing") if alert.pair_id == run.pair_id]
+    its = [alert for alert in live_alerts("nothing") if alert.pair_id == run.pair_id]
     began = run.started_at or run.created_at
     if _has_received(RunFigure.objects.filter(run=run)):
         end_where(its, lambda alert: alert.begun_at < began)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from django.db.models import Max, Q, QuerySet
 
 from benchweb.common.rows import database_now, fetch
-from benchweb.regressions.absence.alerts import LOOK_BACK_DAYS, end_where, live, open_once
+from benchweb.regressions.absence.alerts import LOOK_BACK_DAYS, end_where, live_alerts, open_once
 from benchweb.regressions.deciding import UNBEGUN_AFTER, UNCLAIMED_AFTER
 from benchweb.regressions.models import Alert
 from benchweb.runs.models import State
@@ -41,12 +41,14 @@ class _Stretch(NamedTuple):
 def slots_without_results() -> list[Alert]:
     """Open an alert for each schedule whose latest slots gave no complete results; end those of which one did."""
     complete = dict(
-        Slot.objects.filter(state=State.FINISHED, schedule__in=[alert.schedule_id for alert in live("slot")])
+        Slot.objects.filter(state=State.FINISHED, schedule__in=[alert.schedule_id for alert in live_alerts("slot")])
         .order_by()
         .values_list("schedule")
         .annotate(last=Max("at"))
     )
-    end_where(live("slot"), lambda alert: (at := complete.get(alert.schedule_id)) is not None and at > alert.begun_at)
+    end_where(
+        live_alerts("slot"), lambda alert: (at := complete.get(alert.schedule_id)) is not None and at > alert.begun_at
+    )
     since = database_now() - timedelta(days=LOOK_BACK_DAYS)
     return [alert for row in fetch(_Stretch, _STRETCHES, {"since": since}) if (alert := _stretch_alert(row))]
 
@@ -54,7 +56,7 @@ def slots_without_results() -> list[Alert]:
 def late_schedules() -> list[Alert]:
     """Open an alert for each schedule whose time passed without a slot, or whose slot has not begun."""
     now = database_now()
-    end_where(live("late"), lambda alert: not _is_late(alert, now))
+    end_where(live_alerts("late"), lambda alert: not _is_late(alert, now))
     late = Schedule.objects.filter(paused_at=None, archived_at=None, next_at__lt=now - UNCLAIMED_AFTER)
     alerts = [
         open_once(

@@ -11,7 +11,7 @@ from django.utils import timezone
 from benchweb.hosts.models import Pair
 from benchweb.regressions import transitions
 from benchweb.regressions.deciding import BAD_AGAIN_SHARE
-from benchweb.regressions.judging.findings import comparable, is_as_before, suspect_finding
+from benchweb.regressions.judging.findings import comparable_runs, is_as_before, suspect_finding
 from benchweb.regressions.judging.grouping import describe
 from benchweb.regressions.judging.histories import histories
 from benchweb.regressions.models import Alert, AlertSeries
@@ -213,6 +213,6 @@ def _is_bad(control: Run, parts: Sequence[AlertSeries]) -> bool:
     bad = [
         suspect_finding(history, control.pk, known[history.series_id]) is not None
         for history in until_control
-        if len(comparable(history, known[history.series_id])) > 1
+        if len(comparable_runs(history, known[history.series_id])) > 1
     ]
     return bool(bad) and sum(bad) >= BAD_AGAIN_SHARE * len(bad)

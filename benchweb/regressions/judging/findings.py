@@ -47,7 +47,7 @@ class SeriesFinding:
         return self.p is not None
 
 
-def worsened(watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]]) -> list[SeriesFinding]:
+def worsened_findings(watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]]) -> list[SeriesFinding]:
     """Return the series whose latest change is for the worse.
 
     `known` are each series' parts in alerts, the newest first.
@@ -78,7 +78,7 @@ def suspect_finding(history: History, run_id: int, known: Sequence[AlertSeries])
     """
     if not history.runs or history.runs[-1].run_id != run_id:
         return None
-    runs = comparable(history, known)
+    runs = comparable_runs(history, known)
     suspected = suspicion(
         [run.median for run in runs],
         floor=history.sensitivity.suspect_floor_ratio,
@@ -94,7 +94,7 @@ def suspect_finding(history: History, run_id: int, known: Sequence[AlertSeries])
     return SeriesFinding(history, runs[-1], runs[-2], before, after, ratio, None, None, None)
 
 
-def comparable(history: History, known: Sequence[AlertSeries]) -> list[RunValue]:
+def comparable_runs(history: History, known: Sequence[AlertSeries]) -> list[RunValue]:
     """Return the runs of the present level: since its latest change, without segments that it came back from."""
     places = history.places
     begun = [places.get(part.first_bad_run_id, 0) for part in known if part.recovered_run_id is None]

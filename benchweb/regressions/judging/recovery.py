@@ -13,7 +13,7 @@ from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
 State = Alert.State
 
 
-def notice(watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]]) -> list[int]:
+def notice_recovered(watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]]) -> list[int]:
     """Mark the series that came back, end the alerts all of whose series did, and return these alerts' ids.
 
     An alert that goes on is described anew: what was chance doesn't tell where the fault is.

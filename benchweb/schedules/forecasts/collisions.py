@@ -78,7 +78,7 @@ def others_of(schedule: Schedule, resources: OccupiedResources) -> Others:
             return Others(others, len(rows) - number)
         what = json.dumps([row.plan_id, row.target, row.arrangement], sort_keys=True)
         if what not in known:
-            pairs = targets.resolved(row.target).pairs
+            pairs = targets.resolved_target(row.target).pairs
             known[what] = forecast(versions[row.plan_id], pairs, resources, row.arrangement)
         expected = known[what]
         if not expected.is_background and wanted & expected.spans.keys():

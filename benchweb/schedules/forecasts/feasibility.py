@@ -67,7 +67,7 @@ def feasibility(schedule: Schedule, now: datetime | None = None) -> Feasibility:
     rule = rule_of(schedule)
     version = schedule.plan.versions.order_by("-number")[0]
     resources = OccupiedResources()
-    pairs = targets.resolved(schedule.target).pairs
+    pairs = targets.resolved_target(schedule.target).pairs
     own = forecast(version, pairs, resources, schedule.arrangement)
     slots = _slots(schedule, rule, now)
     if schedule.plan.archived_at is not None:

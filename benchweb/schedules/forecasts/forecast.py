@@ -105,7 +105,7 @@ def forecast(
     )
 
 
-def joined(spans: Sequence[Span], gap_seconds: float = 1e-6) -> list[Span]:
+def joined_spans(spans: Sequence[Span], gap_seconds: float = 1e-6) -> list[Span]:
     """Join spans, ordered by their beginnings, that touch or leave no more than a gap."""
     merged: list[Span] = []
     for begins, ends in spans:
@@ -124,7 +124,7 @@ def _spans(jobs: Sequence[Job], placed: Sequence[Placed], rounds: int, round_sec
             job, starts = job_of[run.key], run.start_seconds + number * round_seconds
             for resource in job.resources:
                 by_resource[resource].append((starts, starts + job.seconds))
-    return {resource: joined(spans) for resource, spans in by_resource.items()}
+    return {resource: joined_spans(spans) for resource, spans in by_resource.items()}
 
 
 def _whole_spans(jobs: Sequence[Job], makespan: float) -> dict[int, list[Span]]:

@@ -8,7 +8,7 @@ from itertools import product
 
 from benchweb.runs.queueing.simulation import Queued, played
 from benchweb.schedules.forecasts.collisions import Other
-from benchweb.schedules.forecasts.forecast import Forecast, OccupiedResources, Span, joined
+from benchweb.schedules.forecasts.forecast import Forecast, OccupiedResources, Span, joined_spans
 
 # With more runs than this it is taken that nobody waits for anybody: saving a schedule has to be quick.
 _MOST_RUNS = 4_000
@@ -84,7 +84,7 @@ def _played_spans(campaigns: Sequence[_Campaign], slot: datetime) -> dict[tuple[
     for run in played(queue):
         for resource in queue[run.key].resources:
             spans_of[whose[run.key], resource].append((run.from_seconds, run.until_seconds))
-    return {key: joined(spans) for key, spans in spans_of.items()}
+    return {key: joined_spans(spans) for key, spans in spans_of.items()}
 
 
 def _bars(
@@ -106,7 +106,7 @@ def _bars(
             is_own=number == 0,
         )
         for number, name, own_spans in sorted(drawn, key=lambda bar: (bar[0], bar[1]))
-        for begins, ends in joined(own_spans, _DRAWN_PART * last)
+        for begins, ends in joined_spans(own_spans, _DRAWN_PART * last)
         if ends > 0 and begins < last
     ]
 

@@ -72,7 +72,7 @@ def _launched_campaign(
 ) -> tuple[Campaign, str]:
     version = schedule.plan.versions.order_by("-number")[0]
     limit = _limit_to_come(schedule, at, now, occupancy(version.pk).seconds, is_extra)
-    target = targets.resolved(schedule.target, make=True)
+    target = targets.resolved_target(schedule.target, make=True)
     left_out = _left_out(target.left_out)
     if not target.pairs:
         raise _Unlaunchable(left_out or Reason("slot_without_pairs"))
