@@ -12,7 +12,7 @@ from benchweb.accounts.roles.service_accounts import service_account_create
 from benchweb.api.paging import MAXIMUM_LIMIT
 from benchweb.api.resources.inventory import availability
 from benchweb.api.resources.planning import schedules
-from benchweb.api.resources.planning.together import MAXIMUM_TRIALS
+from benchweb.api.resources.planning.simultaneous import MAXIMUM_TRIALS
 from benchweb.api.resources.series import MAXIMUM_POINTS
 from benchweb.api.urls import api as the_api
 from benchweb.hosts.models import AvailabilitySpan

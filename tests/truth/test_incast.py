@@ -11,7 +11,7 @@ import pytest
 from bench.regressions.mesh_network import LINK_MBIT, Mesh, mesh
 from bench.truth.ground.topology import namespace
 from bench.truth.ground.wire import build
-from benchweb.charts.together.results import TogetherTrial, together_results
+from benchweb.charts.simultaneous.results import TogetherTrial, together_results
 from benchweb.results.models import Result
 from benchweb.runs.models import Campaign, State
 from benchweb.runs.services import launch

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from benchweb.catalog.reasons import reason_of_error
 from benchweb.runs.queueing import claims
 from benchweb.runs.queueing.claims import Claimed
-from benchweb.runs.queueing.together import together_with
+from benchweb.runs.queueing.simultaneous import together_with
 from benchweb.site.secrets import SecretUnreadable
 from workers.engine_client import EngineError
 from workers.engines.connections import let_database_go

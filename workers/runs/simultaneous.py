@@ -15,7 +15,7 @@ from benchweb.runs.queueing import claims
 from benchweb.runs.queueing.claims import Claimed
 from benchweb.runs.queueing.leases import LEASE
 from benchweb.runs.queueing.reservations import reservation_hold
-from benchweb.runs.queueing.together import SimultaneousRun
+from benchweb.runs.queueing.simultaneous import SimultaneousRun
 from benchweb.site.secrets import SecretUnreadable
 from workers.engine_client import EngineError
 from workers.engines.connections import let_database_go

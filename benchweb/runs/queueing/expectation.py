@@ -11,7 +11,7 @@ from benchweb.runs.models import Campaign, Run, State
 from benchweb.runs.queueing.occupancy import occupancy
 from benchweb.runs.queueing.queues import RESERVATION_MARGIN_SECONDS
 from benchweb.runs.queueing.simulation import Queued, played
-from benchweb.runs.queueing.together import leader_of
+from benchweb.runs.queueing.simultaneous import leader_of
 
 # Of more runs ahead nobody needs the minute: then the busiest host's own work is added up.
 _MOST_PLAYED = 2_000

@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from benchweb.runs.models import Reservation, Resource, Run
 from benchweb.runs.queueing.occupancy import machines_of, occupancy, resources_of
 from benchweb.runs.queueing.queues import RESERVATION_MARGIN_SECONDS
-from benchweb.runs.queueing.together import is_led, pairs_held
+from benchweb.runs.queueing.simultaneous import is_led, pairs_held
 
 _OCCUPY = """
 UPDATE runs_reservation

@@ -22,7 +22,7 @@ from benchweb.runs.services import campaign_cancel
 from benchweb.runs.summaries import CampaignSummary, campaign_summaries
 from benchweb.schedules.selectors import listed_campaigns
 from benchweb.web.access.context import can_of
-from benchweb.web.campaigns.together import together_view
+from benchweb.web.campaigns.simultaneous import together_view
 from benchweb.web.runs.launch_days import LAUNCH_DAYS, launched_within
 from benchweb.web.shared.archiving import counted, ticked
 from benchweb.web.shared.lists import Column, chosen_columns, list_page, listing, posted_back

@@ -12,7 +12,7 @@ from benchweb.hosts.models import Pair
 from benchweb.runs.models import Campaign, Run, State
 from benchweb.runs.selectors import campaign_state
 from tests.api.conftest import ApiClient, Refused
-from tests.charts.together.scene import incast, measured
+from tests.charts.simultaneous.scene import incast, measured
 from tests.factories import make_endpoint, make_pair, make_plan, make_run
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 from benchweb.runs.models import Campaign, Run, State
 from benchweb.runs.services import launch
 from tests.browser.steps import PASSWORD, log_in
-from tests.charts.together.scene import incast, measured
+from tests.charts.simultaneous.scene import incast, measured
 from tests.factories import make_pair, make_plan, make_user
 
 PHONE: ViewportSize = {"width": 390, "height": 844}

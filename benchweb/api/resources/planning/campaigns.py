@@ -11,7 +11,7 @@ from ninja import Query, Router, Status
 from benchweb.api.authentication import READ, RUN, caller
 from benchweb.api.paging import Page, PageQuery, page_of
 from benchweb.api.problems import invalid
-from benchweb.api.resources.planning import together
+from benchweb.api.resources.planning import simultaneous
 from benchweb.api.resources.planning.targets import TargetBody, target_of
 from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Identifier, Item
@@ -84,12 +84,12 @@ def campaign_detail(request: HttpRequest, campaign_id: Identifier) -> CampaignIt
     return _item(campaign_id)
 
 
-@router.get("/campaigns/{campaign_id}/together", response=Page[together.TogetherItem], auth=READ)
+@router.get("/campaigns/{campaign_id}/together", response=Page[simultaneous.TogetherItem], auth=READ)
 def campaign_together(
-    request: HttpRequest, campaign_id: Identifier, query: Query[together.TogetherQuery]
-) -> Page[together.TogetherItem]:
+    request: HttpRequest, campaign_id: Identifier, query: Query[simultaneous.TogetherQuery]
+) -> Page[simultaneous.TogetherItem]:
     """List what the sources of a campaign `together` gave, trial by trial; empty for one of another arrangement."""
-    return together.page_of_campaign(request, query, row_or_404(_campaigns(), campaign_id))
+    return simultaneous.page_of_campaign(request, query, row_or_404(_campaigns(), campaign_id))
 
 
 @router.post("/campaigns/{campaign_id}/cancel", response={202: CampaignItem}, auth=RUN.within(environments_of_campaign))

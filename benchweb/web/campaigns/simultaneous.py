@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from benchweb.charts.together.summaries import MOST_DOCUMENTS, SourceFigure, TogetherTest, together_tests
+from benchweb.charts.simultaneous.summaries import MOST_DOCUMENTS, SourceFigure, TogetherTest, together_tests
 from benchweb.runs.lists import RunLine, run_lines
 from benchweb.runs.models import Campaign, Run, Trial
 

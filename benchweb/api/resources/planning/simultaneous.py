@@ -7,7 +7,7 @@ from pydantic import Field
 
 from benchweb.api.paging import Page, PageQuery, page_of
 from benchweb.api.schemas import Item
-from benchweb.charts.together.results import SinkCounted, SourcePart, TogetherTrial, together_results
+from benchweb.charts.simultaneous.results import SinkCounted, SourcePart, TogetherTrial, together_results
 from benchweb.runs.models import Campaign, Trial
 
 # Each trial is as many documents as there are sources.

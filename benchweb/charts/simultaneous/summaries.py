@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from benchweb.catalog import Kind, Metric, catalog
 from benchweb.charts.lines import sweeps
 from benchweb.charts.run.verdict import Setting, settings_of
-from benchweb.charts.together.results import SourcePart, TogetherTrial, together_results
+from benchweb.charts.simultaneous.results import SourcePart, TogetherTrial, together_results
 from benchweb.results.selectors import TrialRow
 from benchweb.state_words import state_word
 from benchweb.statistics import Summary, summary

@@ -5,7 +5,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from benchweb.runs.models import Campaign
-from tests.charts.together.scene import incast, measured
+from tests.charts.simultaneous.scene import incast, measured
 from tests.factories import make_endpoint, make_pair, make_plan
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ from benchweb.catalog import catalog
 from benchweb.common.rows import fetch
 from benchweb.results.ingest import SINK_STARTED_AT
 from benchweb.results.selectors import TrialRow, trial_row
-from benchweb.statistics.together import Counted, Slice, Window
+from benchweb.statistics.simultaneous import Counted, Slice, Window
 
 # A trial's document may take hundreds of kilobytes: of each interval only what is added up comes from the database.
 _TRIALS = """

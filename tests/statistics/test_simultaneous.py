@@ -2,7 +2,15 @@
 
 import pytest
 
-from benchweb.statistics.together import Counted, Slice, Window, common_window, counted_within, fairness, rate_within
+from benchweb.statistics.simultaneous import (
+    Counted,
+    Slice,
+    Window,
+    common_window,
+    counted_within,
+    fairness,
+    rate_within,
+)
 
 
 def course(begin: float, *rates: float) -> list[Slice]:

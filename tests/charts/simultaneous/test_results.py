@@ -2,10 +2,10 @@
 
 import pytest
 
-from benchweb.charts.together.results import together_results
-from benchweb.charts.together.summaries import together_tests
+from benchweb.charts.simultaneous.results import together_results
+from benchweb.charts.simultaneous.summaries import together_tests
 from benchweb.runs.models import Trial
-from tests.charts.together.scene import incast, measured, runs_of
+from tests.charts.simultaneous.scene import incast, measured, runs_of
 
 pytestmark = pytest.mark.django_db
 RATES = [4e9, 2e9, 2e9]

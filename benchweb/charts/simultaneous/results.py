@@ -4,10 +4,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchweb.catalog import Kind, Metric, catalog
-from benchweb.charts.together.rows import SourceTrial, trials_together
+from benchweb.charts.simultaneous.rows import SourceTrial, trials_together
 from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import OPEN_STATES
-from benchweb.statistics.together import Counted, Window, common_window, counted_within, fairness, rate_within, span_of
+from benchweb.statistics.simultaneous import (
+    Counted,
+    Window,
+    common_window,
+    counted_within,
+    fairness,
+    rate_within,
+    span_of,
+)
 
 # Of what a source measured so much may lie outside of the common window.
 MOST_OUTSIDE = 0.1
