@@ -12,6 +12,7 @@ from benchweb.catalog.translation import unknown_words
 from benchweb.charts.lines import Sweep, ordered, sort_key
 from benchweb.common.formatting import setting
 from benchweb.documents.charts import Axis
+from benchweb.documents.references import Label, value_ref
 from benchweb.results.selectors import TrialRow
 
 # More labels than this overlap on a phone.
@@ -36,9 +37,8 @@ def x_axis(sweep: Sweep, chart: Chart, name: str) -> Axis:
     parameter = sweep.kind.parameters[name]
     values = ordered(sweep.values(sweep.trials, name))
     if not parameter.is_number or None in values:
-        return Axis(
-            label=parameter.label, unit=parameter.unit, scale="category", categories=list(map(category, values))
-        )
+        categories = [_category_label(parameter, value) for value in values]
+        return Axis(label=parameter.label, unit=parameter.unit, scale="category", categories=categories)
     scale = _scale(parameter, chart, values)
     return Axis(label=parameter.label, unit=parameter.unit, scale=scale, ticks=_ticks(values, scale))
 
@@ -64,15 +64,27 @@ def category(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else value_text(str(value)) or _("default")
 
 
-def setting_words(sweep: Sweep, name: str, value: Any) -> str:
+def setting_words(sweep: Sweep, name: str, value: Any) -> Label:
     """Write a parameter with its value, as a line's name or a subtitle has it."""
     parameter = sweep.kind.parameters[name]
-    return f"{parameter.label} {value_words(parameter, value)}"
+    return Label(parameter.label, " ", value_words(parameter, value))
 
 
 def value_words(parameter: Parameter, value: Any) -> str:
     """Write a parameter's value, for charts and pages."""
-    return nested_words(value) if parameter.is_test else with_unit(value, parameter.unit)
+    words = nested_words(value) if parameter.is_test else with_unit(value, parameter.unit)
+    return value_ref(words) if _is_chosen_freely(parameter, value) else words
+
+
+def _category_label(parameter: Parameter, value: Any) -> str:
+    return value_ref(category(value)) if _is_chosen_freely(parameter, value) else category(value)
+
+
+def _is_chosen_freely(parameter: Parameter, value: Any) -> bool:
+    """Tell whether a value is a text that the catalog doesn't list, or a test with such a one."""
+    if isinstance(value, dict):
+        return any(isinstance(setting, str) for setting in value.get("params", {}).values())
+    return isinstance(value, str) and value != "" and value not in parameter.schema.get("enum", ())
 
 
 def with_unit(value: Any, unit: str) -> str:
@@ -90,10 +102,11 @@ def by_position(sweep: Sweep, axis: Axis, name: str, trials: Sequence[TrialRow])
     """Group trials by where they stand on the axis of a parameter, in its order."""
     if not name:
         return {sweep.kind.label: list(trials)}
+    parameter = sweep.kind.parameters[name]
     trials_at = dict[float | str, list[TrialRow]]()
     valued = zip(sweep.values(trials, name), trials, strict=True)
     for value, trial in sorted(valued, key=lambda pair: sort_key(pair[0])):
-        position = category(value) if axis.scale == "category" else float(value)
+        position = _category_label(parameter, value) if axis.scale == "category" else float(value)
         trials_at.setdefault(position, []).append(trial)
     return trials_at
 

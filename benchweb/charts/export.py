@@ -1,13 +1,9 @@
-"""What all exports share: cells that a spreadsheet takes as they are, and a pair's ids as the last columns."""
+"""What all exports share: a pair's ids as the last columns."""
 
-from datetime import datetime
-from typing import Any, Protocol
+from typing import Protocol
 
-from benchweb.catalog import nested_text
-from benchweb.documents.moments import rfc3339
+from benchweb.documents.document import RowId
 
-# What a spreadsheet takes for the start of a formula; in East Asian languages full-width signs are taken too.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "＝", "＋", "－", "＠")
 # Names change and ids don't.
 PAIR_IDS = ("pair_id", "source_host_id", "source_endpoint_id", "sink_host_id", "sink_endpoint_id", "environment_id")
 
@@ -34,32 +30,8 @@ class ExportedPair(Protocol):
     def sink(self) -> ExportedEnd: ...
 
 
-class Line:
-    """What csv writes to: it hands each line on."""
-
-    def write(self, text: str) -> str:
-        """Return what is written."""
-        return text
-
-
-def cell(value: Any) -> Any:
-    """Write a value for a spreadsheet: in full precision, and no text as a formula."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, dict | float):
-        return nested_text(value) if isinstance(value, dict) else repr(value)
-    if isinstance(value, datetime):
-        return rfc3339(value)
-    # A text such as "=HYPERLINK(…)" in a host's error message must stay text in a spreadsheet.
-    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
-        return "'" + value
-    return value
-
-
-def pair_ids(pair: ExportedPair) -> dict[str, int | None]:
+def pair_ids(pair: ExportedPair) -> dict[str, RowId | None]:
     """Return the ids by the names of their columns; None where names are replaced by pseudonyms."""
     source, sink = pair.source, pair.sink
     ids = (pair.pk, source.host_id, source.pk, sink.host_id, sink.pk, pair.environment_id)
-    return dict(zip(PAIR_IDS, ids, strict=True))
+    return {name: None if pk is None else RowId(pk) for name, pk in zip(PAIR_IDS, ids, strict=True)}

@@ -195,9 +195,9 @@ class ChartSpec:
 def charts_text(charts: Sequence[ChartSpec]) -> bytes:
     """Return the specs as a JSON array in UTF-8; orjson walks through dataclasses of thousands of points itself."""
     # Names that are translated late are said now.
-    return orjson.dumps(charts, default=_written, option=orjson.OPT_UTC_Z)
+    return orjson.dumps(charts, default=written_value, option=orjson.OPT_UTC_Z)
 
 
-def _written(value: Any) -> Any:
+def written_value(value: Any) -> Any:
     """Return a point as an array, and a text that is yet to be translated as a text."""
     return tuple(value) if isinstance(value, Measured) else str(value)

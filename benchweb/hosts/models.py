@@ -162,7 +162,11 @@ class Endpoint(models.Model):
         ordering = ["host__name", "id"]
 
     def __str__(self) -> str:
-        return endpoint_label(self.host.name, self.name, self.network_mode)
+        return endpoint_label(self.host_name, self.name, self.network_mode)
+
+    @property
+    def host_name(self) -> str:
+        return self.host.name
 
 
 def endpoint_label(host: str, name: str, network_mode: str) -> str:

@@ -9,6 +9,17 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from benchweb.catalog import catalog
 from benchweb.common.formatting import quantity, setting
+from benchweb.documents.references import (
+    Label,
+    endpoint_ref,
+    environment_ref,
+    host_ref,
+    numbered_ref,
+    pair_ref,
+    schedule_ref,
+    uplink_ref,
+    worded,
+)
 from benchweb.regressions.models import UNTRIAGED_STATES, Alert, AlertTransition
 
 _UNCONFIRMED = {
@@ -39,32 +50,33 @@ _MOVED = {
 }
 
 
-def alert_title(alert: Alert) -> str:
+def alert_title(alert: Alert) -> Label:
     """Say what an alert tells, with names; the alert comes with its pair, host, endpoint and schedule."""
     params = alert.params
     if alert.code in ("change", "threshold"):
         figure = _size_text(alert) if alert.code == "change" else _limit_text(params)
-        return f"{_place_text(alert)}: {_figure_name(alert)} {figure}{_more_series(params['series'] - 1)}"
+        return _place_label(alert) + f": {_figure_name(alert)} {figure}{_more_series(params['series'] - 1)}"
     return _absence_title(alert)
 
 
-def _absence_title(alert: Alert) -> str:
+def _absence_title(alert: Alert) -> Label:
     params = alert.params
     match alert.code:
         case "slot":
             slots = ngettext("{count:,} slot", "{count:,} slots", params["slots"]).format(count=params["slots"])
-            return _("Schedule {schedule}: {slots} without complete results").format(
-                schedule=alert.schedule, slots=slots
-            )
+            sentence = _("Schedule {schedule}: {slots} without complete results")
+            return worded(sentence, schedule=schedule_ref(str(alert.schedule)), slots=slots)
         case "late":
-            return _("Schedule {schedule} is late").format(schedule=alert.schedule)
+            return worded(_("Schedule {schedule} is late"), schedule=schedule_ref(str(alert.schedule)))
         case "nothing":
             runs = ngettext("{count:,} run", "{count:,} runs", params["runs"]).format(count=params["runs"])
-            return _("{pair}: {runs} finished with nothing received").format(pair=alert.pair, runs=runs)
+            pair = pair_ref(alert.pair) if alert.pair else ""
+            return worded(_("{pair}: {runs} finished with nothing received"), pair=pair, runs=runs)
         case "unreachable":
-            return _("{endpoint} is unreachable").format(endpoint=alert.endpoint)
+            endpoint = endpoint_ref(alert.endpoint) if alert.endpoint else ""
+            return worded(_("{endpoint} is unreachable"), endpoint=endpoint)
         case _code:
-            return _("Alert {number}").format(number=alert.pk)
+            return worded(_("Alert {number}"), number=numbered_ref("alert", alert.pk))
 
 
 def unconfirmed_reason(alert: Alert) -> str:
@@ -120,17 +132,19 @@ def signed_percent(ratio: float) -> str:
     return f"{'−' if ratio < 0 else '+'}{abs(ratio) * 100:.1f} %"
 
 
-def _place_text(alert: Alert) -> str:
+def _place_label(alert: Alert) -> Label:
     if alert.pair is not None and alert.verdict != Alert.RerunVerdict.HOST:
         has_both_directions = alert.params["pairs"] > 1
-        return f"{alert.pair.source} ↔ {alert.pair.sink}" if has_both_directions else str(alert.pair)
+        if has_both_directions:
+            return Label(endpoint_ref(alert.pair.source), " ↔ ", endpoint_ref(alert.pair.sink))
+        return pair_ref(alert.pair)
     if alert.host is not None:
-        return _("Host {host}").format(host=alert.host)
+        return worded(_("Host {host}"), host=host_ref(alert.host.pk, alert.host.name))
     if alert.params.get("uplink"):
-        return _("Uplink {uplink}").format(uplink=alert.params["uplink"])
+        return worded(_("Uplink {uplink}"), uplink=uplink_ref(alert.params["uplink"]))
     count = alert.params["pairs"]
     pairs = ngettext("{count:,} pair", "{count:,} pairs", count).format(count=count)
-    return f"{pairs} ({alert.environment})"
+    return Label(pairs, " (", environment_ref(str(alert.environment)), ")")
 
 
 def _figure_name(alert: Alert) -> str:

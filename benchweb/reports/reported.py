@@ -8,6 +8,7 @@ from statistics import fmean, median
 from typing import Any
 
 from benchweb.charts.tools.measurements import measurement
+from benchweb.documents.references import Label, environment_ref, joined_label, pair_ref
 from benchweb.imports.models import Import
 from benchweb.results.selectors import TrialRow, facts_of_runs, results_of_trials, trial_rows_of_runs
 from benchweb.runs.models import Run
@@ -66,8 +67,8 @@ class ReportedRun:
     imported: Import | None = None
 
     @property
-    def label(self) -> str:
-        return f"{self.run.pair} · {self.run.pair.environment.name}"
+    def label(self) -> Label:
+        return joined_label([pair_ref(self.run.pair), environment_ref(self.run.pair.environment.name)])
 
     def combinations(self, *kinds: str) -> Iterator[Combination]:
         """Return the tests of some kinds, of all without any, in the order in which they were first measured."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext_noop
 
-from benchweb.reports.document import Table
+from benchweb.documents.document import DocumentTable
 from benchweb.reports.reported import ReportedRun
 from benchweb.reports.tables.baseline import baseline_tables
 from benchweb.reports.tables.counters import sar_tables
@@ -16,7 +16,7 @@ from benchweb.reports.tables.netperf import netperf_tables, udp_table
 from benchweb.reports.tables.notation import filled
 from benchweb.reports.tables.wrk import wrk_tables
 
-Builder = Callable[[Sequence[ReportedRun], Sequence[str]], list[Table]]
+Builder = Callable[[Sequence[ReportedRun], Sequence[str]], list[DocumentTable]]
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,17 @@ class ReportTemplate:
     has_modes: bool = False
 
 
-def _of_each(*builders: Callable[[ReportedRun], list[Table]]) -> Builder:
+def _of_each(*builders: Callable[[ReportedRun], list[DocumentTable]]) -> Builder:
     """Build tables run by run."""
     return lambda runs, _modes: [table for run in runs for build in builders for table in build(run)]
 
 
-def _of_all(build: Callable[[Sequence[ReportedRun]], list[Table]]) -> Builder:
+def _of_all(build: Callable[[Sequence[ReportedRun]], list[DocumentTable]]) -> Builder:
     """Build tables of all runs together."""
     return lambda runs, _modes: build(runs)
 
 
-def _udp(run: ReportedRun) -> list[Table]:
+def _udp(run: ReportedRun) -> list[DocumentTable]:
     return filled([udp_table(run)])
 
 

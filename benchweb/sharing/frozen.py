@@ -19,6 +19,7 @@ from benchweb.charts.run.export import Content, csv_of, json_of
 from benchweb.charts.run.reproduce import TrialCommand, run_commands
 from benchweb.charts.run.verdict import Headline, VerdictSentence, limit_words, metric_headlines, verdict
 from benchweb.documents.charts import charts_text
+from benchweb.documents.json_file import unlinked
 from benchweb.hosts.facts.mtu import mtu_words
 from benchweb.results.confidence import run_confidence
 from benchweb.results.selectors import TrialRow
@@ -232,9 +233,3 @@ def _confidence(run: Run, trials: list[TrialRow]) -> FrozenConfidence | None:
             for row in displayed_combinations(confidence)
         ],
     )
-
-
-def unlinked(spec: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what leads to other pages: a reader of a share has no way there, and need not know their ids."""
-    series = [line | {"points": [point | {"href": ""} for point in line["points"]]} for line in spec["series"]]
-    return spec | {"series": series, "csv_url": ""}

@@ -1,8 +1,5 @@
 """Stable pseudonyms: the same host or address has the same one everywhere, and nobody without the key can go back."""
 
-import base64
-import hashlib
-import hmac
 import ipaddress
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,16 +9,14 @@ from functools import cache
 from typing import Any
 
 import idna
-from django.conf import settings
 
 from benchweb.catalog import catalog
 from benchweb.catalog.reasons import Reason
 from benchweb.common.cache import remember
+from benchweb.documents.hidden import tagged
 from benchweb.sharing.one_search import one_of
 from benchweb.sharing.readings import Reading, folded, folded_text, goes_on, readings
 
-# 25 bits: among the few hosts of a report two never look like one.
-_TAG_CHARACTERS = 5
 # Names that are words of every report are hidden where a sentence says that they name something: replaced everywhere
 # they would spoil its sentences, and the catalog's own words in its documents. So are numbers, "1 of 3 trials".
 _WORDS_OF_EVERY_REPORT = frozenset({"host", "source", "sink", "engine", "run", "trial", "pod", "server", "client"})
@@ -40,12 +35,6 @@ _IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)")
 _IPV6 = re.compile(r"(?<![\w:.])[0-9a-f]{0,4}:[0-9a-f:]*:[0-9a-f.]*(?:%\w+)?", re.IGNORECASE)
 
 _FORMS = ((_UUID, "id"), (_FINGERPRINT, "fingerprint"), (_NAMED_BY_MAC, "interface"), (_MAC, "address"))
-
-
-def tagged(what: str, real: str) -> str:
-    """Return the pseudonym of something, such as `host-x7k2q`: a keyed hash, so that guesses can't be tried out."""
-    digest = hmac.digest(settings.SECRET_KEY.encode(), f"pseudonym:{what}:{real}".encode(), hashlib.sha256)
-    return f"{what}-{base64.b32encode(digest).decode().lower()[:_TAG_CHARACTERS]}"
 
 
 def url_hosts(value: Any) -> list[str]:

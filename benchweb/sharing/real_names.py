@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 
+from benchweb.documents.hidden import tagged
 from benchweb.hosts.addresses import AddressError, control_address
 from benchweb.hosts.models import Endpoint, Facts, FormerName, Host
 from benchweb.runs.models import Run
 from benchweb.sharing.frozen import RunContent
-from benchweb.sharing.pseudonyms import tagged, url_hosts
+from benchweb.sharing.pseudonyms import url_hosts
 
 
 def real_names(content: RunContent) -> dict[str, str]:
@@ -17,22 +18,6 @@ def real_names(content: RunContent) -> dict[str, str]:
         # Names differ by their case too, and are found whatever it is: the last said is the last in order.
         names = {name: pseudonym for name, pseudonym in names.items() if name not in part} | part
     return names
-
-
-def names_of_dashboard() -> dict[str, str]:
-    """Map the names of all hosts, today's and former ones, to pseudonyms; four queries."""
-    names: dict[str, str] = {}
-    former = FormerName.objects.exclude(what=FormerName.What.ADDRESS).order_by("-until", "-pk")
-    for host_id, what, text in former.values_list("host_id", "what", "text"):
-        is_uplink = what == FormerName.What.UPLINK
-        names |= (
-            {text: tagged("uplink", text)} if is_uplink else dict.fromkeys(_with_short(text), host_pseudonym(host_id))
-        )
-    for host_id, name, mode in Endpoint.objects.exclude(name="").values_list("host_id", "name", "network_mode"):
-        if name != mode:
-            names[name] = host_pseudonym(host_id)
-    current = _names_of_all()
-    return {name: pseudonym for name, pseudonym in names.items() if name not in current} | current
 
 
 def host_pseudonym(host_id: int) -> str:

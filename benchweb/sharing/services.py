@@ -22,11 +22,13 @@ from benchweb.accounts.hashing import HashingBusyError
 from benchweb.accounts.permissions import Permission, access_of
 from benchweb.charts.run.export import stored_content
 from benchweb.common.refusals import RefusedWrite
+from benchweb.documents.document import Document
+from benchweb.documents.json_file import stored_document
 from benchweb.results.selectors import facts_of_runs, trial_rows
 from benchweb.runs.models import Run, RunEvent
 from benchweb.sharing.anonymity import anonymised
 from benchweb.sharing.frozen import RunContent, Snapshot, snapshot
-from benchweb.sharing.frozen_views import FrozenView, hidden_names
+from benchweb.sharing.frozen_views import hidden_names
 from benchweb.sharing.live import live_pages_store
 from benchweb.sharing.models import LivePage, Share, SharePart
 from benchweb.site.secrets import encrypted
@@ -78,7 +80,7 @@ def view_share_create(
     *,
     path: str,
     zone: str,
-    pages: Mapping[str, FrozenView],
+    pages: Mapping[str, Document],
     user: User | None,
     expires_at: datetime | None = None,
     anonymise: bool = False,
@@ -100,7 +102,7 @@ def view_share_create(
         digest=token_digest(token),
         token_encrypted=encrypted(token),
         password=_hashed(password),
-        page=None if is_live else {language: page.model_dump(mode="json") for language, page in frozen.items()},
+        page=None if is_live else {language: stored_document(page) for language, page in frozen.items()},
     )
     if is_live:
         live_pages_store(share, frozen)

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from benchweb.documents.document import DocumentTable
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.reports.content import report_document
-from benchweb.reports.document import Table
 from benchweb.reports.models import Report
 from benchweb.runs.models import Run
 from tests.factories import make_endpoint, make_environment, make_pair
@@ -16,10 +16,10 @@ from tests.reports.scene import PUBLISHED, finished_run, imported_run, make_repo
 pytestmark = pytest.mark.django_db
 
 
-def results(report: Report) -> list[Table]:
+def results(report: Report) -> list[DocumentTable]:
     """Return the tables of a report's results."""
     [section] = [each for each in report_document(report).sections if each.key == "results"]
-    return section.tables
+    return list(section.tables)
 
 
 def test_message_sizes_have_netperfs_columns_and_udps_pairs_of_lines() -> None:
@@ -47,7 +47,7 @@ def test_message_sizes_have_netperfs_columns_and_udps_pairs_of_lines() -> None:
 
 def test_test_methods_have_transfer_jitter_sars_seconds_and_wrks_threads() -> None:
     tables = results(make_report(imported_run("four_tools.md"), template="methods"))
-    by_start: dict[str, list[Table]] = {}
+    by_start: dict[str, list[DocumentTable]] = {}
     for table in tables:
         by_start.setdefault(table.title.split(" ·")[0].split(" -t")[0], []).append(table)
     server, client = by_start["iperf3 TCP"]

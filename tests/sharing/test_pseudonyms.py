@@ -7,7 +7,8 @@ from typing import Literal
 import pytest
 from pytest_django import Settings
 
-from benchweb.sharing.pseudonyms import Pseudonyms, tagged
+from benchweb.documents.hidden import tagged
+from benchweb.sharing.pseudonyms import Pseudonyms
 
 HOST_A, HOST_B = tagged("host", "1"), tagged("host", "2")
 NAMES = Pseudonyms({

@@ -158,7 +158,6 @@ def test_one_chart_of_a_view_may_stand_in_another_page(member: Client, pair: Pai
     answer = Client().get(f"{path}/embed")
     assert answer.status_code == 200 and "frame-ancestors *" in answer["Content-Security-Policy"]
     assert Client().get(f"{path}/embed?chart=none").status_code == 404
-    assert [Client().get(f"{path}/results.{ending}").status_code for ending in ("csv", "json")] == [404, 404]
 
 
 def test_a_revoked_or_expired_link_shows_nothing_any_more(member: Client, pair: Pair) -> None:

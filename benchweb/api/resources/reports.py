@@ -14,8 +14,8 @@ from benchweb.api.problems import invalid
 from benchweb.api.rows import row_or_404
 from benchweb.api.schemas import Body, Created, Identifier, Item, Name
 from benchweb.common.downloads import download
+from benchweb.documents.markdown import document_markdown
 from benchweb.reports.content import report_document
-from benchweb.reports.markdown import report_markdown
 from benchweb.reports.models import Report
 from benchweb.reports.selectors import reports, runs_of
 from benchweb.reports.services import LONGEST_TEXT, MOST_MODES, MOST_RUNS, ReportError, ReportValues, report_create
@@ -106,7 +106,12 @@ def report_detail(request: HttpRequest, report_id: Identifier) -> ReportDetail:
                 title=section.title,
                 text=section.text,
                 tables=[
-                    ReportTableItem(title=table.title, columns=table.columns, rows=table.rows, notes=table.notes)
+                    ReportTableItem(
+                        title=table.title,
+                        columns=list(table.columns),
+                        rows=[list(map(str, row)) for row in table.rows],
+                        notes=list(table.notes),
+                    )
                     for table in section.tables
                 ],
             )
@@ -124,7 +129,7 @@ def report_detail(request: HttpRequest, report_id: Identifier) -> ReportDetail:
 def report_file(request: HttpRequest, report_id: Identifier) -> StreamingHttpResponse:
     """Download a report as Markdown."""
     report = row_or_404(Report.objects.all(), report_id)
-    parts = report_markdown(report_document(report), _url(request, report))
+    parts = document_markdown(report_document(report), _url(request, report))
     return download(request, parts, media_type="text/markdown", file_name=f"report-{report_id}.md")
 
 

@@ -19,6 +19,7 @@ from benchweb.charts.lines import COLORS, marker_of
 from benchweb.charts.table import chart_table
 from benchweb.documents.charts import Axis, ChartBand, ChartRing, ChartSeries, ChartSpec, Measured
 from benchweb.documents.moments import rfc3339
+from benchweb.documents.references import Label, joined_label, pair_ref
 from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.regressions.selectors import parts_named_first
 
@@ -34,7 +35,7 @@ class _Drawn(NamedTuple):
     kind: Kind
     metric: Metric
     around: Around
-    title: str
+    title: Label
 
 
 def alert_charts(alert: Alert, *, zone: tzinfo) -> list[ChartSpec]:
@@ -48,7 +49,7 @@ def alert_charts(alert: Alert, *, zone: tzinfo) -> list[ChartSpec]:
     return [*_large(alert, drawn[0], zone), *(_small(series) for series in drawn[1:])]
 
 
-def part_titles(parts: Sequence[AlertSeries]) -> dict[int, str]:
+def part_titles(parts: Sequence[AlertSeries]) -> dict[int, Label]:
     """Name each series by its metric and by the settings that any of its kind states, defaults included.
 
     Those whose kind has left the catalog are left out.
@@ -60,7 +61,7 @@ def part_titles(parts: Sequence[AlertSeries]) -> dict[int, str]:
             continue
         for part, settings in zip(its, setting_parts([part.series.identity for part in its], kind), strict=True):
             metric = kind.metrics.get(part.series.metric)
-            titles[part.pk] = " · ".join([metric.label if metric else part.series.metric, *settings.values()])
+            titles[part.pk] = joined_label([metric.label if metric else part.series.metric, *settings.values()])
     return titles
 
 
@@ -113,7 +114,7 @@ def _small(drawn: _Drawn) -> ChartSpec:
     x, y = Axis(label=_("Time"), unit="", scale="time"), Axis(label=label, unit=metric.unit)
     line = ChartSeries(
         id=f"series-{series.pk}",
-        label=str(series.pair),
+        label=pair_ref(series.pair),
         color=position % COLORS,
         marker=marker_of(position),
         measured=rows,
@@ -123,7 +124,7 @@ def _small(drawn: _Drawn) -> ChartSpec:
     return ChartSpec(
         id=f"alert-{series.pk}",
         title=title,
-        subtitle=f"{kind.label} · {series.pair}",
+        subtitle=joined_label([kind.label, pair_ref(series.pair)]),
         form="time",
         x=x,
         y=y,

@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from benchweb.documents.charts import ChartLevel, ChartMark, Measured
 from benchweb.documents.moments import rfc3339
+from benchweb.documents.references import joined_label
 from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
 
@@ -147,7 +148,7 @@ def _mark(named: NamedAlert) -> ChartMark:
     alert = named.alert
     return ChartMark(
         at=rfc3339(alert.begun_at),
-        label=f"{named.title} · {alert.get_state_display()}",
+        label=joined_label([named.title, alert.get_state_display()]),
         kind="alert",
         href=f"/alerts/{alert.pk}",
     )

@@ -12,6 +12,7 @@ from benchweb.charts.lines import COLORS, MARKERS, Sweep, point, sweeps
 from benchweb.charts.percentiles import percentile_names
 from benchweb.charts.table import chart_table
 from benchweb.documents.charts import Axis, ChartPoint, ChartSeries, ChartSpec, Dash
+from benchweb.documents.references import joined_label
 from benchweb.results.selectors import TrialRow
 
 # Without colours runs are told apart by their dashes, as combinations of parameters are by their markers.
@@ -101,7 +102,7 @@ def _lines(
             if any(entry.y is not None for entry in drawn):
                 line = ChartSeries(
                     id=f"run-{run.id}/" + ",".join(f"{name}={value}" for name, value in settings.items()),
-                    label=" · ".join(
+                    label=joined_label(
                         [run.label, *(axes.setting_words(sweep, *setting) for setting in settings.items())]
                     ),
                     color=colors[run.id],

@@ -1,7 +1,5 @@
-"""A comparison as CSV and as JSON, the same for the API and the pages: full precision, a row or object per entry."""
+"""A comparison as a table of figures and as JSON: full precision, a row or object per entry."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,7 +7,9 @@ from django.utils.translation import gettext as _
 
 from benchweb.catalog import nested_text
 from benchweb.charts.comparison.rows import Entry, MeasureRow, RunsComparison
-from benchweb.charts.export import PAIR_IDS, cell, pair_ids
+from benchweb.charts.export import PAIR_IDS, pair_ids
+from benchweb.documents.document import DocumentTable, RowId
+from benchweb.documents.references import Label, free_text, joined_label, reason_part, value_ref
 from benchweb.runs.models import Run
 from benchweb.statistics.comparison import Difference
 from benchweb.statistics.deciding import LARGEST_P_OF_DIFFERENCE
@@ -30,17 +30,19 @@ _COMPARED = (
 )
 
 
-def comparison_csv(runs: Sequence[Run], compared: RunsComparison) -> str:
-    """Return a line for each measure and run, the baseline's own first; a missing figure is an empty cell."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow([*_FIGURES, *_COMPARED, *PAIR_IDS])
-    for row in compared.rows:
-        params = " ".join(f"{name}={_text(value)}" for name, value in row.measure.params.items())
-        for run, entry in zip(runs, row.entries, strict=True):
-            named = [row.measure.kind.name, params, row.measure.metric.key, row.measure.metric.unit, run.pk, runs[0].pk]
-            writer.writerow(map(cell, [*named, *_entry(entry).values(), *pair_ids(run.pair).values()]))
-    return out.getvalue()
+def comparison_figures(runs: Sequence[Run], compared: RunsComparison) -> DocumentTable:
+    """Return a row for each measure and run, the baseline's own first; a missing figure is empty."""
+    rows = [
+        [
+            *(row.measure.kind.name, _params_label(row), row.measure.metric.key, row.measure.metric.unit),
+            *(RowId(run.pk), RowId(runs[0].pk)),
+            *_figures(entry),
+            *pair_ids(run.pair).values(),
+        ]
+        for row in compared.rows
+        for run, entry in zip(runs, row.entries, strict=True)
+    ]
+    return DocumentTable("comparison", [*_FIGURES, *_COMPARED, *PAIR_IDS], rows)
 
 
 def comparison_document(runs: Sequence[Run], compared: RunsComparison) -> dict[str, Any]:
@@ -53,18 +55,18 @@ def comparison_document(runs: Sequence[Run], compared: RunsComparison) -> dict[s
     }
 
 
-def sets_csv(sides: Sequence[Mapping[str, Any]], compared: RunsComparison) -> str:
-    """Return a line for each measure and side, the baseline's own first; `n` counts runs."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow([*_SIDES, *_FIGURES_OF_SETS, *_COMPARED])
-    for row in compared.rows:
-        params = " ".join(f"{name}={_text(value)}" for name, value in row.measure.params.items())
-        for side, entry in zip(sides, row.entries, strict=True):
-            named = [*(side[name] for name in _SIDES), row.measure.kind.name, params]
-            named += [row.measure.metric.key, row.measure.metric.unit]
-            writer.writerow(map(cell, [*named, *_entry(entry).values()]))
-    return out.getvalue()
+def sets_figures(sides: Sequence[Mapping[str, Any]], compared: RunsComparison) -> DocumentTable:
+    """Return a row for each measure and side, the baseline's own first; `n` counts runs."""
+    rows = [
+        [
+            *(side["side"], free_text(side["query"]), side["name"]),
+            *(row.measure.kind.name, _params_label(row), row.measure.metric.key, row.measure.metric.unit),
+            *_figures(entry),
+        ]
+        for row in compared.rows
+        for side, entry in zip(sides, row.entries, strict=True)
+    ]
+    return DocumentTable("sets", [*_SIDES, *_FIGURES_OF_SETS, *_COMPARED], rows)
 
 
 def sets_document(sides: Sequence[Mapping[str, Any]], compared: RunsComparison) -> dict[str, Any]:
@@ -129,5 +131,15 @@ def _difference(difference: Difference | None) -> dict[str, Any]:
     }
 
 
-def _text(value: Any) -> str:
-    return nested_text(value) if isinstance(value, dict) else str(value)
+def _figures(entry: Entry) -> list[Any]:
+    return [reason_part(value) if name == "missing" else value for name, value in _entry(entry).items()]
+
+
+def _params_label(row: MeasureRow) -> Label:
+    settings = [Label(name, "=", _setting(value)) for name, value in row.measure.params.items()]
+    return joined_label(settings, " ")
+
+
+def _setting(value: Any) -> str:
+    text = nested_text(value) if isinstance(value, dict) else str(value)
+    return value_ref(text) if isinstance(value, dict | str) and value else text

@@ -14,6 +14,18 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from benchweb.charts.history.query import FIRST_YEAR, LAST_YEAR, moment
 from benchweb.common.rows import row_id
+from benchweb.documents.references import (
+    Label,
+    environment_ref,
+    free_text,
+    host_ref,
+    joined_label,
+    numbered_ref,
+    pair_ref,
+    plan_ref,
+    run_ref,
+    worded,
+)
 from benchweb.hosts.facts.values import FACTS
 from benchweb.hosts.models import Environment, Host, Pair
 from benchweb.plans.models import Plan
@@ -60,7 +72,7 @@ class Side:
     @property
     def words(self) -> str:
         """Say all of it."""
-        return " · ".join(self.parts.values())
+        return joined_label(self.parts.values())
 
 
 def side_text(fields: Mapping[str, str] | Iterable[tuple[str, str]]) -> str:
@@ -120,7 +132,7 @@ def side_labels(sides: Sequence[Side]) -> list[str]:
     keys = list(dict.fromkeys(key for side in sides for key in side.parts))
     apart = [key for key in keys if len({side.parts.get(key, "") for side in sides}) > 1]
     return [
-        " · ".join(side.parts[key] for key in apart if key in side.parts) or side.words or _("all runs")
+        joined_label(side.parts[key] for key in apart if key in side.parts) or side.words or _("all runs")
         for side in sides
     ]
 
@@ -134,33 +146,46 @@ _MISSING = {
 }
 
 
-def _names(name: str, ids: Sequence[int | None]) -> dict[int, str]:
+def _names(name: str, ids: Sequence[int | None]) -> dict[int, Label]:
     wanted = sorted({pk for pk in ids if pk is not None})
     if not wanted:
         return {}
     rows: Any = _NAMED[name]._default_manager
     if name == "pair":
         rows = rows.select_related("source__host", "sink__host")
-    return {pk: str(row) for pk, row in rows.in_bulk(wanted).items()}
+    return {pk: _named_row(row) for pk, row in rows.in_bulk(wanted).items()}
 
 
-def _named_parts(side: Side, names: Mapping[str, Mapping[int, str]]) -> dict[str, str]:
-    named = {name: names[name].get(pk, str(pk)) for name in _NAMED if (pk := getattr(side.wanted, name)) is not None}
+def _named_row(row: Environment | Host | Pair | Plan) -> Label:
+    match row:
+        case Environment():
+            return environment_ref(row.name)
+        case Host():
+            return host_ref(row.pk, row.name)
+        case Pair():
+            return pair_ref(row)
+    return plan_ref(row.name)
+
+
+def _named_parts(side: Side, names: Mapping[str, Mapping[int, Label]]) -> dict[str, str]:
+    named: dict[str, str] = {
+        name: names[name].get(pk, str(pk)) for name in _NAMED if (pk := getattr(side.wanted, name)) is not None
+    }
     return named | dict(side.parts)
 
 
 def _plain_parts(wanted: RunSet, zone: tzinfo) -> dict[str, str]:
-    parts = {}
+    parts: dict[str, str] = {}
     if wanted.run is not None:
-        parts["run"] = _("Run %(id)s") % {"id": wanted.run}
+        parts["run"] = worded(_("Run %(id)s"), id=run_ref(wanted.run))
     if wanted.campaign is not None:
-        parts["campaign"] = _("Campaign %(id)s") % {"id": wanted.campaign}
+        parts["campaign"] = worded(_("Campaign %(id)s"), id=numbered_ref("campaign", wanted.campaign))
     if wanted.label:
-        parts["label"] = _("label %(label)s") % {"label": wanted.label}
+        parts["label"] = worded(_("label %(label)s"), label=free_text(wanted.label))
     if wanted.tool:
-        parts["tool"] = _("measured by %(tool)s") % {"tool": wanted.tool}
+        parts["tool"] = worded(_("measured by %(tool)s"), tool=free_text(wanted.tool))
     if wanted.fact:
-        parts["fact"] = f"{FACT_LABELS[wanted.fact]} {wanted.fact_value}"
+        parts["fact"] = Label(str(FACT_LABELS[wanted.fact]), " ", free_text(wanted.fact_value))
     if wanted.first or wanted.last:
         first, last = (_local_text(at, zone) if at else "" for at in (wanted.first, wanted.last))
         form = _("%(first)s – %(last)s") if first and last else _("since %(first)s") if first else _("before %(last)s")

@@ -9,12 +9,13 @@ from benchweb.catalog import Kind
 from benchweb.charts.changes.levels import NamedAlert, changes_of_series
 from benchweb.charts.history.drawing import Drawing
 from benchweb.charts.history.gaps import events_between
-from benchweb.charts.history.lines import Chosen, HistoryLine
+from benchweb.charts.history.lines import Chosen, HistoryLine, LineEnd
 from benchweb.charts.history.marks import Marks, annotations_on, facts_of
 from benchweb.charts.history.points import history_points
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.history.series import Selection, chosen_lines, selection_of
 from benchweb.documents.charts import ChartSpec
+from benchweb.documents.references import Label, environment_ref, host_ref, worded
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,14 @@ def _groups(query: HistoryQuery, lines: Sequence[HistoryLine]) -> list[tuple[str
     return sorted(groups.items())
 
 
+def _source_words(source: LineEnd) -> Label:
+    return worded(_("from %(host)s"), host=host_ref(source.host_id, source.host_name))
+
+
 _SPLITS: dict[str, Callable[[HistoryLine], str]] = {
     "pair": lambda line: line.pair_words,
-    "host": lambda line: _("from %(host)s") % {"host": line.pair.source.host_name},
-    "environment": lambda line: line.pair.environment,
+    "host": lambda line: worded(
+        _("from %(host)s"), host=host_ref(line.pair.source.host_id, line.pair.source.host_name)
+    ),
+    "environment": lambda line: environment_ref(line.pair.environment),
 }

@@ -33,6 +33,7 @@ from benchweb.documents.charts import (
     ReferenceLine,
 )
 from benchweb.documents.moments import rfc3339, rfc3339_all
+from benchweb.documents.references import Label, joined_label
 
 # Since when something holds of which nobody knows.
 _EVER = datetime.min.replace(tzinfo=UTC)
@@ -64,14 +65,12 @@ class Drawing:
         levels = [level for pk in ids for level in self.changes.levels(pk, self.points.series.get(pk, []))]
         return ChartSpec(
             id=f"history-{number}" if self.is_split else "history",
-            title=" · ".join(filter(None, [title, self.selection.title])),
-            subtitle=_subtitle(
+            title=joined_label([title, self.selection.title]),
+            subtitle=Label(
                 common_words(parts, self.selection.kind),
-                self.points.step,
-                self.selection.is_percentiles,
-                get_language(),
-            )
-            + self._without_result(lines),
+                _point_sentence(self.points.step, self.selection.is_percentiles, get_language()),
+                self._without_result(lines),
+            ),
             form="time",
             x=x,
             y=y,
@@ -165,7 +164,7 @@ class Drawing:
             ChartSeries(
                 id=_line_id(line, metric.key),
                 of=_line_id(line, self.selection.main),
-                label=f"{name}, {metric.label.lower()}",
+                label=Label(name, f", {metric.label.lower()}"),
                 color=line.color,
                 measured=_worst(self.points.series[line.series[metric.key]]),
             )
@@ -193,14 +192,14 @@ class Drawing:
 
 
 @lru_cache(maxsize=1_024)
-def _subtitle(common: str, step: str, is_percentiles: bool, _language: str | None) -> str:
-    """Return the subtitle; cached, for every view of the same lines has the same one."""
+def _point_sentence(step: str, is_percentiles: bool, _language: str | None) -> str:
+    """Say what a point and its band are, behind what the lines have in common; cached, for all views say the same."""
     if is_percentiles:
         bands = _("the bands lie between percentiles")
     else:
         bands = _("the band spans the lowest to the highest of all repetitions")
     parts = _point_words()[step] + pgettext("between parts of a sentence", "; ") + bands
-    return common + pgettext("between sentences", ". ") + parts + pgettext("end of a sentence", ".")
+    return pgettext("between sentences", ". ") + parts + pgettext("end of a sentence", ".")
 
 
 def _point_words() -> dict[str, str]:

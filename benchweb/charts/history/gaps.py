@@ -12,11 +12,11 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from benchweb.catalog.reasons import reason_of
-from benchweb.catalog.translation import reason_text
 from benchweb.charts.history.lines import HistoryLine, LinePair, keys_of_versions
 from benchweb.charts.history.points import Step
 from benchweb.common.rows import fetch, literals
 from benchweb.documents.charts import Measured
+from benchweb.documents.references import Label, reason_label, run_ref, worded
 from benchweb.runs.models import FAULTY_STATES
 from benchweb.state_words import state_word
 
@@ -75,18 +75,18 @@ class Event(NamedTuple):
     cause: str
 
 
-# Where a run's number goes; PostgreSQL stores no such character.
+# The part where a run's number goes; PostgreSQL stores no such character.
 _RUN = "\0"
 
 
 @lru_cache(maxsize=1_024)
-def _reason(state: str, cause: str, is_slot: bool, _language: str | None) -> str:
+def _reason(state: str, cause: str, is_slot: bool, _language: str | None) -> Label:
     """Return why a line breaks; cached, for a year's runs give nothing for the same few reasons."""
     if is_slot:
-        words = _("slot %(state)s") % {"state": state_word(state)}
+        words = worded(_("slot %(state)s"), state=state_word(state))
     else:
-        words = _("run %(run)s %(state)s") % {"run": _RUN, "state": state_word(state)}
-    return _("{state}: {reason}").format(state=words, reason=reason_text(cause)) if cause else words
+        words = worded(_("run %(run)s %(state)s"), run=_RUN, state=state_word(state))
+    return worded(_("{state}: {reason}"), state=words, reason=reason_label(cause)) if cause else words
 
 
 class Break(NamedTuple):
@@ -133,7 +133,8 @@ def break_of(event: Event) -> Break:
     words = _reason(event.state, event.cause, event.run is None, get_language())
     if event.run is None:
         return Break(event.at, words)
-    return Break(event.at, words.replace(_RUN, str(event.run)), f"/runs/{event.run}")
+    named = Label(*(run_ref(event.run) if part == _RUN else part for part in words.parts))
+    return Break(event.at, named, f"/runs/{event.run}")
 
 
 def breaks(points: Sequence[Measured], events: Iterable[Event], step: Step) -> list[Break]:

@@ -14,7 +14,8 @@ from benchweb.charts.lines import COLORS, marker_of
 from benchweb.common.cache import remember
 from benchweb.common.rows import fetch
 from benchweb.documents.charts import Dash
-from benchweb.hosts.models import endpoint_label, pair_label
+from benchweb.documents.references import Label, pair_ref
+from benchweb.hosts.models import endpoint_label
 from benchweb.hosts.pairs import with_pairs
 from benchweb.plans.expansion import expanded
 from benchweb.plans.models import PlanVersion
@@ -150,8 +151,12 @@ class LinePair:
     sink: LineEnd
 
     @cached_property
-    def words(self) -> str:
-        return pair_label(str(self.source), str(self.sink), is_one_host=self.source.pk == self.sink.pk)
+    def words(self) -> Label:
+        return pair_ref(self)
+
+    @property
+    def is_one_host(self) -> bool:
+        return self.source.pk == self.sink.pk
 
     @property
     def ends(self) -> tuple[LineEnd, LineEnd]:
@@ -181,7 +186,7 @@ class HistoryLine:
         return DASHES[self.index // COLORS % len(DASHES)]
 
     @property
-    def pair_words(self) -> str:
+    def pair_words(self) -> Label:
         return self.pair.words
 
 

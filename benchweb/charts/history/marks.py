@@ -11,6 +11,7 @@ from benchweb.common.cache import remember
 from benchweb.common.rows import fetch
 from benchweb.documents.charts import ChartMark
 from benchweb.documents.moments import rfc3339, rfc3339_all
+from benchweb.documents.references import Label, free_text, host_ref
 from benchweb.hosts.facts.changes import Documents, SeenFacts, fact_changes, fact_turns
 from benchweb.hosts.facts.differences import Document
 from benchweb.hosts.facts.interfaces import traffic_of
@@ -37,7 +38,7 @@ class _Row(NamedTuple):
     last_seen_at: datetime
 
 
-class Change(NamedTuple):
+class FlaggedChange(NamedTuple):
     """Facts of a host that changed; endpoints of one host that tell the same are one change."""
 
     at: datetime
@@ -50,7 +51,7 @@ class Change(NamedTuple):
 class HostChanges:
     """What changed, in order of time, and by endpoint its link's speeds in bit/s, each with the time when it began."""
 
-    changes: list[Change]
+    changes: list[FlaggedChange]
     links: dict[int, list[tuple[datetime, float]]]
 
 
@@ -59,7 +60,7 @@ class Marks:
     """All that is flagged on a time axis."""
 
     annotations: list[AnnotationRow]
-    changes: list[Change]
+    changes: list[FlaggedChange]
 
 
 def annotations_on(lines: Sequence[HistoryLine], span: tuple[datetime, datetime]) -> list[AnnotationRow]:
@@ -81,7 +82,7 @@ def facts_of(lines: Sequence[HistoryLine], span: tuple[datetime, datetime]) -> H
         facts[row.endpoint_id].append(SeenFacts(row.digest, row.first_seen_at, row.last_seen_at))
     documents = _Documents(list(endpoints), {each.digest for seen in facts.values() for each in seen})
     changes = {
-        Change(change.at, end.host_id, end.host_name, change.words)
+        FlaggedChange(change.at, end.host_id, end.host_name, change.words)
         for pk, end in endpoints.items()
         for change in fact_changes(facts[pk], documents, _used(end))
         if span[0] <= change.at <= span[1]
@@ -97,14 +98,14 @@ def marks_of(marks: Marks, lines: Iterable[HistoryLine]) -> list[ChartMark]:
     changes = [change for change in marks.changes if change.host in hosts]
     times = rfc3339_all([change.at for change in changes])
     found = [
-        ChartMark(at=at, label=f"{change.name}: {change.words}", kind="fact")
+        ChartMark(at=at, label=Label(host_ref(change.host, change.name), ": ", free_text(change.words)), kind="fact")
         for change, at in zip(changes, times, strict=True)
     ]
     found += [
         ChartMark(
             at=rfc3339(annotation.at),
             until=rfc3339(annotation.until) if annotation.until else "",
-            label=annotation.text,
+            label=free_text(annotation.text),
             kind="note",
         )
         for annotation in marks.annotations

@@ -11,11 +11,12 @@ from benchweb.catalog import Kind, Parameter
 from benchweb.charts.axes import value_words
 from benchweb.charts.history.lines import MOST_LINES, Chosen, HistoryLine, keys_of, lines_of
 from benchweb.charts.history.query import HistoryQuery
+from benchweb.documents.references import Label, environment_ref, joined_label, numbered_ref, worded
 from benchweb.plans.models import PlanVersion
 from benchweb.results.models import Series
 
 # Of each line its pair, its environment and its parameters in words, by name.
-Parts = list[dict[str, str]]
+Parts = list[dict[str, Label]]
 
 
 @dataclass(frozen=True)
@@ -75,27 +76,29 @@ def chosen_lines(query: HistoryQuery, selection: Selection, *, most: int = MOST_
     return lines_of(query, selection.kind, selection.main, selection.beside, most=most, digests=digests)
 
 
-def line_names(parts: Parts) -> list[str]:
+def line_names(parts: Parts) -> list[Label]:
     """Name each line by what sets it apart from the others; a single one by its pair."""
     differing = [name for name in parts[0] if len({part[name] for part in parts}) > 1] if parts else []
-    return [" · ".join(part[name] for name in differing or ["pair"]) for part in parts]
+    return [joined_label(part[name] for name in differing or ["pair"]) for part in parts]
 
 
-def common_words(parts: Parts, kind: Kind) -> str:
+def common_words(parts: Parts, kind: Kind) -> Label:
     """Say what all lines have in common: the kind, the pair, the environment, parameters."""
     same = [name for name in parts[0] if len({part[name] for part in parts}) == 1] if parts else []
-    return " · ".join([kind.label, *(parts[0][name] for name in same)])
+    return joined_label([kind.label, *(parts[0][name] for name in same)])
 
 
-def setting_words(parameter: Parameter, value: Any) -> str:
+def setting_words(parameter: Parameter, value: Any) -> Label:
     """Say a parameter's value with its label and unit."""
-    return f"{parameter.label} {value_words(parameter, value)}"
+    return Label(parameter.label, " ", value_words(parameter, value))
 
 
 def line_parts(lines: Sequence[HistoryLine], kind: Kind) -> Parts:
     """Return every line's parts by name, the same names for all."""
     pairs = _pair_names(lines)
-    ends_of_lines = [{"pair": pairs[line.pair.pk], "environment": line.pair.environment} for line in lines]
+    ends_of_lines = [
+        {"pair": pairs[line.pair.pk], "environment": environment_ref(line.pair.environment)} for line in lines
+    ]
     return [
         line_ends | settings
         for line_ends, settings in zip(
@@ -104,12 +107,15 @@ def line_parts(lines: Sequence[HistoryLine], kind: Kind) -> Parts:
     ]
 
 
-def _pair_names(lines: Sequence[HistoryLine]) -> dict[int, str]:
+def _pair_names(lines: Sequence[HistoryLine]) -> dict[int, Label]:
     """Name the pairs, with their numbers where two read alike: an archived host's name is free again."""
     names = {line.pair.pk: line.pair_words for line in lines}
     times = Counter(names.values())
     return {
-        pk: name if times[name] == 1 else f"{name} ({_('pair {pair}').format(pair=pk)})" for pk, name in names.items()
+        pk: name
+        if times[name] == 1
+        else Label(name, " (", worded(_("pair {pair}"), pair=numbered_ref("pair", pk)), ")")
+        for pk, name in names.items()
     }
 
 

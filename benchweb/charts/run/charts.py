@@ -13,6 +13,7 @@ from benchweb.charts.lines import Palette, Sweep, is_sent, point, sweeps, varian
 from benchweb.charts.percentiles import percentile_names
 from benchweb.charts.table import chart_table
 from benchweb.documents.charts import Axis, ChartPoint, ChartSeries, ChartSpec, ReferenceLine
+from benchweb.documents.references import joined_label
 from benchweb.hosts.models import Pair
 from benchweb.results.selectors import TrialRow, trial_rows
 from benchweb.runs.models import OPEN_STATES, Run
@@ -94,11 +95,11 @@ class _Drawing:
         kind = self.sweep.kind
         # Without the kind: CPU use of the source has one colour in the charts of all kinds, which stand side by side.
         key = f"{variant(metric, self.chart.metrics[0])}/{text}"
-        parts = [kind.metrics[metric].label] if metric else []
+        parts: list[str] = [kind.metrics[metric].label] if metric else []
         parts += [axes.setting_words(self.sweep, name, value) for name, value in settings.items()]
         return {
             "id": f"{kind.name}/{metric or self.chart.id}/{text}",
-            "label": " · ".join(parts) or kind.label,
+            "label": joined_label(parts) or kind.label,
             "color": self.palette.color(key),
             "marker": self.palette.marker(key),
             "dash": "dashed" if is_sent(metric) else "solid",
@@ -143,7 +144,7 @@ def _subtitle(sweep: Sweep) -> str:
     values = sweep.kind.stated_defaults | sweep.trials[0].params
     fixed = [name for name in sweep.kind.parameters if name in values and name not in sweep.swept]
     settings = [axes.setting_words(sweep, name, values[name]) for name in fixed]
-    return " · ".join([sweep.kind.label, *settings])
+    return joined_label([sweep.kind.label, *settings])
 
 
 def _metrics_of(chart: Chart, trials: list[TrialRow]) -> list[str]:

@@ -1,7 +1,6 @@
 """A run as CSV and as JSON, the same for the API and the pages."""
 
 import base64
-import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,8 +9,9 @@ from typing import Any, TypeVar
 
 from benchweb.catalog import catalog
 from benchweb.catalog.reasons import reason_items
-from benchweb.charts.export import PAIR_IDS, Line, cell, pair_ids
+from benchweb.charts.export import PAIR_IDS, pair_ids
 from benchweb.charts.run.confidence import confidence_document
+from benchweb.documents.csv_file import csv_parts
 from benchweb.documents.moments import rfc3339
 from benchweb.hosts.models import Endpoint
 from benchweb.results.confidence import RunConfidence, run_confidence
@@ -64,14 +64,15 @@ def run_csv(run: Run) -> Iterator[str]:
 def csv_of(run: Run, content: Content) -> Iterator[str]:
     """Return the CSV of a run, part by part; an id that is None is an empty cell. Goes through the trials twice."""
     params, metrics = _names(content.trials())
-    writer = csv.writer(Line())
     confidence = run_confidence(run.plan_version, content.trials())
     sure = _SURE if confidence else ()
-    yield writer.writerow([*_BEFORE_PARAMS, *params, *_AFTER_PARAMS, *metrics, "flags", "limited_by", *sure, *PAIR_IDS])
+    columns = [*_BEFORE_PARAMS, *params, *_AFTER_PARAMS, *metrics, "flags", "limited_by", *sure, *PAIR_IDS]
     ids = pair_ids(run.pair).values()
-    for rows in _in_parts(content.trials(), _ROWS_AT_ONCE):
-        values = ([*_values(run, row, params, metrics), *_sure(confidence, row), *ids] for row in rows)
-        yield "".join(writer.writerow(map(cell, row)) for row in values)
+    parts = (
+        ([*_values(run, row, params, metrics), *_sure(confidence, row), *ids] for row in rows)
+        for rows in _in_parts(content.trials(), _ROWS_AT_ONCE)
+    )
+    return csv_parts(columns, parts)
 
 
 def run_json(run: Run) -> Iterator[str]:

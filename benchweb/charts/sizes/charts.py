@@ -20,6 +20,7 @@ from benchweb.charts.sizes.points import SizePoint, SizePoints, Times, night_poi
 from benchweb.charts.sizes.words import hollow_words, line_words, point_words, untold_words
 from benchweb.charts.table import chart_table
 from benchweb.documents.charts import Axis, ChartPoint, ChartSeries, ChartSpec
+from benchweb.documents.references import Label, environment_ref, joined_label, run_ref
 
 _DATES = 6
 # What lines are told apart by, or put together over, on purpose.
@@ -96,10 +97,10 @@ def _setting_keys(lines: Sequence[SizeLine], kind: Kind, swept: Parameter) -> li
     ]
 
 
-def _setting_words(parts: Parts) -> list[str]:
+def _setting_words(parts: Parts) -> list[Label]:
     """Say of each line the settings that others have otherwise."""
     names = [name for name in parts[0] if name not in _OVERLAID and len({part[name] for part in parts}) > 1]
-    return [" · ".join(part[name] for name in names) for part in parts]
+    return [joined_label(part[name] for name in names) for part in parts]
 
 
 def _positions(
@@ -138,7 +139,7 @@ def _by_metric(
     for point in points.points:
         metric, number, key, size = positions[point.position]
         number = number or point.part
-        label = " · ".join(filter(None, [name(number), words[key]]))
+        label = joined_label([name(number), words[key]])
         by_metric.setdefault(metric, {}).setdefault((number, key, label), {})[size] = point
     return by_metric
 
@@ -155,13 +156,13 @@ def _names(query: HistoryQuery, rest: SizeLines, points: SizePoints) -> Callable
         # One pair for all is told once, above the chart.
         of = {run: words[pair] for run, pair in rest.runs.items() if len(words) > 1 and pair in words}
         comma = pgettext("between parts of a sentence", ", ")
-        return lambda number: comma.join(
-            filter(None, [f"{_('run')} {number}", of.get(number, ""), _date(begun[number], query.zone)])
+        return lambda number: joined_label(
+            [Label(_("run"), " ", run_ref(number)), of.get(number, ""), _date(begun[number], query.zone)], comma
         )
     if query.overlay == "pair":
-        pairs = {pair.pk: f"{pair.words}, {pair.environment}" for pair in rest.pairs}
+        pairs = {pair.pk: joined_label([pair.words, environment_ref(pair.environment)], ", ") for pair in rest.pairs}
         return pairs.__getitem__
-    environments = {line.environment_id: line.environment for line in rest.lines}
+    environments = {line.environment_id: environment_ref(line.environment) for line in rest.lines}
     return environments.__getitem__
 
 
@@ -174,7 +175,7 @@ class _Drawing:
     # On the axis.
     swept: Parameter
     # What all lines have in common.
-    common: str
+    common: Label
     # By metric.
     by_metric: dict[str, _Points]
     rest: SizeLines
@@ -201,7 +202,7 @@ class _Drawing:
         return ChartSpec(
             id=f"sizes-{chart.id}",
             title=self._title(chart, y),
-            subtitle=f"{self.common}{pgettext('between sentences', '. ')}"
+            subtitle=self.common + f"{pgettext('between sentences', '. ')}"
             f"{line_words(self.query.overlay, len(runs_text), len(groups), are_more_runs=self.rest.are_more_runs)}"
             f"{sentence_space()}"
             f"{point_words(self.query.overlay, is_by_night=self.rest.is_by_night)}"
@@ -219,7 +220,7 @@ class _Drawing:
         if self.query.overlay == "run":
             ns = [point.n for point in points.values()]
             n = f"{min(ns)}" if min(ns) == max(ns) else f"{min(ns)}–{max(ns)}"
-            return f"{name} (n={n})"
+            return Label(name, f" (n={n})")
         runs, pairs = ({getattr(point, name) for point in points.values()} for name in ("runs", "pairs"))
         most, most_pairs = max(runs), max(pairs)
         of = [ngettext("%(runs)s run", "%(runs)s runs", most) % {"runs": f"{most:,}"}]
@@ -231,7 +232,7 @@ class _Drawing:
             of.append(ngettext("%(count)s pair", "%(count)s pairs", most_pairs) % {"count": f"{most_pairs:,}"})
             is_same = is_same and len(pairs) == 1
         text = pgettext("between parts of a sentence", ", ").join(of)
-        return f"{name} ({text if is_same else _('up to %(count)s') % {'count': text}})"
+        return Label(name, f" ({text if is_same else _('up to %(count)s') % {'count': text}})")
 
     def _title(self, chart: Chart, y: Axis) -> str:
         if self.swept.name == chart.x:

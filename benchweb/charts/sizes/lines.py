@@ -11,6 +11,7 @@ from benchweb.charts.history.lines import LinePair, conditions, parameter_condit
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.history.series import Parts, Selection, chosen_lines, setting_parts
 from benchweb.common.rows import fetch
+from benchweb.documents.references import Label, environment_ref
 from benchweb.hosts.pairs import with_pairs
 from benchweb.runs.models import Run
 
@@ -94,7 +95,9 @@ class SizeLines:
     def parts(self, kind: Kind) -> Parts:
         """Return every line's parts by name, the same names for all."""
         ends = [
-            ({"pair": line.pair.words} if line.pair else {}) | {"environment": line.environment} for line in self.lines
+            ({"pair": line.pair.words} if line.pair else dict[str, Label]())
+            | {"environment": environment_ref(line.environment)}
+            for line in self.lines
         ]
         settings = setting_parts([line.identity for line in self.lines], kind)
         return [end | part for end, part in zip(ends, settings, strict=True)]

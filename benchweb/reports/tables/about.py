@@ -6,35 +6,54 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from benchweb.common.formatting import quantity
-from benchweb.reports.document import Table
+from benchweb.documents.document import DocumentTable
+from benchweb.documents.references import (
+    environment_ref,
+    free_text,
+    host_ref,
+    joined_label,
+    pair_ref,
+    run_ref,
+    version_ref,
+)
+from benchweb.hosts.models import Host
 from benchweb.reports.reported import Facts, ReportedRun
 from benchweb.reports.tables.notation import MISSING, filled
 
 
-def host_tables(runs: Sequence[ReportedRun]) -> list[Table]:
+def host_tables(runs: Sequence[ReportedRun]) -> list[DocumentTable]:
     """Return what the engines told of each host, as of its last run here; imported runs tell nothing."""
-    hosts: dict[str, Facts] = {}
+    hosts: dict[Host, Facts] = {}
     for run in runs:
         for end, facts in zip((run.run.pair.source, run.run.pair.sink), run.facts, strict=True):
-            if facts or end.host.name not in hosts:
-                hosts[end.host.name] = facts
+            if facts or end.host not in hosts:
+                hosts[end.host] = facts
     if not any(hosts.values()):
         return []
     columns = [_("Host"), _("Operating system"), _("Kernel"), _("CPU"), _("Memory"), _("Network card"), _("Engine")]
-    return [Table(_("Hosts"), columns, [[name, *_facts(facts)] for name, facts in hosts.items()])]
+    return [
+        DocumentTable(
+            _("Hosts"), columns, [[host_ref(host.pk, host.name), *_facts(facts)] for host, facts in hosts.items()]
+        )
+    ]
 
 
 def _facts(facts: Facts) -> list[str]:
     cpu = facts.get("cpu") or {}
     memory = facts.get("memory_bytes")
     return [
-        facts.get("operating_system") or MISSING,
-        facts.get("kernel") or MISSING,
-        f"{cpu['model']} × {cpu.get('logical', '?')}" if cpu.get("model") else MISSING,
+        _told(facts.get("operating_system")),
+        _told(facts.get("kernel")),
+        free_text(cpu["model"]) + f" × {cpu.get('logical', '?')}" if cpu.get("model") else MISSING,
         str(quantity(memory, "B")) if memory else MISSING,
         _card(facts),
         facts.get("engine_version") or MISSING,
     ]
+
+
+def _told(text: str | None) -> str:
+    """Return what a machine told of itself."""
+    return free_text(text) if text else MISSING
 
 
 def _card(facts: Facts) -> str:
@@ -44,14 +63,15 @@ def _card(facts: Facts) -> str:
         return MISSING
     card = cards[0]
     speed = card.get("speed_bps")
-    words = [card.get("name"), card.get("driver"), str(quantity(speed, "bit/s")) if speed else ""]
-    return ", ".join(filter(None, [*words, f"MTU {card['mtu']}" if card.get("mtu") else ""]))
+    words = [free_text(card.get("name") or ""), free_text(card.get("driver") or "")]
+    figures = [str(quantity(speed, "bit/s")) if speed else "", f"MTU {card['mtu']}" if card.get("mtu") else ""]
+    return joined_label([*words, *figures], ", ")
 
 
-def run_tables(runs: Sequence[ReportedRun]) -> list[Table]:
+def run_tables(runs: Sequence[ReportedRun]) -> list[DocumentTable]:
     """Return which runs the report is made of."""
     columns = [_("Run"), _("Pair"), _("Environment"), _("Plan"), _("Repetitions"), _("Measured at (UTC)"), _("Origin")]
-    return filled([Table(_("Runs"), columns, [_run(run) for run in runs], [4])])
+    return filled([DocumentTable(_("Runs"), columns, [_run(run) for run in runs], [4])])
 
 
 def _run(run: ReportedRun) -> list[str]:
@@ -60,10 +80,10 @@ def _run(run: ReportedRun) -> list[str]:
     origin = _("imported from {tools}").format(tools=", ".join(imported.tools)) if imported else "benchweb"
     most = max((test.n for test in run.combinations()), default=0)
     return [
-        str(run.run.pk),
-        str(run.run.pair),
-        run.run.pair.environment.name,
-        str(version),
+        run_ref(run.run.pk),
+        pair_ref(run.run.pair),
+        environment_ref(run.run.pair.environment.name),
+        version_ref(version.plan.name, version.number),
         str(most),
         f"{began:%Y-%m-%d %H:%M}",
         origin,

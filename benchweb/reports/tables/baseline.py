@@ -9,7 +9,8 @@ from django.utils.translation import gettext_noop
 
 from benchweb.catalog import Metric, catalog, equivalents
 from benchweb.charts.axes import value_words
-from benchweb.reports.document import Table
+from benchweb.documents.document import DocumentTable
+from benchweb.documents.references import Label, free_text, joined_label
 from benchweb.reports.reported import Combination, ReportedRun
 from benchweb.reports.tables.notation import filled
 
@@ -28,14 +29,14 @@ _REPORTED = ("loss_ratio", "send_throughput_bps", "latency_", "iops", "bytes_per
 _NOT_REPORTED = ("nic_", "latency_p", "latency_within", "cpu_")
 
 
-def baseline_tables(runs: Sequence[ReportedRun]) -> list[Table]:
+def baseline_tables(runs: Sequence[ReportedRun]) -> list[DocumentTable]:
     """Return the three tables; what has no row is left out."""
     rows: dict[str, list[list[str]]] = {_MEMORY: [], _DISK: [], _NETWORK: []}
     for run in runs:
         for test in run.combinations():
             rows[_PARTS.get(test.first.kind, _NETWORK)] += _rows(test)
     columns = [_("Item"), _("Mean"), _("Median"), "n"]
-    return filled([Table(_(part), columns, of_part, [1, 2, 3]) for part, of_part in rows.items()])
+    return filled([DocumentTable(_(part), columns, of_part, [1, 2, 3]) for part, of_part in rows.items()])
 
 
 def _rows(test: Combination) -> list[list[str]]:
@@ -43,14 +44,15 @@ def _rows(test: Combination) -> list[list[str]]:
     if kind is None:
         return []
     if printed := _printed(test):
-        return [_row(label, values) for label, values in printed.items()]
+        return [_row(free_text(label), values) for label, values in printed.items()]
     names = [name for name in kind.metrics if kind.is_own or _is_reported(name, kind.headline)]
     rows = []
     for metric in (kind.metrics[name] for name in names if test.values(name)):
         unit, factor = _unit(test, metric)
         values = [value * factor for value in test.values(metric.key)]
-        label = f"{_test(test)} - {test.first.given.get('part') or metric.label}"
-        rows.append(_row(f"{label} ({unit})" if unit else label, values))
+        part = test.first.given.get("part")
+        label = joined_label([_test(test), free_text(part) if part else metric.label], " - ")
+        rows.append(_row(label + f" ({unit})" if unit else label, values))
     return rows
 
 
@@ -77,19 +79,19 @@ def _is_reported(name: str, headline: str) -> bool:
     )
 
 
-def _test(test: Combination) -> str:
+def _test(test: Combination) -> Label:
     """Name a test as its report does: an import's own name, else kind and settings."""
     params = test.first.given
     if "test" in params:
-        return str(params["test"])
+        return free_text(params["test"])
     kind = catalog().kinds[test.first.kind]
     named = ((kind.parameters[name], value) for name, value in params.items() if name in kind.parameters)
     settings = [
-        f"{parameter.label.lower()} {value_words(parameter, value)}"
+        joined_label([parameter.label.lower(), value_words(parameter, value)], " ")
         for parameter, value in named
         if parameter.identity and not isinstance(value, dict)
     ]
-    return ", ".join([kind.label, *settings])
+    return joined_label([kind.label, *settings], ", ")
 
 
 def _unit(test: Combination, metric: Metric) -> tuple[str, float]:

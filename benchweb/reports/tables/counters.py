@@ -5,7 +5,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from benchweb.reports.document import Table
+from benchweb.documents.document import DocumentTable
+from benchweb.documents.references import free_text, joined_label
 from benchweb.reports.reported import Combination, ReportedRun
 from benchweb.reports.tables.notation import MISSING, count, filled, fixed
 from benchweb.toolformats.readings import Figure, Reading
@@ -22,19 +23,19 @@ _KIBI = 1024
 _AVERAGE = "Average:"
 
 
-def sar_tables(run: ReportedRun) -> list[Table]:
+def sar_tables(run: ReportedRun) -> list[DocumentTable]:
     """Return sar's rows of an import, or of the engine's UDP tests what the sink's interface counted."""
     if run.imported is not None:
         return filled([_printed(run, reading) for reading in run.readings if reading.tool == "sar"])
     return filled([_counted(run, test) for test in run.combinations("udp_stream")])
 
 
-def _printed(run: ReportedRun, reading: Reading) -> Table:
-    interface = str(reading.parameters.get("interface", ""))
+def _printed(run: ReportedRun, reading: Reading) -> DocumentTable:
+    interface = free_text(str(reading.parameters.get("interface", "")))
     rows = [[interval.at, interface, *_texts(interval.figures)] for interval in reading.intervals]
     if reading.figures:
         rows.append([_AVERAGE, interface, *_texts(reading.figures)])
-    return Table(f"sar -n DEV · {interface} · {run.label}", list(_COLUMNS), rows, _NUMERIC)
+    return DocumentTable(joined_label(["sar -n DEV", interface, run.label]), list(_COLUMNS), rows, _NUMERIC)
 
 
 def _texts(figures: Iterable[Figure]) -> list[str]:
@@ -42,12 +43,14 @@ def _texts(figures: Iterable[Figure]) -> list[str]:
     return [texts.get(metric, MISSING) for metric in _METRICS]
 
 
-def _counted(run: ReportedRun, test: Combination) -> Table:
+def _counted(run: ReportedRun, test: Combination) -> DocumentTable:
     rows = []
     for interval in test.trials[0].document.get("intervals") or []:
         counted = (interval.get("interfaces") or {}).get("sink")
         if counted:
-            rows.append([f"{interval['end_seconds']:.0f} s", counted.get("name", ""), *_rates(interval, counted)])
+            rows.append(
+                [f"{interval['end_seconds']:.0f} s", free_text(counted.get("name", "")), *_rates(interval, counted)]
+            )
     if rows:
         values = [test.value(metric) for metric in _METRICS]
         factors = (1.0, 1.0, 1 / _KIBI, 1 / _KIBI)
@@ -55,7 +58,7 @@ def _counted(run: ReportedRun, test: Combination) -> Table:
         rows.append([_AVERAGE, rows[0][1], *averages])
     size = test.first.params["message_size_bytes"]
     title = _("Sink's interface, UDP {size} B").format(size=count(size))
-    return Table(f"sar -n DEV · {title} · {run.label}", list(_COLUMNS), rows, _NUMERIC)
+    return DocumentTable(joined_label(["sar -n DEV", title, run.label]), list(_COLUMNS), rows, _NUMERIC)
 
 
 def _rates(interval: Mapping[str, Any], counted: Mapping[str, Any]) -> list[str]:

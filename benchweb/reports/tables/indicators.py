@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 
 from django.utils.translation import gettext as _
 
-from benchweb.reports.document import Table
+from benchweb.documents.document import DocumentTable
 from benchweb.reports.reported import ReportedRun
 from benchweb.reports.tables.notation import filled, fixed, percent
 
 
-def indicator_tables(runs: Sequence[ReportedRun]) -> list[Table]:
+def indicator_tables(runs: Sequence[ReportedRun]) -> list[DocumentTable]:
     """Return a row for each run; an indicator that it didn't measure is a dash."""
     columns = [
         _("Path"),
@@ -27,7 +27,7 @@ def indicator_tables(runs: Sequence[ReportedRun]) -> list[Table]:
             "else the slower of the speeds that were entered for the two endpoints."
         ),
     ]
-    return filled([Table(_("Five indicators"), columns, rows, [1, 2, 3, 4, 5], notes)])
+    return filled([DocumentTable(_("Five indicators"), columns, rows, [1, 2, 3, 4, 5], notes)])
 
 
 def _row(run: ReportedRun) -> list[str]:

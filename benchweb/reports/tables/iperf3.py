@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from benchweb.reports.document import Table
+from benchweb.documents.document import DocumentTable
+from benchweb.documents.references import joined_label
 from benchweb.reports.reported import Combination, ReportedRun
 from benchweb.reports.tables.notation import MISSING, bytes_of_iperf, count, filled, fixed, rate_of_iperf
 from benchweb.toolformats.readings import Interval, Reading
@@ -13,7 +14,7 @@ _UDP = ["Interval", "Transfer", "Bandwidth", "Jitter", "Lost/Total Datagrams", "
 _NUMERIC = [1, 2, 3, 4]
 
 
-def iperf3_tables(run: ReportedRun) -> list[Table]:
+def iperf3_tables(run: ReportedRun) -> list[DocumentTable]:
     """Return a table for each stream test: of an import as iperf3 printed it, of the engine in the same columns."""
     if run.imported is not None:
         readings = [reading for reading in run.readings if reading.tool == "iperf3"]
@@ -21,7 +22,7 @@ def iperf3_tables(run: ReportedRun) -> list[Table]:
     return filled([_measured(run, test) for test in run.combinations("tcp_stream", "udp_stream")])
 
 
-def _printed(run: ReportedRun, reading: Reading) -> Table:
+def _printed(run: ReportedRun, reading: Reading) -> DocumentTable:
     is_udp = reading.kind == "udp_stream"
     rows = [_printed_interval(interval, is_udp=is_udp) for interval in reading.intervals]
     seconds = reading.parameters.get("duration_seconds", 0)
@@ -34,8 +35,8 @@ def _printed(run: ReportedRun, reading: Reading) -> Table:
             tail = _losses(reading) if is_udp and side == "receiver" else [_retransmits(reading, side), ""]
             span = f"0.00-{float(seconds):.2f} sec"
             rows.append([span, amount.text if amount else MISSING, rate.text, *tail, side])
-    title = f"iperf3 {reading.test} · {run.label}"
-    return Table(title, list(_UDP if is_udp else _TCP), rows, _NUMERIC)
+    title = joined_label([f"iperf3 {reading.test}", run.label])
+    return DocumentTable(title, list(_UDP if is_udp else _TCP), rows, _NUMERIC)
 
 
 def _printed_interval(interval: Interval, *, is_udp: bool) -> list[str]:
@@ -62,7 +63,7 @@ def _losses(reading: Reading) -> list[str]:
     return [jitter.text if jitter else MISSING, f"{lost.text}/{total.text}" if lost and total else MISSING]
 
 
-def _measured(run: ReportedRun, test: Combination) -> Table:
+def _measured(run: ReportedRun, test: Combination) -> DocumentTable:
     """Return the engine's: intervals of the first repetition, then all of them combined."""
     is_udp = test.first.kind == "udp_stream"
     intervals: Sequence[dict[str, Any]] = test.trials[0].document.get("intervals") or []
@@ -78,8 +79,8 @@ def _measured(run: ReportedRun, test: Combination) -> Table:
                 tail = [count(test.value("retransmits")), ""]
             rows.append([span, _moved(rate, test.first.seconds), rate_of_iperf(rate), *tail, side])
     size = f"{count(test.first.params['message_size_bytes'])} B"
-    title = f"iperf3 {'UDP' if is_udp else 'TCP'}, {size} · {run.label} · n = {test.n}"
-    return Table(title, list(_UDP if is_udp else _TCP), rows, _NUMERIC)
+    title = joined_label([f"iperf3 {'UDP' if is_udp else 'TCP'}, {size}", run.label, f"n = {test.n}"])
+    return DocumentTable(title, list(_UDP if is_udp else _TCP), rows, _NUMERIC)
 
 
 def _measured_interval(interval: dict[str, Any], *, is_udp: bool) -> list[str]:

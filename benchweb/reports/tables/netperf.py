@@ -2,7 +2,8 @@
 
 from django.utils.translation import gettext as _
 
-from benchweb.reports.document import Table
+from benchweb.documents.document import DocumentTable
+from benchweb.documents.references import joined_label
 from benchweb.reports.reported import Combination, ReportedRun
 from benchweb.reports.tables.notation import count, filled, fixed, repeated
 
@@ -32,14 +33,14 @@ _REQUESTS = (
 _REQUEST_TESTS = {"tcp_rr": "TCP_RR", "tcp_crr": "TCP_CRR", "udp_rr": "UDP_RR"}
 
 
-def netperf_tables(run: ReportedRun) -> list[Table]:
+def netperf_tables(run: ReportedRun) -> list[DocumentTable]:
     """Return all of netperf's tests that the run measured."""
     tables = [stream_table(run), udp_table(run)]
     tables += [_requests(run, kind, name) for kind, name in _REQUEST_TESTS.items()]
     return filled(tables)
 
 
-def stream_table(run: ReportedRun) -> Table:
+def stream_table(run: ReportedRun) -> DocumentTable:
     """Return TCP_STREAM, a row for each size."""
     tests = list(run.combinations("tcp_stream"))
     rows = [
@@ -52,10 +53,10 @@ def stream_table(run: ReportedRun) -> Table:
         ]
         for test in tests
     ]
-    return Table(f"TCP_STREAM · {run.label}", list(_STREAM), rows, list(range(5)), _notes(tests))
+    return DocumentTable(joined_label(["TCP_STREAM", run.label]), list(_STREAM), rows, list(range(5)), _notes(tests))
 
 
-def udp_table(run: ReportedRun) -> Table:
+def udp_table(run: ReportedRun) -> DocumentTable:
     """Return UDP_STREAM: of each size a line of what was sent, and below it one of what was received."""
     tests = [test for test in run.combinations("udp_stream") if test.values("sent_packets")]
     rows = []
@@ -80,10 +81,12 @@ def udp_table(run: ReportedRun) -> Table:
             ],
         ]
     notes = [_("The first line of a pair is what was sent, the second what was received.")] if rows else []
-    return Table(f"UDP_STREAM · {run.label}", list(_UDP), rows, list(range(6)), notes + _notes(tests))
+    return DocumentTable(
+        joined_label(["UDP_STREAM", run.label]), list(_UDP), rows, list(range(6)), notes + _notes(tests)
+    )
 
 
-def _requests(run: ReportedRun, kind: str, name: str) -> Table:
+def _requests(run: ReportedRun, kind: str, name: str) -> DocumentTable:
     tests = list(run.combinations(kind))
     rows = []
     for test in tests:
@@ -99,7 +102,7 @@ def _requests(run: ReportedRun, kind: str, name: str) -> Table:
             ],
             [_buffer(test, "sink_send"), _buffer(test, "sink_receive"), "", "", "", ""],
         ]
-    return Table(f"{name} · {run.label}", list(_REQUESTS), rows, list(range(6)), _notes(tests))
+    return DocumentTable(joined_label([name, run.label]), list(_REQUESTS), rows, list(range(6)), _notes(tests))
 
 
 def _buffer(test: Combination, which: str) -> str:

@@ -1,6 +1,6 @@
 """Numbers in the tools' own notations; None is a dash."""
 
-from benchweb.reports.document import Table
+from benchweb.documents.document import DocumentTable
 from benchweb.reports.reported import Combination
 
 MISSING = "—"
@@ -66,6 +66,6 @@ def repeated(combinations: list[Combination]) -> str:
     return str(counts[0]) if len(counts) == 1 else f"{counts[0]}–{counts[-1]}"
 
 
-def filled(tables: list[Table]) -> list[Table]:
+def filled(tables: list[DocumentTable]) -> list[DocumentTable]:
     """Return the tables that have rows."""
     return [table for table in tables if table.rows]

@@ -1,6 +1,7 @@
 """wrk's statistics of threads: latency and requests per second with deviation, then the totals."""
 
-from benchweb.reports.document import Table
+from benchweb.documents.document import DocumentTable
+from benchweb.documents.references import joined_label
 from benchweb.reports.reported import Combination, ReportedRun
 from benchweb.reports.tables.notation import count, filled, fixed, percent, rate_of_wrk, time_of_wrk
 
@@ -8,12 +9,12 @@ _COLUMNS = ["Thread Stats", "Avg", "Stdev", "Max", "+/- Stdev"]
 _MEBI = 1024 * 1024
 
 
-def wrk_tables(run: ReportedRun) -> list[Table]:
+def wrk_tables(run: ReportedRun) -> list[DocumentTable]:
     """Return a table for each HTTP test. A thread's own rates stand there where wrk printed them."""
     return filled([_table(run, test) for test in run.combinations("http_load")])
 
 
-def _table(run: ReportedRun, test: Combination) -> Table:
+def _table(run: ReportedRun, test: Combination) -> DocumentTable:
     latency = [time_of_wrk(test.value(f"latency_{name}_seconds")) for name in ("mean", "stddev", "max")]
     threads = [rate_of_wrk(test.value(f"thread_requests_per_second_{name}")) for name in ("mean", "stddev", "max")]
     transfer = test.value("received_bytes_per_second")
@@ -25,8 +26,8 @@ def _table(run: ReportedRun, test: Combination) -> Table:
     ]
     params = test.first.params
     command = f"wrk -t{params['threads']} -c{params['connections']} -d{test.first.seconds:g}s"
-    title = f"{command} · {run.label} · n = {test.n}"
-    return Table(title, list(_COLUMNS), rows, [1, 2, 3, 4], _notes(test))
+    title = joined_label([command, run.label, f"n = {test.n}"])
+    return DocumentTable(title, list(_COLUMNS), rows, [1, 2, 3, 4], _notes(test))
 
 
 def _notes(test: Combination) -> list[str]:

@@ -12,6 +12,7 @@ from django.utils.translation import ngettext
 
 from benchweb.accounts.models import Team
 from benchweb.common.rows import row_id
+from benchweb.documents.references import Label, environment_ref, team_ref
 from benchweb.hosts.models import Environment
 from benchweb.regressions.alert_texts import alert_title, unconfirmed_reason
 from benchweb.regressions.models import Alert
@@ -30,11 +31,6 @@ class MorningAlert:
     title: str
     unconfirmed: str
 
-    @property
-    def texts(self) -> list[str]:
-        """Return title, state, and when it began."""
-        return [self.title, str(self.alert.get_state_display()), f"{self.alert.begun_at:%Y-%m-%d %H:%M} UTC"]
-
 
 @dataclass(frozen=True)
 class NightScope:
@@ -42,7 +38,7 @@ class NightScope:
 
     environment_id: int | None = None
     team_id: int | None = None
-    names: tuple[str, ...] = ()
+    names: tuple[Label, ...] = ()
     environment_ids: set[int] | None = None
 
     @property
@@ -126,8 +122,9 @@ def night_scope(environment_id: int | None, team_id: int | None) -> NightScope:
     team = Team.objects.filter(pk=team_id).first() if team_id else None
     is_unknown = team_id is not None and team is None
     ids = set() if is_unknown else night_environments(environment_id, team)
-    names = tuple(str(named) for named in (team, environment) if named)
-    return NightScope(environment_id=environment_id, team_id=team_id, names=names, environment_ids=ids)
+    names = [team_ref(team.name)] if team else []
+    names += [environment_ref(environment.name)] if environment else []
+    return NightScope(environment_id=environment_id, team_id=team_id, names=tuple(names), environment_ids=ids)
 
 
 def morning_page(night: date | None, scope: NightScope) -> MorningPage:

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from benchweb.catalog import catalog
 from benchweb.charts.alerts.charts import MOST_BESIDE, part_titles
+from benchweb.documents.references import Label, joined_label
 from benchweb.regressions.alert_texts import alert_title, signed_percent, unconfirmed_reason
 from benchweb.regressions.explanations import Explanation, explanation
 from benchweb.regressions.handling.reopening import REOPENABLE_STATES
@@ -25,7 +26,7 @@ class SeriesLine:
     """One series' part in an alert, with the pages that show it."""
 
     part: AlertSeries
-    figure: str
+    figure: Label
     unit: str
     difference: str
     interval: str
@@ -38,7 +39,7 @@ class AlertPage:
     """An alert with its series, what else changed when it began, and its history."""
 
     alert: Alert
-    title: str
+    title: Label
     unconfirmed: str
     is_live: bool
     is_reopenable: bool
@@ -84,7 +85,7 @@ def _line(part: AlertSeries, title: str) -> SeriesLine:
     runs = [run for run in (part.last_good_run_id, part.first_bad_run_id) if run]
     return SeriesLine(
         part=part,
-        figure=f"{kind.label if kind else series.kind} · {title}",
+        figure=joined_label([kind.label if kind else series.kind, title]),
         unit=metric.unit if metric else "",
         difference=percent(part.difference_ratio),
         interval=_("{low} to {high}").format(low=low, high=high) if low and high else "",

@@ -1,8 +1,6 @@
 """The audit log: a list that filters in the URL, and the same as CSV."""
 
-import csv
 import json
-from collections.abc import Iterator
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -13,8 +11,8 @@ from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.audit.selectors import audit_entries, audit_parts
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
-from benchweb.charts.export import Line, cell
 from benchweb.common.downloads import download
+from benchweb.documents.csv_file import csv_parts
 from benchweb.web.audit.page import FILTERS, audit_rows, object_choices, read_filter
 from benchweb.web.shared.lists import Column, list_page, listing
 from benchweb.web.shared.zones import reader_zone
@@ -54,14 +52,9 @@ def audit_log(request: HttpRequest) -> HttpResponse:
 def audit_csv(request: HttpRequest) -> StreamingHttpResponse:
     """Send all entries that match, the oldest first."""
     parts = audit_parts(audit_entries(read_filter(request.GET, reader_zone(request))))
-    return download(request, _texts(parts), media_type="text/csv", file_name="audit.csv")
-
-
-def _texts(parts: Iterator[list[AuditEntry]]) -> Iterator[str]:
-    writer = csv.writer(Line())
-    yield writer.writerow([*_EXPORTED, *_EXPORTED_OBJECT, "changes"])
-    for entries in parts:
-        yield "".join(writer.writerow(map(cell, _values(entry))) for entry in entries)
+    columns = [*_EXPORTED, *_EXPORTED_OBJECT, "changes"]
+    lines = csv_parts(columns, (map(_values, entries) for entries in parts))
+    return download(request, lines, media_type="text/csv", file_name="audit.csv")
 
 
 def _values(entry: AuditEntry) -> list[Any]:

@@ -10,6 +10,7 @@ from django.utils.translation import ngettext
 from benchweb.catalog.translation import sentence_space
 from benchweb.charts.comparison.rows import OF_HOSTS, Entry, MeasureRow, importance
 from benchweb.common.formatting import significant
+from benchweb.documents.references import joined_label
 from benchweb.statistics import Verdict
 from benchweb.web.compare.words import words
 from benchweb.web.tags.show import params_text
@@ -65,7 +66,7 @@ def _change(row: MeasureRow, entry: Entry, judged: int) -> HeadlineChange:
     settings = params_text(row.measure.kind.name, row.measure.params)
     return HeadlineChange(
         tone=text.tone,
-        what=" · ".join(filter(None, [row.measure.metric.label, row.measure.kind.label, settings])),
+        what=joined_label([row.measure.metric.label, row.measure.kind.label, settings]),
         arrow=text.arrow,
         change=" ".join(filter(None, [text.change, text.tone_words])),
         interval=text.interval,

@@ -1,6 +1,6 @@
 """The compare page's prepared structure: runs as columns, measures as rows, what else differs, and the curves."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Any, Protocol
@@ -9,11 +9,20 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import catalog
-from benchweb.catalog.translation import reason_text
 from benchweb.charts.comparison.charts import DrawnRun, comparison_charts
 from benchweb.charts.comparison.rows import Entry, Measure, RunsComparison, compare_runs, left_the_catalog, narrowed
 from benchweb.charts.export import pair_ids
 from benchweb.documents.charts import ChartSpec
+from benchweb.documents.references import (
+    Label,
+    environment_ref,
+    joined_label,
+    pair_ref,
+    reason_label,
+    run_ref,
+    version_ref,
+    worded,
+)
 from benchweb.results.selectors import TrialRow, facts_of_runs, trial_rows_of_runs
 from benchweb.runs.models import OPEN_STATES, Run
 from benchweb.runs.selectors import runs_named
@@ -92,6 +101,8 @@ class FactRow:
 class Comparison:
     """Two or more runs compared."""
 
+    # As its exports have it.
+    compared: RunsComparison
     columns: list[Column]
     rows: list[DisplayedRow]
     kinds: list[tuple[str, str]]
@@ -122,15 +133,17 @@ def comparison(runs: Sequence[Run], query: CompareQuery) -> Comparison:
         for index, run in enumerate(runs)
     ]
     facts, without_facts = _facts_changed(runs, documents)
+    narrow = narrowed(compared, kind=query.kind, only_differing=query.is_differing)
     present = {row.measure.kind.name for row in compared.rows}
     rows = [
         DisplayedRow(
             row.measure, [displayed_entry(row.measure, *entry) for entry in zip(columns, row.entries, strict=True)]
         )
-        for row in narrowed(compared, kind=query.kind, only_differing=query.is_differing).rows
+        for row in narrow.rows
     ]
     has_own_units = any(entry.words and entry.words.is_in_unit for row in rows for entry in row.entries)
     return Comparison(
+        compared=narrow,
         columns=columns,
         rows=rows,
         kinds=[(kind.name, kind.label) for kind in catalog().kinds.values() if kind.name in present],
@@ -177,7 +190,7 @@ def displayed_entry(measure: Measure, column: AnyColumn, entry: Entry) -> Displa
         label=column.short,
         entry=entry,
         words=words(entry, measure.metric, column.judged),
-        missing=reason_text(entry.reason) if entry.is_planned else column.absent,
+        missing=reason_label(entry.reason) if entry.is_planned else column.absent,
     )
 
 
@@ -204,24 +217,28 @@ def _column(query: CompareQuery, run: Run, label: str, compared: RunsComparison,
     )
 
 
-def _short(run: Run) -> str:
-    return _("Run %(id)s") % {"id": run.pk}
+def _short(run: Run) -> Label:
+    return worded(_("Run %(id)s"), id=run_ref(run.pk))
 
 
-def _labels(runs: Sequence[Run], zone: tzinfo) -> dict[int, str]:
+def _labels(runs: Sequence[Run], zone: tzinfo) -> dict[int, Label]:
     """Name each run by its number and by what sets it apart from the others: pair, plan, environment, else when."""
     parts = [
-        {run.pk: str(run.pair) for run in runs},
-        {run.pk: str(run.plan_version) for run in runs},
-        {run.pk: run.pair.environment.name for run in runs},
+        {run.pk: pair_ref(run.pair) for run in runs},
+        {run.pk: version_ref(run.plan_version.plan.name, run.plan_version.number) for run in runs},
+        {run.pk: environment_ref(run.pair.environment.name) for run in runs},
     ]
     apart = [part for part in parts if len(set(part.values())) > 1]
     if not apart:
-        apart = [{run.pk: f"{(run.started_at or run.created_at).astimezone(zone):%Y-%m-%d %H:%M}" for run in runs}]
-    return {run.pk: " · ".join([_short(run), *(part[run.pk] for part in apart)]) for run in runs}
+        apart = [
+            {run.pk: Label(f"{(run.started_at or run.created_at).astimezone(zone):%Y-%m-%d %H:%M}") for run in runs}
+        ]
+    return {run.pk: joined_label([_short(run), *(part[run.pk] for part in apart)]) for run in runs}
 
 
-def _drawn(runs: Sequence[Run], labels: dict[int, str], trials: dict[int, list[TrialRow]], kind: str) -> list[DrawnRun]:
+def _drawn(
+    runs: Sequence[Run], labels: Mapping[int, str], trials: dict[int, list[TrialRow]], kind: str
+) -> list[DrawnRun]:
     return [
         DrawnRun(
             id=run.pk,

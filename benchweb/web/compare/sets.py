@@ -45,6 +45,8 @@ class SetColumn:
 class SetsComparison:
     """Two or more sets compared."""
 
+    # As its exports have it.
+    compared: RunsComparison
     columns: list[SetColumn]
     rows: list[DisplayedRow]
     kinds: list[tuple[str, str]]
@@ -66,6 +68,7 @@ def sets_comparison(read: ReadSides, query: CompareQuery) -> SetsComparison:
     present = {trial.kind for sample in read.samples for trial in sample.trials}
     has_own_units = any(entry.words and entry.words.is_in_unit for row in rows for entry in row.entries)
     return SetsComparison(
+        compared=narrow,
         columns=columns,
         rows=rows,
         kinds=[(kind.name, kind.label) for kind in catalog().kinds.values() if kind.name in present],

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -15,10 +15,12 @@ from django.views.decorators.http import require_GET, require_POST
 
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
-from benchweb.charts.comparison.export import comparison_csv, comparison_document, sets_csv, sets_document
+from benchweb.charts.comparison.export import comparison_document, comparison_figures, sets_document, sets_figures
 from benchweb.charts.comparison.rows import RunsComparison, compare_runs, narrowed
 from benchweb.charts.comparison.sets import ReadSides, compare_sets, read_sides, sets_charts, sides_document
 from benchweb.common.rows import row_id
+from benchweb.documents.csv_file import table_csv
+from benchweb.documents.document import DocumentTable
 from benchweb.documents.moments import rfc3339
 from benchweb.plans.expansion import PlanError
 from benchweb.plans.services import version_repeated
@@ -101,9 +103,9 @@ def compare_csv_file(request: HttpRequest) -> HttpResponse:
     query = compare_query(request.GET, reader_zone(request))
     if query.sides:
         read, compared = _requested_sets(query)
-        return _download(sets_csv(sides_document(read), compared), "text/csv", "sets", "csv")
+        return _csv(sets_figures(sides_document(read), compared), "sets")
     runs, compared = _requested(query)
-    return _download(comparison_csv(runs, compared), "text/csv", _names(runs), "csv")
+    return _csv(comparison_figures(runs, compared), _names(runs))
 
 
 @needs(Permission.READ)
@@ -113,12 +115,11 @@ def compare_json_file(request: HttpRequest) -> HttpResponse:
     if query.sides:
         read, compared = _requested_sets(query)
         document = sets_document(sides_document(read), compared)
-        return _download(json.dumps(document, default=rfc3339, ensure_ascii=False), "application/json", "sets", "json")
+        return _json(document, "sets")
     runs, compared = _requested(query)
     facts = [{"fact": fact.label, "hosts": fact.ends, "values": fact.values} for fact in facts_changed(runs)[0]]
     document = comparison_document(runs, compared) | {"facts": facts}
-    text = json.dumps(document, default=rfc3339, ensure_ascii=False)
-    return _download(text, "application/json", _names(runs), "json")
+    return _json(document, _names(runs))
 
 
 def _sets_page(request: HttpRequest, query: CompareQuery) -> HttpResponse:
@@ -156,8 +157,16 @@ def _names(runs: list[Run]) -> str:
     return "-".join(str(run.pk) for run in runs)
 
 
-def _download(text: str, content_type: str, names: str, ending: str) -> HttpResponse:
-    name = f"compare-{names}.{ending}"
+def _csv(figures: DocumentTable, names: str) -> HttpResponse:
+    return _download("".join(table_csv(figures)), "text/csv", f"compare-{names}.csv")
+
+
+def _json(document: dict[str, Any], names: str) -> HttpResponse:
+    text = json.dumps(document, default=rfc3339, ensure_ascii=False)
+    return _download(text, "application/json", f"compare-{names}.json")
+
+
+def _download(text: str, content_type: str, name: str) -> HttpResponse:
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(text, content_type=f"{content_type}; charset=utf-8", headers=headers)
 

@@ -17,12 +17,13 @@ from benchweb.charts.history.charts import History, history
 from benchweb.charts.history.choices import Choices, Facet, first_kind, history_choices
 from benchweb.charts.history.heat.maps import heat_maps
 from benchweb.charts.history.lines import HistoryLine
-from benchweb.charts.history.marks import Change
+from benchweb.charts.history.marks import FlaggedChange
 from benchweb.charts.history.query import PERIODS, HistoryQuery, history_query
 from benchweb.charts.history.series import chosen_lines, selection_of, with_series
 from benchweb.charts.sizes.charts import size_charts, swept_parameter
 from benchweb.documents.charts import ChartSpec
 from benchweb.documents.moments import rfc3339
+from benchweb.documents.references import Label, environment_ref, joined_label
 from benchweb.web.shared.zones import reader_zone
 
 
@@ -58,7 +59,7 @@ class HistoryView:
     total: int
     metric: str
     annotations: list[AnnotationRow]
-    changes: list[Change]
+    changes: list[FlaggedChange]
     alerts: list[NamedAlert]
     facets: list[ShownFacet]
     views: list[Link]
@@ -79,13 +80,13 @@ class HistoryView:
         )
 
     @property
-    def heading(self) -> str:
+    def heading(self) -> Label:
         """Say what is shown: "Throughput · a → b", and the environment or the kind where it is of several pairs."""
         chosen = next((metric.label for metric in self.choices.metrics if metric.key == self.metric), "")
         pairs = {line.pair_words for line in self.lines}
-        environments = dict(self.choices.environments)
-        of = next(iter(pairs)) if len(pairs) == 1 else environments.get(str(self.query.environment or ""), "")
-        return " · ".join(filter(None, [chosen or (self.choices.kind.label if self.choices.kind else ""), of]))
+        environment = dict(self.choices.environments).get(str(self.query.environment or ""), "")
+        of = next(iter(pairs)) if len(pairs) == 1 else environment and environment_ref(environment)
+        return joined_label([chosen or (self.choices.kind.label if self.choices.kind else ""), of])
 
     @property
     def is_of_all_time(self) -> bool:

@@ -6,12 +6,13 @@ from django.views.decorators.http import require_GET
 
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
-from benchweb.charts.matrix.export import matrix_csv
 from benchweb.charts.matrix.figures import WINDOW, Axes, axes_of
 from benchweb.charts.matrix.picture import MOST_ITEMS, matrix_picture, square_pixels
 from benchweb.common.rows import row_id
+from benchweb.documents.csv_file import table_csv
 from benchweb.hosts.grid import grid_endpoints
 from benchweb.results.latest_medians import MatrixEnvironment, last_values, matrix_environments
+from benchweb.web.matrix.document import matrix_table
 from benchweb.web.matrix.page import filled_matrix, matrix_view
 from benchweb.web.matrix.query import MatrixQuery, matrix_query
 from benchweb.web.matrix.targets import displayed_targets, limit_example, target_scopes
@@ -47,15 +48,7 @@ def matrix(request: HttpRequest) -> HttpResponse:
 @require_GET
 def matrix_csv_file(request: HttpRequest) -> HttpResponse:
     """Return the shown cells as CSV."""
-    filled = filled_matrix(_query(request)[1])
-    names = [(environment.pk, environment.name) for environment in filled.query.environments]
-    text = matrix_csv(
-        filled.tables,
-        dict(names),
-        test=filled.test,
-        metric=filled.metric,
-        verdicts=filled.compared.verdicts,
-    )
+    text = "".join(table_csv(matrix_table(filled_matrix(_query(request)[1]))))
     headers = {"Content-Disposition": 'attachment; filename="matrix.csv"'}
     return HttpResponse(text, content_type="text/csv; charset=utf-8", headers=headers)
 

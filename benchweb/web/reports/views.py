@@ -2,7 +2,6 @@
 
 from typing import cast
 
-import orjson
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
@@ -15,11 +14,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
-from benchweb.common.downloads import download
 from benchweb.common.names import searched
-from benchweb.documents.charts import charts_text
 from benchweb.reports.content import report_document
-from benchweb.reports.markdown import report_markdown
 from benchweb.reports.models import Report
 from benchweb.reports.selectors import reports
 from benchweb.reports.services import ReportError, report_archive, report_change, report_create, report_restore
@@ -29,6 +25,7 @@ from benchweb.runs.selectors import runs_named
 from benchweb.web.access.once import once
 from benchweb.web.reports.forms import ReportForm
 from benchweb.web.shared.archiving import archive_page
+from benchweb.web.shared.document_answer import document_answer
 from benchweb.web.shared.lists import Column, list_page, listing
 
 COLUMNS = [
@@ -67,9 +64,7 @@ def report_page(request: HttpRequest, report_id: int) -> HttpResponse:
     """Show a report, as its runs are now."""
     report = get_object_or_404(Report.objects.select_related("created_by"), pk=report_id)
     document = report_document(report)
-    charts = [chart for section in document.sections for chart in section.charts]
-    context = {"report": report, "document": document, "charts": orjson.loads(charts_text(charts))}
-    return render(request, "reports/report.html", context)
+    return render(request, "reports/report.html", {"report": report, "document": document})
 
 
 @needs(Permission.READ)
@@ -78,8 +73,7 @@ def report_markdown_file(request: HttpRequest, report_id: int) -> StreamingHttpR
     """Return a report as Markdown, the same file as the API's."""
     report = get_object_or_404(Report, pk=report_id)
     address = request.build_absolute_uri(reverse("web:report", args=[report.pk]))
-    parts = report_markdown(report_document(report), address)
-    return download(request, parts, media_type="text/markdown", file_name=f"report-{report.pk}.md")
+    return document_answer(request, report_document(report), "md", address=address, name=f"report-{report.pk}")
 
 
 @needs(Permission.RUN)

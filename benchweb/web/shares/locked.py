@@ -42,7 +42,7 @@ def unlock(request: HttpRequest, share: Share, response: HttpResponse) -> HttpRe
 def locked_page(request: HttpRequest, *, fault: str = "", is_framed: bool = False, status: int = 403) -> HttpResponse:
     """Ask for the password; in a frame of another page only say where it is asked for."""
     path = request.path.removesuffix("/unlock").removesuffix("/embed")
-    for export in ("/results.csv", "/results.json"):
+    for export in ("/results.csv", "/results.json", "/results.md"):
         path = path.removesuffix(export)
     context = {"fault": fault, "is_framed": is_framed, "link": path}
     return render(request, "shares/shared_locked.html", context, status=status)

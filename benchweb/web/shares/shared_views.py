@@ -32,6 +32,7 @@ _HEADERS = {
     "Cache-Control": "private, no-store",
 }
 _THEMES = ("light", "dark")
+_MEDIA_TYPES = {"csv": "text/csv", "json": "application/json"}
 # Nothing here changes anything: no form is answered, so none needs a token either.
 _SAFE = ("GET", "HEAD")
 # How the page is answered that asks for a password: its form is sent to this server.
@@ -121,22 +122,12 @@ def run_badge(request: HttpRequest, opened: OpenedShare) -> HttpResponse:
     return figure_badge(frozen.figures, requested, state=frozen.state, notes=notes, is_synthetic=frozen.is_synthetic)
 
 
-@shared(with_page=False)
-def shared_csv(request: HttpRequest, opened: OpenedShare) -> HttpResponseBase:
-    """Return the frozen CSV of a run; a view has none."""
-    if opened.share.path:
+def run_file(request: HttpRequest, opened: OpenedShare, ending: str) -> HttpResponseBase:
+    """Return the frozen CSV or JSON of a run."""
+    if ending not in _MEDIA_TYPES:
         return _nothing(request, None)
-    parts = share_parts(opened.share, SharePart.Export.CSV)
-    return download(request, parts, media_type="text/csv", file_name="shared-run.csv")
-
-
-@shared(with_page=False)
-def shared_json(request: HttpRequest, opened: OpenedShare) -> HttpResponseBase:
-    """Return the frozen JSON of a run; a view has none."""
-    if opened.share.path:
-        return _nothing(request, None)
-    parts = share_parts(opened.share, SharePart.Export.JSON)
-    return download(request, parts, media_type="application/json", file_name="shared-run.json")
+    parts = share_parts(opened.share, SharePart.Export(ending))
+    return download(request, parts, media_type=_MEDIA_TYPES[ending], file_name=f"shared-run.{ending}")
 
 
 @open_to_all("who has a share link may give its password, which guessing finds too slowly")

@@ -10,8 +10,6 @@ urlpatterns = [
     path("shares/end", list_views.shares_end, name="shares_end"),
     path("shares/<int:share_id>/revoke", views.share_revoke, name="share_revoke"),
     path("s/<str:token>/unlock", shared_views.share_unlock, name="share_unlock"),
-    path("s/<str:token>/results.csv", shared_views.shared_csv, name="shared_csv"),
-    path("s/<str:token>/results.json", shared_views.shared_json, name="shared_json"),
     # Whatever else is tried below a link: not the dashboard's own 404, whose navigation is nothing for strangers.
     path("s", shared_views.shared_nothing),
     path("s/", shared_views.shared_nothing),

@@ -21,6 +21,7 @@ from benchweb.catalog.translation import reason_text, sentence_space, unknown_wo
 from benchweb.charts.axes import value_words
 from benchweb.charts.run.verdict import Setting, limit_words
 from benchweb.common import formatting
+from benchweb.documents.references import Label, joined_label, value_ref
 from benchweb.hosts.models import Pair
 from benchweb.hosts.pairs import PairNames
 from benchweb.web.shared.words import WORDS_FROM_SECONDS, clock_words
@@ -210,17 +211,17 @@ def unbroken(parts: str) -> str:
     )
 
 
-def params_text(kind_name: str, values: Mapping[str, Any]) -> str:
+def params_text(kind_name: str, values: Mapping[str, Any]) -> Label:
     """Say parameters as the catalog labels them, in its order."""
     return _params_text(kind_name, json.dumps(values), get_language())
 
 
 @lru_cache(maxsize=4_096)
-def _params_text(kind_name: str, written: str, _language: str | None) -> str:
+def _params_text(kind_name: str, written: str, _language: str | None) -> Label:
     """Keep what was said: repetitions, and one page after the other, show the same parameters again and again."""
     kind, values = catalog().kinds.get(kind_name), json.loads(written)
     texts = [_param(kind, name, values[name]) for name in _ordered_names(kind, values)]
-    return " · ".join(texts) if texts else _("defaults")
+    return joined_label(texts) if texts else Label(_("defaults"))
 
 
 @register.simple_tag
@@ -262,12 +263,13 @@ def _endpoint_name(host: str, name: str, network_mode: str) -> str:
     return f'{escape(host)} <span class="meta">({escape(name or network_mode)})</span>'
 
 
-def _param(kind: Kind | None, name: str, value: Any) -> str:
+def _param(kind: Kind | None, name: str, value: Any) -> Label:
     parameter = kind.parameters.get(name) if kind else None
     if parameter is None:
-        return f"{name} {value}"
+        return Label(name, " ", value_ref(str(value)))
     values = value if isinstance(value, list) else [value]
-    return f"{parameter.label.lower()} {', '.join(value_words(parameter, single) for single in values)}"
+    words = joined_label([value_words(parameter, single) for single in values], ", ")
+    return Label(parameter.label.lower(), " ", words)
 
 
 def _ordered_names(kind: Kind | None, values: Mapping[str, Any]) -> list[str]:

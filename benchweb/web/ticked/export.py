@@ -1,14 +1,13 @@
 """Rows of a list as CSV, each with its main figure in full precision."""
 
-import csv
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.http import HttpRequest, StreamingHttpResponse
 
-from benchweb.charts.export import Line, cell
 from benchweb.charts.main_figures import MainFigure
 from benchweb.common.downloads import download
+from benchweb.documents.csv_file import csv_parts
 from benchweb.web.ticked.tables import Table
 
 _FIGURE = ("kind", "metric", "unit", "median", "low", "high", "n", "usual", "measured_at", "measured_in_run")
@@ -20,12 +19,10 @@ def csv_answer(request: HttpRequest, table: Table, ids: Sequence[int]) -> Stream
 
 
 def _lines(table: Table, ids: Sequence[int]) -> Iterator[str]:
-    """Yield a line for each row that is still there; a missing figure is empty."""
+    """Return a line for each row that is still there; a missing figure is empty."""
     figures = table.figures(ids)
-    writer = csv.writer(Line())
-    yield writer.writerow([*table.columns, *_FIGURE])
-    for pk, cells in table.rows(ids):
-        yield writer.writerow([cell(value) for value in [*cells, *_cells(figures.get(pk))]])
+    rows = ([*cells, *_cells(figures.get(pk))] for pk, cells in table.rows(ids))
+    return csv_parts([*table.columns, *_FIGURE], [rows])
 
 
 def _cells(figure: MainFigure | None) -> list[Any]:

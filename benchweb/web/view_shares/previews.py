@@ -1,6 +1,6 @@
 """What a stranger will see, before a link is made: the same page, stored nowhere."""
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.utils.translation import get_language
@@ -10,11 +10,14 @@ from django.views.decorators.http import require_GET
 
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
+from benchweb.documents.document import Document
+from benchweb.documents.json_file import document_of, stored_document
 from benchweb.runs.selectors import environments_of_run, runs_named
 from benchweb.sharing.frozen_views import NotShareable, hidden_names
 from benchweb.sharing.models import Share
 from benchweb.sharing.selectors import OpenedShare
 from benchweb.sharing.services import run_frozen
+from benchweb.web.shared.document_answer import FileEnding, document_answer
 from benchweb.web.shares.shared_views import run_page
 from benchweb.web.view_shares.building import built
 from benchweb.web.view_shares.views import reader_zone_name
@@ -37,14 +40,47 @@ def run_preview(request: HttpRequest, run_id: int) -> HttpResponse:
 @require_GET
 def view_preview(request: HttpRequest) -> HttpResponse:
     """Show a view as a link would; `?anonymise=1` with pseudonyms."""
-    language, share = get_language() or "en", _share(request)
+    share = _share(request)
+    view = document_of(stored_document(_requested(request)))
+    return render(request, "view_shares/shared_view.html", {"share": share, "view": view, "is_preview": True})
+
+
+@needs(Permission.READ)
+@never_cache
+@require_GET
+def view_csv(request: HttpRequest) -> StreamingHttpResponse:
+    """Return a view as CSV; `?anonymise=1` with pseudonyms."""
+    return _file(request, "csv")
+
+
+@needs(Permission.READ)
+@never_cache
+@require_GET
+def view_json(request: HttpRequest) -> StreamingHttpResponse:
+    """Return a view as JSON; `?anonymise=1` with pseudonyms."""
+    return _file(request, "json")
+
+
+@needs(Permission.READ)
+@never_cache
+@require_GET
+def view_markdown(request: HttpRequest) -> StreamingHttpResponse:
+    """Return a view as Markdown; `?anonymise=1` with pseudonyms."""
+    return _file(request, "md")
+
+
+def _file(request: HttpRequest, ending: FileEnding) -> StreamingHttpResponse:
+    address = request.build_absolute_uri(request.GET.get("path", ""))
+    return document_answer(request, _requested(request), ending, address=address, name="view")
+
+
+def _requested(request: HttpRequest) -> Document:
+    language = get_language() or "en"
     try:
         view = built(request.GET.get("path", ""), reader_zone_name(request), language)
     except (NotShareable, ValueError) as error:
         raise Http404(_("There is no view at this address that can be shared.")) from error
-    if share.anonymise:
-        view = hidden_names({language: view})[language]
-    return render(request, "view_shares/shared_view.html", {"share": share, "view": view, "is_preview": True})
+    return hidden_names({language: view})[language] if _share(request).anonymise else view
 
 
 def _share(request: HttpRequest) -> Share:

@@ -5,6 +5,7 @@ from urllib.parse import unquote
 
 from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.utils.translation import get_language
@@ -14,15 +15,18 @@ from django.views.decorators.http import require_http_methods
 
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
-from benchweb.sharing.frozen_views import FrozenView, NotShareable, hidden_names, pages_at
+from benchweb.documents.document import Document
+from benchweb.documents.json_file import document_of
+from benchweb.sharing.frozen_views import NotShareable, hidden_names, pages_at
 from benchweb.sharing.live import live_view
 from benchweb.sharing.models import Share
 from benchweb.sharing.selectors import OpenedShare, shares
 from benchweb.sharing.services import ShareError, share_revoke, view_share_create
 from benchweb.web.access.once import once
 from benchweb.web.runs.badge import badge_svg
+from benchweb.web.shared.document_answer import FileEnding, document_answer
 from benchweb.web.shared.zones import COOKIE
-from benchweb.web.shares.shared_views import run_badge, run_embed, run_page, shared
+from benchweb.web.shares.shared_views import run_badge, run_embed, run_file, run_page, shared
 from benchweb.web.shares.views import forbidden_words, share_row
 from benchweb.web.view_shares.building import built
 from benchweb.web.view_shares.forms import ViewShareForm
@@ -99,9 +103,37 @@ def shared_embed(request: HttpRequest, opened: OpenedShare) -> HttpResponse:
     if view is None:
         return _being_made(request, opened)
     requested = request.GET.get("chart", "")
-    charts = [chart for chart in view.charts if not requested or chart["id"] == requested][:1]
+    charts = [chart for chart in view.charts if not requested or chart.id == requested][:1]
     context = {"share": opened.share, "view": view, "charts": charts}
     return render(request, "view_shares/shared_view_embed.html", context, status=200 if charts else 404)
+
+
+@shared()
+def shared_csv(request: HttpRequest, opened: OpenedShare) -> HttpResponseBase:
+    """Return what a link shows as CSV."""
+    return _file(request, opened, "csv")
+
+
+@shared()
+def shared_json(request: HttpRequest, opened: OpenedShare) -> HttpResponseBase:
+    """Return what a link shows as JSON."""
+    return _file(request, opened, "json")
+
+
+@shared()
+def shared_markdown(request: HttpRequest, opened: OpenedShare) -> HttpResponseBase:
+    """Return the view of a link as Markdown."""
+    return _file(request, opened, "md")
+
+
+def _file(request: HttpRequest, opened: OpenedShare, ending: FileEnding) -> HttpResponseBase:
+    if not opened.share.path:
+        return run_file(request, opened, ending)
+    view = _view(opened)
+    if view is None:
+        return _being_made(request, opened)
+    address = request.build_absolute_uri(request.path.removesuffix(f"/results.{ending}"))
+    return document_answer(request, view, ending, address=address, name="shared-view")
 
 
 @shared()
@@ -110,27 +142,27 @@ def shared_badge(request: HttpRequest, opened: OpenedShare) -> HttpResponse:
     if not opened.share.path:
         return run_badge(request, opened)
     view = _view(opened)
-    if view is None or not view.badge_value:
+    if view is None or view.badge is None:
         svg = badge_svg("benchweb", _("no figure"), color="grey")
         return HttpResponse(svg, content_type="image/svg+xml", status=404)
-    svg = badge_svg(view.badge_label, view.badge_value, color="red" if view.is_bad else "blue")
+    svg = badge_svg(view.badge.label, view.badge.value, color="red" if view.badge.is_bad else "blue")
     return HttpResponse(svg, content_type="image/svg+xml")
 
 
-def _view(opened: OpenedShare) -> FrozenView | None:
+def _view(opened: OpenedShare) -> Document | None:
     """Return what a link to a view shows; None while a live one is made for the first time."""
     share, language = opened.share, get_language() or "en"
     if not share.is_live:
-        return FrozenView.model_validate(opened.page)
+        return document_of(opened.page or {})
     return live_view(share, language, lambda: _made_anew(share, language))
 
 
-def _made_anew(share: Share, language: str) -> FrozenView:
+def _made_anew(share: Share, language: str) -> Document:
     try:
         view = built(share.path, share.zone, language)
     except NotShareable:
         # Only rows that are gone for good, such as removed synthetic hosts.
-        return FrozenView(title=_("What this link showed no longer exists."), lines=[], made_at=timezone.now())
+        return Document(_("What this link showed no longer exists."), [], [], timezone.now())
     return hidden_names({language: view})[language] if share.anonymise else view
 
 

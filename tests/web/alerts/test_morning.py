@@ -7,6 +7,7 @@ from django.test import Client
 
 from benchweb.accounts.models import Role
 from benchweb.accounts.roles.grants import role_set, team_create
+from benchweb.documents.document import Badge
 from benchweb.regressions import transitions
 from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.models import Alert
@@ -83,9 +84,9 @@ def test_a_night_can_be_shared() -> None:
     view = built(PAGE, "UTC", "en")
     assert view.title == "Night of 2026-11-26"
     (table,) = view.tables
-    assert [row[1:] for row in table.rows] == [["open", f"{AT:%Y-%m-%d %H:%M} UTC"]]
+    assert [list(map(str, row[1:])) for row in table.rows] == [["open", f"{AT:%Y-%m-%d %H:%M} UTC"]]
     assert alert_title(alert) in table.rows[0]
-    assert (view.badge_value, view.is_bad) == ("1 open alert", True)
+    assert view.badge == Badge("last night", "1 open alert", is_bad=True)
 
 
 def test_a_night_that_can_not_be_read_is_the_latest(signed_in: Client) -> None:

@@ -14,8 +14,9 @@ from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.models import Grant, Role
 from benchweb.accounts.services import TokenLimits, token_create
 from benchweb.accounts.throttle import PAIR_ATTEMPTS
+from benchweb.documents.document import Document
 from benchweb.hosts.models import Pair
-from benchweb.sharing.frozen_views import FrozenView, pages_at
+from benchweb.sharing.frozen_views import pages_at
 from benchweb.sharing.live import MADE_ANEW
 from benchweb.sharing.models import LivePage, Share, SharePart
 from benchweb.sharing.services import expired_content_remove, share_create, view_share_create
@@ -201,7 +202,7 @@ def test_many_strangers_make_a_live_view_once(pair: Pair, monkeypatch: pytest.Mo
     made, ready, answers = [], threading.Barrier(8), []
     others_done = threading.Event()
 
-    def built(*where: str) -> FrozenView:
+    def built(*where: str) -> Document:
         # The one who makes it is at it until all others have their answer.
         made.append(where)
         others_done.wait(60)
@@ -234,7 +235,7 @@ def test_a_live_view_that_fails_to_be_made_is_shown_as_it_was_and_tried_once_a_m
 ) -> None:
     path, tries = live_link(pair, None), []
 
-    def built(*where: str) -> FrozenView:
+    def built(*where: str) -> Document:
         tries.append(where)
         raise RuntimeError("too slow")
 

@@ -18,6 +18,7 @@ from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.history.series import Selection, common_words, line_names, line_parts
 from benchweb.documents.charts import Axis, ChartHeat, ChartPoint, ChartSeries, ChartSpec, ChartTable
 from benchweb.documents.moments import rfc3339
+from benchweb.documents.references import Label, joined_label
 from benchweb.statistics.hdr import BINS_PER_OCTAVE, Bins
 
 # Each costs a third of a millisecond to decode; a page draws so many columns in all.
@@ -134,9 +135,12 @@ def _spec(
     y = Axis(label=_("Latency"), unit="s", scale="log")
     return ChartSpec(
         id=f"heat-{line.series[min(line.series)]}",
-        title=f"{_('Latencies over time')} · {drawn.name}",
-        subtitle=f"{common_words(line_parts([line], kind), kind)}{pgettext('between sentences', '. ')}"
-        f"{_words(len(columns), drawn.total)}{sentence_space()}{_reading()}",
+        title=joined_label([_("Latencies over time"), drawn.name]),
+        subtitle=Label(
+            common_words(line_parts([line], kind), kind),
+            pgettext("between sentences", ". "),
+            f"{_words(len(columns), drawn.total)}{sentence_space()}{_reading()}",
+        ),
         form="heat",
         x=Axis(label=_("Time"), unit="", scale="time"),
         y=y,

@@ -1,11 +1,10 @@
 """A trial's intervals as CSV: a row each, in full precision, with raw counts beside the rates."""
 
-import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from benchweb.catalog import catalog
-from benchweb.charts.export import Line, cell
+from benchweb.documents.csv_file import csv_parts
 from benchweb.results.selectors import interval_parts
 
 _BEFORE = ("start_seconds", "end_seconds", "warmup", "drain", "parts")
@@ -21,10 +20,7 @@ def intervals_csv(trial_id: int) -> Iterator[str]:
 def csv_of(parts: Parts) -> Iterator[str]:
     """Return the CSV of intervals: metrics, their extremes where intervals are joined, counts, and interfaces."""
     names = _Names.of(parts())
-    writer = csv.writer(Line())
-    yield writer.writerow(names.columns())
-    for part in parts():
-        yield "".join(writer.writerow(map(cell, names.cells(interval))) for interval in part)
+    return csv_parts(names.columns(), (map(names.cells, part) for part in parts()))
 
 
 class _Names:

@@ -1,0 +1,107 @@
+"""A document for strangers: pseudonyms in the places of references, without free texts and the dashboard's ids."""
+
+import base64
+import hashlib
+import hmac
+from dataclasses import fields, is_dataclass, replace
+from functools import singledispatch
+from typing import Any, cast
+
+from django.conf import settings
+
+from benchweb.catalog.reasons import Reason
+from benchweb.catalog.translation import reason_text
+from benchweb.documents.charts import ChartLevel, ChartSeries, Measured
+from benchweb.documents.document import Document, DocumentSection, RowId
+from benchweb.documents.references import Label, Part, Reference
+
+# 25 bits: among the few hosts of a report two never look like one.
+_TAG_CHARACTERS = 5
+# In the place of what somebody wrote, which may name anything.
+LEFT_OUT = "…"
+
+
+def tagged(what: str, real: str) -> str:
+    """Return the pseudonym of something, such as `host-x7k2q`: a keyed hash, so that guesses can't be tried out."""
+    digest = hmac.digest(settings.SECRET_KEY.encode(), f"pseudonym:{what}:{real}".encode(), hashlib.sha256)
+    return f"{what}-{base64.b32encode(digest).decode().lower()[:_TAG_CHARACTERS]}"
+
+
+def hidden(document: Document) -> Document:
+    """Return the same document without names, in the active language; it has the same pseudonyms as any other."""
+    return cast(Document, _hidden(document))
+
+
+def hidden_reason(reason: str) -> str:
+    """Return a reason without the texts in it; one without a code is a text as a whole."""
+    if not isinstance(reason, Reason):
+        return LEFT_OUT if reason else ""
+    return Reason(reason.code, **{name: _parameter(value) for name, value in reason.params.items()})
+
+
+def _parameter(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_parameter(item) for item in value]
+    return hidden_reason(value) if isinstance(value, str) else value
+
+
+@singledispatch
+def _hidden(value: Any) -> Any:
+    return _hidden_fields(value) if is_dataclass(value) else value
+
+
+@_hidden.register
+def _(value: Label) -> str:
+    return "".join(map(_part, value.parts))
+
+
+@_hidden.register
+def _(value: Reason) -> str:
+    return reason_text(hidden_reason(value))
+
+
+@_hidden.register
+def _(_value: RowId) -> None:
+    return None
+
+
+@_hidden.register
+def _(value: Measured) -> Measured:
+    return value._replace(run=None)
+
+
+@_hidden.register
+def _(value: DocumentSection) -> Any:
+    # What its author wrote is a free text.
+    return _hidden_fields(replace(value, text=""))
+
+
+@_hidden.register
+def _(value: ChartSeries) -> Any:
+    of = tagged("series", value.of) if value.of else ""
+    return _hidden_fields(replace(value, id=tagged("series", value.id), of=of, ids={}))
+
+
+@_hidden.register
+def _(value: ChartLevel) -> ChartLevel:
+    return replace(value, of=tagged("series", value.of))
+
+
+@_hidden.register
+def _(value: dict) -> dict[str, Any]:  # type: ignore[type-arg]
+    return {key: _hidden(item) for key, item in value.items()}
+
+
+@_hidden.register
+def _(value: list | tuple) -> list[Any]:  # type: ignore[type-arg]
+    return [_hidden(item) for item in value]
+
+
+def _hidden_fields(value: Any) -> Any:
+    return replace(value, **{field.name: _hidden(getattr(value, field.name)) for field in fields(value)})
+
+
+def _part(part: Part) -> str:
+    if not isinstance(part, Reference):
+        return cast(str, _hidden(part))
+    return LEFT_OUT if part.kind == "text" else tagged(part.kind, part.key)

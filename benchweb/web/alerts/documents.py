@@ -1,0 +1,99 @@
+"""An alert, and the alerts of a night, as documents."""
+
+from collections.abc import Sequence
+from datetime import tzinfo
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from benchweb.charts.alerts.charts import alert_charts
+from benchweb.documents.document import (
+    Badge,
+    Document,
+    DocumentCell,
+    DocumentSection,
+    DocumentTable,
+    MeasuredValue,
+    Moment,
+)
+from benchweb.documents.references import Label, free_text, host_ref, joined_label, pair_ref
+from benchweb.regressions.models import Alert
+from benchweb.web.alerts.morning import MorningAlert, MorningPage
+from benchweb.web.alerts.page import AlertPage, alert_page
+
+_LIVE = (Alert.State.OPEN, Alert.State.ACKNOWLEDGED, Alert.State.CONFIRMING)
+
+
+def alert_document(alert: Alert, zone: tzinfo) -> Document:
+    """Return what the page of an alert shows, its charts included; the alert comes as `selectors.alerts` has it."""
+    page = alert_page(alert)
+    sections = [
+        DocumentSection("charts", _("Charts"), charts=alert_charts(alert, zone=zone)),
+        DocumentSection("series", _("Series"), tables=_series(page)),
+    ]
+    begun = alert.begun_at.astimezone(zone)
+    facts = [
+        Label(host_ref(fact.host_id, fact.host), ": ", free_text("; ".join(fact.words)))
+        for fact in page.explanation.facts
+    ]
+    state = str(alert.get_state_display())
+    return Document(
+        title=page.title,
+        lines=[
+            f"{state} · {alert.get_severity_display()}",
+            _("Began %(at)s.") % {"at": f"{begun:%Y-%m-%d %H:%M} {begun.tzinfo}"},
+            *facts,
+        ],
+        sections=[section for section in sections if not section.is_empty],
+        made_at=timezone.now(),
+        badge=Badge(_("alert"), state, is_bad=alert.state in _LIVE),
+    )
+
+
+def _series(page: AlertPage) -> list[DocumentTable]:
+    columns = [_("Figure"), _("Pair"), _("Before"), _("After"), _("Difference"), _("Interval")]
+    rows: list[Sequence[DocumentCell]] = [
+        [
+            line.figure,
+            pair_ref(line.part.series.pair),
+            MeasuredValue(line.part.before, line.unit),
+            MeasuredValue(line.part.after, line.unit),
+            line.difference,
+            line.interval,
+        ]
+        for line in page.series
+    ]
+    return [DocumentTable("", columns, rows, [2, 3, 4, 5])] if rows else []
+
+
+def morning_document(page: MorningPage) -> Document:
+    """Return what a night gave; its badge is whether all is quiet, or how many alerts are left. No query."""
+    left = ngettext("%(count)s open alert", "%(count)s open alerts", page.left) % {"count": page.left}
+    columns = [_("Alert"), _("State"), _("Began")]
+    sections = [
+        DocumentSection(
+            f"alerts-{number}",
+            title,
+            tables=[
+                DocumentTable(
+                    "",
+                    columns,
+                    list(map(_night_row, rows)),
+                )
+            ],
+        )
+        for number, (title, _empty, rows) in enumerate(page.sections)
+        if rows
+    ]
+    return Document(
+        title=joined_label([_("Night of {night}").format(night=page.night), *page.scope.names]),
+        lines=[" ".join(filter(None, [page.verdict, page.rests_on]))],
+        sections=sections,
+        made_at=timezone.now(),
+        badge=Badge(_("last night"), left if page.left else page.verdict or page.rests_on, is_bad=bool(page.left)),
+    )
+
+
+def _night_row(row: MorningAlert) -> Sequence[str | Moment]:
+    return [row.title, str(row.alert.get_state_display()), Moment(row.alert.begun_at)]
