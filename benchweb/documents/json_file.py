@@ -33,7 +33,8 @@ def document_of(stored: Mapping[str, Any]) -> Document:
 def unlinked(spec: dict[str, Any]) -> dict[str, Any]:
     """Leave out what leads to other pages: a reader of a share has no way there, and need not know their ids."""
     series = [line | {"points": [point | {"href": ""} for point in line["points"]]} for line in spec["series"]]
-    return spec | {"series": series, "csv_url": ""}
+    marks = [mark | {"href": ""} for mark in spec["marks"]]
+    return spec | {"series": series, "marks": marks, "csv_url": ""}
 
 
 def _with_sections(stored: Mapping[str, Any]) -> dict[str, Any]:

@@ -137,6 +137,8 @@ def test_a_frozen_share_has_the_page_and_all_files_with_and_without_names(
         text, hidden_text = (body(each) for each in (answer, hides))
         assert told(hidden_text) == [], ending
         assert told(text) or not ending.startswith("/results")
+        # Into the dashboard leads no way.
+        assert '"href":"/' not in text.replace(" ", "")
 
 
 def body(answer: Any) -> str:
