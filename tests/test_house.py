@@ -18,7 +18,6 @@ _DJANGO_NESTED_NAMES = {"Meta", "State", "Kind"}
 # Class names that still have two meanings: the list only gets shorter.
 _STILL_TWICE: set[str] = {
     "Baseline",
-    "Change",
     "Column",
     "Difference",
     "Document",
@@ -29,7 +28,6 @@ _STILL_TWICE: set[str] = {
     "Interval",
     "Marks",
     "Part",
-    "Reading",
     "RunState",
     "Scope",
     "Verdict",

@@ -19,12 +19,19 @@ from benchweb.documents.references import Label, Part, Reference
 _TAG_CHARACTERS = 5
 # In the place of what somebody wrote, which may name anything.
 LEFT_OUT = "…"
+# Of a reason, the numbers that are ids of this dashboard.
+_IDS = frozenset({"run", "before"})
 
 
 def tagged(what: str, real: str) -> str:
     """Return the pseudonym of something, such as `host-x7k2q`: a keyed hash, so that guesses can't be tried out."""
     digest = hmac.digest(settings.SECRET_KEY.encode(), f"pseudonym:{what}:{real}".encode(), hashlib.sha256)
     return f"{what}-{base64.b32encode(digest).decode().lower()[:_TAG_CHARACTERS]}"
+
+
+def host_pseudonym(host_id: int) -> str:
+    """Call a host the same in every share."""
+    return tagged("host", str(host_id))
 
 
 def hidden(document: Document) -> Document:
@@ -36,7 +43,8 @@ def hidden_reason(reason: str) -> str:
     """Return a reason without the texts in it; one without a code is a text as a whole."""
     if not isinstance(reason, Reason):
         return LEFT_OUT if reason else ""
-    return Reason(reason.code, **{name: _parameter(value) for name, value in reason.params.items()})
+    params = {name: LEFT_OUT if name in _IDS else _parameter(value) for name, value in reason.params.items()}
+    return Reason(reason.code, **params)
 
 
 def _parameter(value: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 from benchweb.catalog import catalog
 from benchweb.catalog.reasons import reason_fields
 from benchweb.charts.run.export import Content
+from benchweb.documents.hidden import host_pseudonym, tagged
 from benchweb.hosts.addresses import AddressError, control_address
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.plans.models import PlanVersion
@@ -23,8 +24,6 @@ from benchweb.sharing.nameless import (
     nameless_reason,
     nameless_steps,
 )
-from benchweb.sharing.pseudonyms import tagged
-from benchweb.sharing.real_names import host_pseudonym
 
 
 def anonymised(content: RunContent) -> RunContent:

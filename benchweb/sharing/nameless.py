@@ -14,11 +14,9 @@ from benchweb.catalog import Parameter, catalog
 from benchweb.catalog.document import CATALOG_FILE
 from benchweb.catalog.messages import MESSAGES
 from benchweb.catalog.reasons import JOINED, JOINTS, Reason, joined
+from benchweb.documents.hidden import LEFT_OUT, tagged
 from benchweb.sharing.known_words import FEATURES, OFFLOADS, SYSCTLS, WORDS
-from benchweb.sharing.pseudonyms import tagged
 
-# In place of a reason's parameter that is left out.
-ELLIPSIS = "…"
 _RESULT_SCHEMA = CATALOG_FILE.with_name("result.schema.json")
 # What documents have that their schema has no name for: counts of intervals, a search, and what ingest adds.
 _OTHER_MEMBERS = frozenset(
@@ -90,11 +88,11 @@ def _reason_parameter(name: str, value: Any, pseudonyms: Mapping[str, str]) -> A
             is_known = (name == "kind" and value in catalog().kinds) or (
                 name in _TIMES and _TIME_OF_DAY.fullmatch(value)
             )
-            return value if is_known else pseudonyms.get(value, ELLIPSIS)
+            return value if is_known else pseudonyms.get(value, LEFT_OUT)
         case list():
             return [_reason_parameter(name, item, pseudonyms) for item in value]
         case _:
-            return ELLIPSIS if name in _IDS else value
+            return LEFT_OUT if name in _IDS else value
 
 
 def _value(parameter: Parameter, value: Any) -> Any:

@@ -10,13 +10,13 @@ from django.test import Client
 
 from benchweb.catalog.document import CATALOG_FILE
 from benchweb.catalog.reasons import Reason, joined, reason_fields
+from benchweb.documents.hidden import tagged
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host
 from benchweb.plans.models import Plan, PlanVersion
 from benchweb.results.models import Result
 from benchweb.runs.events import event_add
 from benchweb.runs.models import Run, RunEvent, Trial
 from benchweb.sharing.nameless import nameless_document, nameless_params, nameless_reason
-from benchweb.sharing.pseudonyms import tagged
 from tests.sharing.scene import named, shared, texts_of, told_run
 from tests.web.hostile.planted import text_fields
 

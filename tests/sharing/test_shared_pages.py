@@ -13,13 +13,13 @@ from django.utils import timezone, translation
 from pytest_django import DjangoAssertNumQueries
 
 from benchweb.catalog.reasons import Reason, reason_fields
+from benchweb.documents.hidden import host_pseudonym
 from benchweb.hosts.models import Facts
 from benchweb.plans.models import Plan
 from benchweb.results.models import Result
 from benchweb.runs.events import event_add
 from benchweb.runs.models import Run, RunEvent, State, Trial
 from benchweb.sharing.models import Share
-from benchweb.sharing.real_names import host_pseudonym
 from benchweb.sharing.services import TOKEN_BYTES, ShareError, share_create, share_revoke
 from benchweb.web.facts.diff import facts_side_by_side
 from tests.sharing.scene import SECRETS, named, rename_everything, secrets_in, shared, texts_of, told_run
