@@ -10,7 +10,7 @@ from benchweb.charts.changes.levels import NamedAlert, changes_of_series
 from benchweb.charts.history.drawing import Drawing
 from benchweb.charts.history.gaps import events_between
 from benchweb.charts.history.lines import Chosen, HistoryLine, LineEnd
-from benchweb.charts.history.marks import Marks, annotations_on, facts_of
+from benchweb.charts.history.marks import TimeMarks, annotations_on, facts_of
 from benchweb.charts.history.points import history_points
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.history.series import Selection, chosen_lines, selection_of
@@ -19,34 +19,34 @@ from benchweb.documents.references import Label, environment_ref, host_ref, word
 
 
 @dataclass(frozen=True)
-class History:
+class DrawnHistory:
     """What a look at the history gives: its charts, what is flagged on them, and how many lines don't fit."""
 
     selection: Selection | None
     charts: list[ChartSpec]
     lines: list[HistoryLine]
     total: int
-    marks: Marks
+    marks: TimeMarks
     step: str
     # Those that are flagged, in order of time.
     alerts: list[NamedAlert]
 
 
-def history(query: HistoryQuery, kind: Kind | None) -> History:
+def history(query: HistoryQuery, kind: Kind | None) -> DrawnHistory:
     """Draw a kind's history; six queries: lines, points, events, notes, facts, alerts.
 
     One more each for a plan, and for plan versions and facts new to this process.
     """
     if kind is None:
-        return History(None, [], [], 0, Marks([], []), "run", [])
+        return DrawnHistory(None, [], [], 0, TimeMarks([], []), "run", [])
     selection = selection_of(kind, query.metric)
     chosen = chosen_lines(query, selection)
     if not chosen.lines:
-        return History(selection, [], [], 0, Marks([], []), "run", [])
+        return DrawnHistory(selection, [], [], 0, TimeMarks([], []), "run", [])
     drawing = _drawing(query, selection, chosen)
     groups = _groups(query, chosen.lines)
     charts = [drawing.chart(number, title, lines) for number, (title, lines) in enumerate(groups)]
-    return History(
+    return DrawnHistory(
         selection, charts, chosen.lines, chosen.total, drawing.marks, drawing.points.step, drawing.changes.alerts
     )
 
@@ -67,7 +67,7 @@ def _drawing(query: HistoryQuery, selection: Selection, chosen: Chosen) -> Drawi
             ceilings=[line.series[key] for line in chosen.lines for key in selection.ceilings if key in line.series],
         ),
         events=events_between(chosen.lines, query.span, query.plan),
-        marks=Marks(annotations_on(chosen.lines, query.span), facts.changes),
+        marks=TimeMarks(annotations_on(chosen.lines, query.span), facts.changes),
         changes=changes_of_series(
             [line.series[selection.main] for line in chosen.lines] if query.has_changes else [], query.span
         ),

@@ -16,7 +16,7 @@ from benchweb.charts.export import pair_ids
 from benchweb.charts.history.ceilings import Ceilings
 from benchweb.charts.history.gaps import Break, Event, breaks
 from benchweb.charts.history.lines import HistoryLine
-from benchweb.charts.history.marks import Marks, marks_of
+from benchweb.charts.history.marks import TimeMarks, marks_of
 from benchweb.charts.history.points import HistoryPoints, Step
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.history.series import Selection, common_words, line_names, line_parts
@@ -47,7 +47,7 @@ class Drawing:
     selection: Selection
     points: HistoryPoints
     events: list[Event]
-    marks: Marks
+    marks: TimeMarks
     changes: Changes
     links: dict[int, list[tuple[datetime, float]]]
     is_split: bool

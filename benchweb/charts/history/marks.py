@@ -56,7 +56,7 @@ class HostChanges:
 
 
 @dataclass(frozen=True)
-class Marks:
+class TimeMarks:
     """All that is flagged on a time axis."""
 
     annotations: list[AnnotationRow]
@@ -91,7 +91,7 @@ def facts_of(lines: Sequence[HistoryLine], span: tuple[datetime, datetime]) -> H
     return HostChanges(sorted(changes, key=lambda each: (each.at, each.name)), links)
 
 
-def marks_of(marks: Marks, lines: Iterable[HistoryLine]) -> list[ChartMark]:
+def marks_of(marks: TimeMarks, lines: Iterable[HistoryLine]) -> list[ChartMark]:
     """Return the flags of a chart of these lines, in order of time."""
     lines = list(lines)
     hosts = {end.host_id for line in lines for end in line.pair.ends}

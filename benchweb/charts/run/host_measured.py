@@ -5,42 +5,42 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from benchweb.charts.run.trial.figures import Figure
+from benchweb.charts.run.trial.figures import TrialFigure
 
 # What the engine calls its own way to measure.
 _NATIVE = "native"
 
 
-def measured_on(document: Mapping[str, Any]) -> list[Figure]:
+def measured_on(document: Mapping[str, Any]) -> list[TrialFigure]:
     """Return what a result tells of it, the tool first; nothing of a test between two hosts."""
     test = document.get("host_test")
     if not test:
         return []
     by = _("the engine itself") if test["variant"] == _NATIVE else test["variant"]
-    return [Figure(_("Measured by"), by), *_memory(test.get("memory") or {}), *_disk(test.get("disk") or {})]
+    return [TrialFigure(_("Measured by"), by), *_memory(test.get("memory") or {}), *_disk(test.get("disk") or {})]
 
 
-def _memory(memory: Mapping[str, Any]) -> list[Figure]:
+def _memory(memory: Mapping[str, Any]) -> list[TrialFigure]:
     if not memory:
         return []
     cores = [
-        Figure(_("Best pass, CPU {number}").format(number=core["cpu"]), core["bytes_per_second"], "B/s")
+        TrialFigure(_("Best pass, CPU {number}").format(number=core["cpu"]), core["bytes_per_second"], "B/s")
         for core in memory["cores"]
     ]
     return [
-        Figure(_("Array size"), memory["array_bytes"], "B"),
-        Figure(_("Last-level caches together"), memory.get("cache_bytes"), "B"),
-        Figure(_("Counted in a pass"), memory["pass_bytes"], "B"),
-        Figure(_("Passes"), len(memory["pass_seconds"])),
+        TrialFigure(_("Array size"), memory["array_bytes"], "B"),
+        TrialFigure(_("Last-level caches together"), memory.get("cache_bytes"), "B"),
+        TrialFigure(_("Counted in a pass"), memory["pass_bytes"], "B"),
+        TrialFigure(_("Passes"), len(memory["pass_seconds"])),
         *(cores if len(cores) > 1 else []),
     ]
 
 
-def _disk(disk: Mapping[str, Any]) -> list[Figure]:
+def _disk(disk: Mapping[str, Any]) -> list[TrialFigure]:
     if not disk:
         return []
     return [
-        Figure(_("Directory or device"), disk["path"]),
-        Figure(_("Filesystem"), disk["filesystem"]),
-        Figure(_("Test file"), disk["size_bytes"], "B"),
+        TrialFigure(_("Directory or device"), disk["path"]),
+        TrialFigure(_("Filesystem"), disk["filesystem"]),
+        TrialFigure(_("Test file"), disk["size_bytes"], "B"),
     ]

@@ -13,7 +13,7 @@ from benchweb.annotations.selectors import AnnotationRow
 from benchweb.catalog import Kind, catalog
 from benchweb.charts.axes import value_words
 from benchweb.charts.changes.levels import NamedAlert
-from benchweb.charts.history.charts import History, history
+from benchweb.charts.history.charts import DrawnHistory, history
 from benchweb.charts.history.choices import Choices, Facet, first_kind, history_choices
 from benchweb.charts.history.heat.maps import heat_maps
 from benchweb.charts.history.lines import HistoryLine
@@ -180,7 +180,7 @@ class _Drawn(NamedTuple):
     lines: list[HistoryLine]
     series_drawn: int
     total: int
-    over_time: History | None
+    over_time: DrawnHistory | None
 
 
 def _drawn(query: HistoryQuery, kind: Kind | None) -> _Drawn:

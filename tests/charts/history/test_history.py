@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 from benchweb.annotations.services import annotation_create
 from benchweb.catalog import catalog
 from benchweb.catalog.reasons import Reason, reason_fields
-from benchweb.charts.history.charts import History, history
+from benchweb.charts.history.charts import DrawnHistory, history
 from benchweb.charts.history.lines import DASHES
 from benchweb.charts.history.points import history_points
 from benchweb.charts.history.query import history_query
@@ -37,14 +37,14 @@ UDP = [{"kind": "udp_stream", "params": {"message_size_bytes": 64}}]
 RR = [{"kind": "tcp_rr", "params": {"request_size_bytes": 1}}]
 
 
-def look(**values: str) -> History:
+def look(**values: str) -> DrawnHistory:
     """Draw what a query string asks for."""
     query = history_query(values, now=NOW)
     found = history(query, catalog().kinds[values.get("kind", "tcp_stream")])
     return replace(found, charts=[as_read(chart) for chart in found.charts])
 
 
-def only(found: History) -> ChartSeries:
+def only(found: DrawnHistory) -> ChartSeries:
     """Return the only line of the only chart."""
     (chart,) = found.charts
     (line,) = chart.series

@@ -3,7 +3,7 @@
 import pytest
 
 from benchweb.catalog import catalog
-from benchweb.charts.history.charts import History, history
+from benchweb.charts.history.charts import DrawnHistory, history
 from benchweb.charts.history.query import HistoryQuery, history_query
 from benchweb.hosts.models import Host
 from tests.charts.history_rows import DAY, NIGHT, past_run
@@ -17,11 +17,11 @@ def asked(**values: str) -> HistoryQuery:
     return history_query(values, now=NIGHT + 60 * DAY)
 
 
-def look() -> History:
+def look() -> DrawnHistory:
     return history(asked(), catalog().kinds["tcp_stream"])
 
 
-def labels(found: History) -> list[str]:
+def labels(found: DrawnHistory) -> list[str]:
     return [line.label for line in found.charts[0].series]
 
 

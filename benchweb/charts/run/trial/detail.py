@@ -12,7 +12,7 @@ from benchweb.catalog import Metric, catalog
 from benchweb.catalog.engine_reasons import engine_reason
 from benchweb.catalog.translation import reason_text
 from benchweb.charts.lines import has_both_ends
-from benchweb.charts.run.trial.figures import Figure, Grid, figure, grid, is_number
+from benchweb.charts.run.trial.figures import Grid, TrialFigure, figure, grid, is_number
 from benchweb.charts.run.verdict import flag_words, limit_words
 from benchweb.results.ingest import LAW
 from benchweb.results.models import Result
@@ -58,7 +58,7 @@ class LimitDetail:
     direction: str
     verdict: str
     summary: str
-    evidence: list[Figure]
+    evidence: list[TrialFigure]
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class HostDetail:
     """One host over the measured window; `before` is what it did in quiet times before the session."""
 
     end: str
-    figures: list[Figure]
-    before: list[Figure]
+    figures: list[TrialFigure]
+    before: list[TrialFigure]
     cores: Grid
     interfaces: Grid
 
@@ -142,7 +142,7 @@ def _limit(limit: Mapping[str, Any]) -> LimitDetail:
         verdict=limit_words(limit["by"]),
         summary=reason_text(engine_reason(limit["summary"])),
         evidence=[
-            Figure(_(evidence["what"]), evidence["value"], evidence.get("unit") or "", evidence.get("threshold"))
+            TrialFigure(_(evidence["what"]), evidence["value"], evidence.get("unit") or "", evidence.get("threshold"))
             for evidence in limit.get("evidence") or []
         ],
     )
@@ -165,7 +165,7 @@ def _host(end: str, window: Mapping[str, Any]) -> HostDetail:
     ]
     return HostDetail(
         end=end,
-        figures=[*plain, *(Figure(label, value, "Hz") for label, value in bounds)],
+        figures=[*plain, *(TrialFigure(label, value, "Hz") for label, value in bounds)],
         before=before,
         cores=grid(cores, unit="ratio"),
         interfaces=grid(interfaces),

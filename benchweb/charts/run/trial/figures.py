@@ -13,7 +13,7 @@ _COUNTED = {"packets": "pkt", "dropped": "pkt", "retransmits": "segments"}
 
 
 @dataclass(frozen=True)
-class Figure:
+class TrialFigure:
     """A labelled value; None is missing."""
 
     label: str
@@ -44,10 +44,10 @@ def label_and_unit(key: str) -> tuple[str, str]:
     return _capitalised(words), unit
 
 
-def figure(key: str, value: Any) -> Figure:
+def figure(key: str, value: Any) -> TrialFigure:
     """Return a value by the label and unit of its name."""
     label, unit = label_and_unit(key)
-    return Figure(label, value, unit)
+    return TrialFigure(label, value, unit)
 
 
 def grid(rows: Iterable[tuple[str, Mapping[str, Any]]], *, unit: str = "", hidden: int = 0) -> Grid:
