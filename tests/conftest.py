@@ -24,10 +24,11 @@ from django.db import connection
 from django.utils import translation
 from pytest_django import DjangoDbBlocker
 
-from benchweb.accounts import throttle
+from benchweb.accounts import hashing, throttle
 from benchweb.imports.own_kinds import definitions
 from benchweb.schedules.timing.localtime import zones_forget
 from benchweb.site.values import chosen
+from tests import databases
 from tests.plugin import OWN_SERVERS
 from tests.processes import Engine, begun, said_by, started, stopped
 from tests.requirements import require
@@ -48,6 +49,9 @@ QUIET = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+# Django's count of rounds takes half a second of a CPU for each password.
+hashing.PooledPasswordHasher.iterations = 1
 
 FOLLOWED = (definitions, chosen)
 # Tests that are being collected have no database.
@@ -212,10 +216,13 @@ def worker(environment_of_test: dict[str, str]) -> Iterator[Callable[[], "subpro
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
-    """Let tests with transactions empty the audit log behind them, which nobody else may."""
-    with django_db_blocker.unblock(), connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE accounts_auditentry DISABLE TRIGGER audit_guard_all")
+def django_db_setup(django_test_environment: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Work on a copy of the database that is migrated once for all processes of the run."""
+    with django_db_blocker.unblock():
+        databases.copy_template()
+    yield
+    with django_db_blocker.unblock():
+        databases.drop_copy()
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,6 @@ from django.core.cache import caches
 from django.test import Client
 from pytest_django import Settings
 
-from benchweb.accounts import hashing
 from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.models import Grant, Role, UserSession
 from benchweb.accounts.permissions import access_of
@@ -33,9 +32,8 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Directory]:
 
 
 @pytest.fixture(autouse=True)
-def asked(directory: Directory, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ask it after benchweb's own passwords; a hash takes no time."""
-    monkeypatch.setattr(hashing.PooledPasswordHasher, "iterations", 1)
+def asked(directory: Directory, settings: Settings) -> None:
+    """Ask it after benchweb's own passwords."""
     for name in ("default", "local"):
         caches[name].clear()
     set_up(settings, directory.environment())

@@ -7,7 +7,6 @@ from django.contrib.auth.models import User
 from django.core.cache import caches
 from django.test import Client
 
-from benchweb.accounts import hashing
 from benchweb.accounts.models import Preferences, UserSession
 
 pytestmark = pytest.mark.django_db
@@ -17,9 +16,8 @@ FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.
 
 
 @pytest.fixture(autouse=True)
-def uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Begin without attempts; a hash takes no time."""
-    monkeypatch.setattr(hashing.PooledPasswordHasher, "iterations", 1)
+def uncounted() -> None:
+    """Begin without attempts."""
     for name in ("default", "local"):
         caches[name].clear()
 

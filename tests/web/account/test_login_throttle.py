@@ -25,9 +25,8 @@ _numbers = count(1)
 
 
 @pytest.fixture(autouse=True)
-def uncounted(monkeypatch: pytest.MonkeyPatch, one_window: None) -> Iterator[None]:
-    """Begin without attempts, in the middle of a window; a hash takes no time."""
-    monkeypatch.setattr(hashing.PooledPasswordHasher, "iterations", 1)
+def uncounted(one_window: None) -> Iterator[None]:
+    """Begin without attempts, in the middle of a window."""
     for name in ("default", "local"):
         caches[name].clear()
     throttle._local_until = 0.0

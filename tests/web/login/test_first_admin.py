@@ -11,7 +11,6 @@ from django.db import connection
 from django.test import Client
 from pytest_django import Settings
 
-from benchweb.accounts import hashing
 from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.login import first_admin
 from benchweb.accounts.models import Role
@@ -25,9 +24,8 @@ CHOSEN = {"name": "grace", "new_password1": PASSWORD, "new_password2": PASSWORD}
 
 
 @pytest.fixture(autouse=True)
-def fresh(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def fresh(settings: Settings) -> Iterator[None]:
     settings.DEFAULT_ROLE = "viewer"
-    monkeypatch.setattr(hashing.PooledPasswordHasher, "iterations", 1)
     _forget_attempts()
     yield
     _forget_attempts()

@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from benchweb.accounts import hashing, throttle
+from benchweb.accounts import throttle
 from benchweb.accounts.login import password_reset
 from benchweb.accounts.models import UserSession
 from tests.notifications.receivers import MailServer, body_of
@@ -25,8 +25,7 @@ _LINK = re.compile(r"https://bench\.example\.org(/login/new-password/\S+)")
 
 
 @pytest.fixture(autouse=True)
-def uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hashing.PooledPasswordHasher, "iterations", 1)
+def uncounted() -> None:
     for name in ("default", "local"):
         caches[name].clear()
 

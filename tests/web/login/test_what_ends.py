@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
-from benchweb.accounts import hashing, throttle
+from benchweb.accounts import throttle
 from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.credentials import credentials_end, credentials_of
 from benchweb.accounts.models import Grant, Role, UserSession
@@ -26,8 +26,7 @@ FORM = {"new_password1": NEW, "new_password2": NEW}
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hashing.PooledPasswordHasher, "iterations", 1)
+def uncounted() -> None:
     for name in ("default", "local"):
         caches[name].clear()
 

@@ -14,7 +14,7 @@ from django.core.cache.backends import locmem
 from django.test import Client
 from pytest_django import Settings
 
-from benchweb.accounts import hashing, throttle
+from benchweb.accounts import throttle
 from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.login import password_reset
 from benchweb.accounts.models import UserSession
@@ -27,8 +27,7 @@ PASSWORD = "a password of ada's"  # pragma: allowlist secret
 
 
 @pytest.fixture(autouse=True)
-def uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hashing.PooledPasswordHasher, "iterations", 1)
+def uncounted() -> None:
     for name in ("default", "local"):
         caches[name].clear()
 

@@ -11,7 +11,6 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from benchweb.accounts import hashing
 from benchweb.accounts.audit.link_log import WithoutLinks
 from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.login.invitations import invitation_create, invitation_path
@@ -28,9 +27,8 @@ GONE = "This link was used already, has expired, or is incomplete."
 
 
 @pytest.fixture(autouse=True)
-def quick(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def default_role(settings: Settings) -> None:
     settings.DEFAULT_ROLE = "viewer"
-    monkeypatch.setattr(hashing.PooledPasswordHasher, "iterations", 1)
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from benchweb.accounts import hashing
 from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.models import Invitation
 from benchweb.accounts.permissions import access_of
@@ -21,11 +20,6 @@ from tests.notifications.receivers import MailServer
 pytestmark = pytest.mark.django_db
 PASSWORD = "analytical-engine-1843"  # pragma: allowlist secret
 CHOSEN = {"name": "grace", "new_password1": PASSWORD, "new_password2": PASSWORD}
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hashing.PooledPasswordHasher, "iterations", 1)
 
 
 def opened(link: str) -> int:
