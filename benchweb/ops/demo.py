@@ -13,7 +13,7 @@ from benchweb.accounts.models import ApiToken
 from benchweb.accounts.services import token_create, token_digest
 from benchweb.hosts import services as hosts
 from benchweb.hosts.endpoints import services as endpoint_services
-from benchweb.hosts.models import Endpoint, Environment, Host
+from benchweb.hosts.models import Endpoint, Environment, FormerName, Host
 from benchweb.hosts.naming import free_names
 from benchweb.ops.running import engines
 from benchweb.ops.running.home import Home
@@ -48,20 +48,32 @@ class DemoError(Exception):
 
 def fill(home: Home) -> str:
     """Create what is missing, all of it or nothing; return one line that says what was done."""
-    token = os.environ.get("BENCHWEB_DEMO_TOKEN") or home.secret(TOKEN_FILE)
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("select pg_advisory_xact_lock(%s)", [LOCK_KEY])
-        user, is_new = User.objects.get_or_create(username=USERNAME, defaults={"is_staff": True, "is_superuser": True})
-        _ensure_token(user, token)
-        if not is_new:
-            # Disabled while the demo was off.
-            User.objects.filter(pk=user.pk, is_active=False).update(is_active=True)
-            return _update_addresses(home)
+        user = account_open(home)
+        return _update_addresses(home) if _is_filled() else _create(home, user)
+
+
+@transaction.atomic
+def account_open(home: Home) -> User:
+    """Let the demo's user in, whether the engines are there yet or not."""
+    with connection.cursor() as cursor:
+        cursor.execute("select pg_advisory_xact_lock(%s)", [LOCK_KEY])
+    user, is_new = User.objects.get_or_create(username=USERNAME, defaults={"is_staff": True, "is_superuser": True})
+    if is_new:
         # No password in the database: `demo` logs in through the demo's own backend only.
         user.set_unusable_password()
         user.save(update_fields=["password"])
-        return _create(home, user)
+    # Disabled while the demo was off.
+    User.objects.filter(pk=user.pk, is_active=False).update(is_active=True)
+    _ensure_token(user, os.environ.get("BENCHWEB_DEMO_TOKEN") or home.secret(TOKEN_FILE))
+    return user
+
+
+def _is_filled() -> bool:
+    """Tell whether the demo's endpoints were made once, whatever became of them: former names are kept."""
+    name = f"demo-{engines.NAMES[0]}"
+    was_renamed = FormerName.objects.filter(what=FormerName.What.ENDPOINT, text=name)
+    return Endpoint.objects.filter(name=name).exists() or was_renamed.exists()
 
 
 def disable() -> bool:

@@ -36,6 +36,8 @@ class Program:
     death_signal: int = signal.SIGKILL
     unprivileged: bool = False
     once: bool = False
+    # All that it says is for the person at the console.
+    is_told: bool = False
     watch: Watch | None = None
 
 
@@ -48,7 +50,7 @@ class Child:
         self.restart_at: float | None = None
         self.ended_well = False
         self._folder = folder
-        self._log = ChildLog(logs, program.name)
+        self._log = ChildLog(logs, program.name, is_told=program.is_told)
         self._liveness = Liveness(program.watch) if program.watch else None
         self._delay_seconds = FIRST_DELAY_SECONDS
         self._started_at = 0.0
@@ -162,15 +164,16 @@ _REPORTED = re.compile(
 )
 # A statement that PostgreSQL refuses is its client's to report.
 _SERVER_FAULT = re.compile(rb"\b(FATAL|PANIC)\b")
+_ANYTHING = re.compile(rb"\S")
 
 
 class ChildLog:
     """Keep a child's output in NAME.log (and NAME.log.1), and tell which lines a person should see."""
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, name: str, *, is_told: bool = False) -> None:
         self._path = folder / f"{name}.log"
         self._file = LossyFile(lambda: FileIO(self._path, "a"))
-        self._pattern = _SERVER_FAULT if name == "postgres" else _REPORTED
+        self._pattern = _ANYTHING if is_told else _SERVER_FAULT if name == "postgres" else _REPORTED
         self._rest = b""
         # In memory: a full disk must not hide why a child ended.
         self._tail: deque[bytes] = deque(maxlen=TAIL_LINES)

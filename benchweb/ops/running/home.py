@@ -17,6 +17,7 @@ from typing import Any
 from benchweb.ops.running.processes import SetupError, root_needs_another_owner, unprivileged_account
 
 PROJECT = Path(__file__).resolve().parents[3]
+TOOLS = PROJECT / ".tools"
 # sockaddr_un holds 108 bytes; the longest name in the folder is .s.PGSQL.5432.lock.
 LONGEST_SOCKET_FOLDER_BYTES = 107 - len("/.s.PGSQL.5432.lock")
 

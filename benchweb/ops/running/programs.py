@@ -68,6 +68,12 @@ def management(name: str, *words: str) -> Program:
     return _python(name, [str(PROJECT / "manage.py"), *words], once=True)
 
 
+def build(name: str) -> Program:
+    """Run one step of the set-up to its end; it is asked to take its tool along."""
+    program = _python("build", ["-m", "benchweb.ops.setup.bootstrap", name], once=True)
+    return replace(program, is_told=True)
+
+
 def _python(
     name: str,
     words: list[str],

@@ -53,20 +53,23 @@ class Supervisor:
 
     def run(self, program: Program, *, timeout_seconds: float) -> None:
         """Run a `once` program to its end; a failure is the operator's to see."""
-        child = self.start(program)
+        self.wait_for_end(self.start(program), timeout_seconds=timeout_seconds)
+
+    def wait_for_end(self, child: Child, *, timeout_seconds: float) -> None:
+        """Wait for a `once` program that was started; a failure is the operator's to see."""
         try:
             self.wait_for(
-                lambda: not child.is_running, what=f"{program.name} did not end", timeout_seconds=timeout_seconds
+                lambda: not child.is_running, what=f"{child.name} did not end", timeout_seconds=timeout_seconds
             )
         except SetupError:
             child.kill()
             raise
         finally:
             if not child.is_running:
-                del self._children[program.name]
+                del self._children[child.name]
                 child.close()
         if not child.ended_well:
-            raise SetupError(f"{program.name} failed:\n{child.tail()}")
+            raise SetupError(f"{child.name} failed:\n{child.tail()}")
 
     def pump(self, timeout_seconds: float = PUMP_SECONDS) -> None:
         """Handle what happens in the next moment; raise Stopping once a signal asked for it."""

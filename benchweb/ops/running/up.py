@@ -11,16 +11,20 @@ import sys
 import time
 import traceback
 from functools import partial
+from pathlib import Path
 from typing import NoReturn
 
 from benchweb.common.loopback import is_loopback_name
 from benchweb.ops.running import engines, postgres, programs, valkey
+from benchweb.ops.running.child import Child
 from benchweb.ops.running.home import PROJECT, Home, digest_of_files
 from benchweb.ops.running.lossy_file import console, say
 from benchweb.ops.running.processes import SetupError
 from benchweb.ops.running.supervisor import Stopping, Supervisor
 
 LOOPBACK = "127.0.0.1"
+# The steps that the set-up left to `up`.
+TO_BUILD = "BENCHWEB_TO_BUILD"
 STOP_ORDER = ["web", "worker", "beat", "engine-a", "engine-b", "valkey", "postgres"]
 # The web server's open streams and the worker's tasks end side by side: both in 5 s would be tight otherwise.
 OVERLAP_SECONDS = {"web": 0.6}
@@ -29,8 +33,9 @@ BROKER_START_SECONDS = 10
 ENGINE_START_SECONDS = 15
 # An upgrade may write something of each of many million points.
 PREPARE_SECONDS = 3_600
+# On a slow machine beside other work.
+BUILD_SECONDS = 3_600
 DEMO_SECONDS = 300
-COMMAND_SECONDS = 60
 DEMO_RETRY_SECONDS = 10
 READY_SECONDS = 60
 HEALTH_PERIOD_SECONDS = 0.1
@@ -42,8 +47,6 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="manage.py up", description="Set up and start benchweb in the foreground.")
     parser.add_argument("--port", type=_port, default=8000, help="the port of the pages on 127.0.0.1 (8000)")
     parser.add_argument("--no-demo", action="store_true", help="no demo engines, data and log-in")
-    names = ("NAME", "NEW_NAME")
-    parser.add_argument("--rename", nargs=2, metavar=names, help="rename an account that an upgrade stops at")
     return parser.parse_args(words)
 
 
@@ -63,7 +66,6 @@ def check_free(port: int) -> None:
 def main(words: list[str]) -> int:
     """Start everything, look after it, and stop it in order when a signal asks for it."""
     options = arguments(words)
-    started_at = time.monotonic()
     home = Home.from_environment()
     home.create()
     lock = home.lock()
@@ -71,7 +73,7 @@ def main(words: list[str]) -> int:
     home.create_sockets()
     up = Up(home, options.port, demo=not options.no_demo and os.environ.get("BENCHWEB_DEMO") != "0")
     try:
-        up.start(started_at, rename=options.rename or [])
+        up.start()
         up.run()
     except Stopping:
         return 0
@@ -92,14 +94,15 @@ class Up:
         self._next_demo_at = 0.0
         self._own_broker = not os.environ.get("BENCHWEB_REDIS_URL")
 
-    def start(self, started_at: float, *, rename: list[str]) -> None:
-        """Start the servers, prepare the database, then start what uses them; rename an account before, if asked."""
+    def start(self) -> None:
+        """Start the servers, prepare the database, then start what uses them."""
         self._check_demo()
         self._set_environment()
+        to_build = os.environ.pop(TO_BUILD, "").split()
+        engine = self._supervisor.start(programs.build("engine")) if "engine" in to_build else None
+        if self._demo and not engine:
+            self._start_engines()
         self._start_servers()
-        if rename:
-            command = programs.management("rename_user", "rename_user", *rename)
-            self._supervisor.run(command, timeout_seconds=COMMAND_SECONDS)
         prepared = self._digest_of_what_is_prepared()
         if self._home.stamp("prepared") != prepared:
             say("Preparing the database…")
@@ -109,10 +112,14 @@ class Up:
             self._disable_demo()
         for program in (programs.web(self._port), programs.worker(), programs.beat()):
             self._supervisor.start(program)
+        if engine:
+            self._await_engine(engine)
         if self._demo:
             self._fill_demo()
-        self._supervisor.wait_for(self._is_healthy, what="benchweb did not become ready", timeout_seconds=READY_SECONDS)
-        self._announce(time.monotonic() - started_at)
+        self._wait_for_answer("/healthz", what="benchweb did not become ready")
+        self._announce()
+        if "static" in to_build:
+            self._supervisor.start(programs.build("static"))
 
     def run(self) -> NoReturn:
         """Look after everything until a signal asks for the end: no fault of this process's own ends the others."""
@@ -162,11 +169,23 @@ class Up:
             }
         )
 
-    def _start_servers(self) -> None:
-        """Start engines and broker first: they come up while the database does."""
+    def _await_engine(self, build: Child) -> None:
+        """Tell that the pages are there, and go on with them until the engine is built."""
+        self._wait_for_answer("/livez", what="The pages did not answer")
+        say(
+            f"The pages are there after {_seconds_since_start():.1f} s, while the engine is built: "
+            f"http://{LOOPBACK}:{self._port}/"
+        )
+        self._supervisor.wait_for_end(build, timeout_seconds=BUILD_SECONDS)
         if self._demo:
-            for name in engines.NAMES:
-                self._supervisor.start(engines.program(self._home, name))
+            self._start_engines()
+
+    def _start_engines(self) -> None:
+        for name in engines.NAMES:
+            self._supervisor.start(engines.program(self._home, name))
+
+    def _start_servers(self) -> None:
+        """Start the broker first: it comes up while the database does."""
         if self._own_broker:
             self._supervisor.start(programs.broker(self._home))
         if self._own_database:
@@ -223,10 +242,13 @@ class Up:
                 "start with --no-demo, or name no others."
             )
 
-    def _is_healthy(self) -> bool:
+    def _wait_for_answer(self, path: str, *, what: str) -> None:
+        self._supervisor.wait_for(lambda: self._answers(path), what=what, timeout_seconds=READY_SECONDS)
+
+    def _answers(self, path: str) -> bool:
         connection = http.client.HTTPConnection(LOOPBACK, self._port, timeout=5)
         try:
-            connection.request("GET", "/healthz")
+            connection.request("GET", path)
             return connection.getresponse().status == http.client.OK
         except OSError:
             return False
@@ -253,8 +275,8 @@ class Up:
         text = json.dumps([self._home.stamp("prepared"), addresses, token])
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def _announce(self, seconds: float) -> None:
-        lines = [f"benchweb is ready after {seconds:.1f} s: http://{LOOPBACK}:{self._port}/"]
+    def _announce(self) -> None:
+        lines = [f"benchweb is ready after {_seconds_since_start():.1f} s: http://{LOOPBACK}:{self._port}/"]
         if self._demo:
             lines += ["Log in as 'demo' with the password 'demo' (this machine only)."]
             if not os.environ.get("BENCHWEB_DEMO_TOKEN"):
@@ -270,6 +292,12 @@ def run(words: list[str]) -> int:
     except SetupError as error:
         print(f"up: {error}", file=sys.stderr)
         return 1
+
+
+def _seconds_since_start() -> float:
+    """Return the age of the process, which was the set-up before: it went on as `up` by exec."""
+    begin_ticks = int(Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19])
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - begin_ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _port(text: str) -> int:

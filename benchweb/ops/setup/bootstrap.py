@@ -10,24 +10,26 @@ import sys
 from collections.abc import Sequence
 
 from benchweb.ops.running import up
-from benchweb.ops.running.home import PROJECT, Home
+from benchweb.ops.running.home import TOOLS, Home
 from benchweb.ops.running.processes import SetupError
 from benchweb.ops.setup import apt, requirements, steps
 from benchweb.ops.setup.build import Build, build_all
 
-TOOLS = PROJECT / ".tools"
+_NICENESS = 10
 # Steps that a machine without something can't do, and the tests do without.
 _NEEDING = {requirements.RUST: ("engine", "fixture"), requirements.LDAP_LIBRARY: ("ldap",)}
 
 
-def run(command: str, words: list[str], names: Sequence[str]) -> None:
-    """Set up what `command` needs; a fault of the machine's ends the program with one sentence."""
+def run(command: str, words: list[str], names: Sequence[str], *, later: Sequence[str] = ()) -> None:
+    """Set up what `command` needs, but leave what may come `later` to it; a fault of the machine's is one sentence."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     keep_bytecode()
     try:
         if command == "up":
             _check_up(words)
-        set_up(_possible(command, _with_ldap(names)))
+        possible = _possible(command, _with_ldap(names))
+        set_up([name for name in possible if name not in later])
+        leave([name for name in possible if name in later])
     except SetupError as error:
         sys.exit(f"{command}: {error}")
     except KeyboardInterrupt:
@@ -85,6 +87,14 @@ def set_up(names: Sequence[str]) -> None:
         os.close(lock)
 
 
+def leave(names: Sequence[str]) -> None:
+    """Name for `up` what is not up to date; SetupError for what the machine lacks to build it."""
+    stale = [build.name for build in _stale(names)]
+    if stale:
+        steps.cargo()
+    os.environ[up.TO_BUILD] = " ".join(stale)
+
+
 def _stale(names: Sequence[str]) -> list[Build]:
     builds = [steps.STEPS[name](TOOLS) for name in names]
     return [build for build in builds if not build.is_done()]
@@ -103,3 +113,19 @@ def _lock() -> int:
         print("Another set-up of this checkout is under way; waiting for it…", flush=True)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
     return descriptor
+
+
+def build(names: Sequence[str]) -> int:
+    """Build steps beside a dashboard that is there already: its pages go first."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    os.nice(_NICENESS)
+    try:
+        set_up(names)
+    except SetupError as error:
+        print(error, flush=True)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(build(sys.argv[1:]))

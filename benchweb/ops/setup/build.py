@@ -1,6 +1,7 @@
 """Run set-up steps side by side with visible progress; standard library only."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,12 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchweb.ops.running.home import write_atomically
+from benchweb.ops.running.home import TOOLS, write_atomically
 from benchweb.ops.running.processes import SetupError, spawn
 
 PROGRESS_SECONDS = 10.0
 POLL_SECONDS = 0.05
 TAIL_LINES = 25
+# Cargo's count of what it compiles: "Building [=====>   ] 45/120: tokio".
+_PARTS = re.compile(r"(\d+)/(\d+)\b")
+# A build that was killed leaves its mark, but writes no more.
+_SILENCE_SECONDS = 120.0
 # A tool that is killed leaves its own children; this small parent of it takes the whole group along.
 GUARD = (
     "import os, signal, subprocess, sys\n"
@@ -98,8 +103,12 @@ class _Running:
 
     def tail(self, lines: int) -> str:
         """Return the last lines of the tool's output."""
-        text = self.log.read_text(encoding="utf-8", errors="replace").replace("\r", "\n")
-        return "\n".join([line for line in text.splitlines() if line.strip()][-lines:])
+        return "\n".join(_lines(self.log)[-lines:])
+
+    def progress(self) -> str:
+        """Return how long it takes and, by cargo's count, goes on; or else the last line of its output."""
+        left = _seconds_left(self.log, self.seconds)
+        return f"{self.seconds:.0f} s  " + (f"about {left:.0f} s left" if left else self.tail(1).strip()[:90])
 
     def abandon(self) -> None:
         """End the tool and all that it started."""
@@ -147,4 +156,26 @@ def _advance(step: _Running, faults: list[str]) -> bool:
 
 def _report(running: Sequence[_Running]) -> None:
     for step in running:
-        print(f"{step.build.name}: {step.seconds:.0f} s  {step.tail(1).strip()[:90]}", flush=True)
+        print(f"{step.build.name}: {step.progress()}", flush=True)
+
+
+def engine_seconds_left() -> float | None:
+    """Return how long the engine's build goes on; None when there is none under way, or nobody knows."""
+    log, mark = TOOLS / "logs" / "engine.log", TOOLS / "stamps" / "engine.unfinished"
+    try:
+        started_at, written_at = mark.stat().st_mtime, log.stat().st_mtime
+    except OSError:
+        return None
+    now = time.time()
+    return _seconds_left(log, now - started_at) if now - written_at < _SILENCE_SECONDS else None
+
+
+def _seconds_left(log: Path, seconds: float) -> float | None:
+    counts = [_PARTS.search(line) for line in _lines(log)[-3:]]
+    done, every = next(((int(count[1]), int(count[2])) for count in reversed(counts) if count), (0, 0))
+    return seconds * (every - done) / done if done else None
+
+
+def _lines(log: Path) -> list[str]:
+    text = log.read_text(encoding="utf-8", errors="replace").replace("\r", "\n")
+    return [line for line in text.splitlines() if line.strip()]

@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from benchweb.ops.running.home import PROJECT, digest_of_files
@@ -26,6 +27,8 @@ NPM_OF_WHEEL = "lib/node_modules/npm/bin/npm-cli.js"
 _LOCKED = (PROJECT / "pyproject.toml", PROJECT / "uv.lock")
 _UV_ENVIRONMENT = {"UV_PYTHON_DOWNLOADS": "never", "VIRTUAL_ENV": "", "UV_PROJECT_ENVIRONMENT": str(VENV)}
 _WITH_LDAP = ("--group", "ldap")
+# Into a log cargo would else write no progress, see build.seconds_left.
+_CARGO_ENVIRONMENT = {"CARGO_TERM_PROGRESS_WHEN": "always", "CARGO_TERM_PROGRESS_WIDTH": "80"}
 
 
 def python(tools: Path) -> Build:
@@ -134,7 +137,6 @@ def static(tools: Path) -> Build:
 
 
 def _cargo_build(tools: Path, name: str, *, what: str, package: str, program: str, needs: Sequence[str] = ()) -> Build:
-    sources = [path for path in ENGINE.iterdir() if path.name != "target" and path.name[0] != "."]
     words = ["build", "--release", "--locked", "--package", package, "--bin", program]
     return Build(
         name=name,
@@ -142,10 +144,16 @@ def _cargo_build(tools: Path, name: str, *, what: str, package: str, program: st
         commands=[lambda: [cargo(), *words]],
         folder=ENGINE,
         stamp=tools / "stamps" / name,
-        digest=_digest(sorted(sources)),
+        digest=_engine_digest(),
         outputs=[ENGINE / "target" / "release" / program],
+        environment=_CARGO_ENVIRONMENT,
         needs=needs,
     )
+
+
+@cache
+def _engine_digest() -> str:
+    return _digest(sorted(path for path in ENGINE.iterdir() if path.name != "target" and path.name[0] != "."))
 
 
 # What the dashboard does without where it can't be built.

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
-from benchweb.ops.running.home import PROJECT
+from benchweb.ops.running.home import PROJECT, TOOLS
 from benchweb.ops.setup import requirements, steps
-from benchweb.ops.setup.bootstrap import TOOLS
 from benchweb.ops.setup.requirements import Requirement
 from benchweb.ops.setup.steps import ENGINE, FRONTEND, VENV
 

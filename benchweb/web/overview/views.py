@@ -1,6 +1,7 @@
 """The overview: is the network as good as yesterday, where is it worse, what is missing, what runs and comes."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -10,6 +11,7 @@ from django.views.decorators.http import require_GET
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.hosts.selectors import HostCounts, faulty_paths, host_counts
+from benchweb.ops.setup.build import engine_seconds_left
 from benchweb.runs.lists import open_and_ended
 from benchweb.runs.models import State
 from benchweb.schedules.selectors import coming_schedules
@@ -34,7 +36,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     if request.htmx and part in _PARTS:  # type: ignore[attr-defined]
         return render(request, f"overview/partials/{part}.html", _PARTS[part]())
     hosts = host_counts()
-    context = {**_night_part(hosts), **_runs_part(), **_coming_part(), **_hosts_part(hosts)}
+    context = {**_night_part(hosts), **_runs_part(), **_coming_part(), **_hosts_part(hosts), **_building_part()}
     return render(request, "overview/overview.html", context)
 
 
@@ -77,10 +79,17 @@ def _hosts_part(hosts: HostCounts | None = None) -> dict[str, object]:
     }
 
 
+def _building_part() -> dict[str, object]:
+    """Return when the engine is built, which the first start of `manage.py up` does beside the pages."""
+    left = engine_seconds_left()
+    return {"built_at": None if left is None else timezone.now() + timedelta(seconds=left)}
+
+
 _PARTS: dict[str, Callable[[], dict[str, object]]] = {
     "night": _night_part,
     "running": _runs_part,
     "last": _runs_part,
     "coming": _coming_part,
     "hosts": _hosts_part,
+    "building": _building_part,
 }

@@ -7,6 +7,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
 from benchweb.ops import demo
+from benchweb.ops.setup.home import Home
 from benchweb.ops.translations import compile_translations
 
 
@@ -20,7 +21,10 @@ class Command(BaseCommand):
         call_command("migrate", interactive=False, verbosity=0)
         call_command("collectstatic", interactive=False, clear=True, verbosity=0)
         compile_translations(settings.LOCALE_PATHS[0])
-        if not settings.DEMO:
+        if settings.DEMO:
+            # Who looks in while the engine is still being built may log in.
+            demo.account_open(Home.from_environment())
+        else:
             # A database that a demo was in, such as a copy, may be served without it.
             demo.disable()
         self.stdout.write("The database and the static files are ready.")
