@@ -11,7 +11,10 @@ from workers import notifying, ticking
 from workers.background import in_background
 from workers.checks import check, path_check, probe
 from workers.engines import rotating
+from workers.resting import Rest
 from workers.runner import runner
+
+_rest = Rest()
 
 
 @shared_task(name="workers.tasks.execute_runs")
@@ -73,4 +76,4 @@ def judge_runs(run_ids: list[int]) -> None:
 @shared_task(name="workers.tasks.tick")
 def tick() -> None:
     """Do what is due."""
-    ticking.tick()
+    ticking.tick(_rest)

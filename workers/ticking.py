@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from functools import wraps
 
+from django.db import DatabaseError
+
 from benchweb.accounts import sessions
 from benchweb.accounts.audit import retention as audit
 from benchweb.hosts import path_checks, tickets
@@ -25,6 +27,7 @@ from benchweb.sharing import services as sharing
 from workers import notifying
 from workers.background import in_background
 from workers.engines.connections import let_database_go
+from workers.resting import Rest
 from workers.schedule import TICK_SECONDS
 
 _HOUR_SECONDS = 3_600
@@ -96,15 +99,26 @@ _under_way = threading.Lock()
 _log = logging.getLogger(__name__)
 
 
-def tick() -> None:
-    """Do every step, unless the last tick is still at it."""
+def tick(rest: Rest | None = None) -> None:
+    """Do every step, unless the last tick is still at it, or by its rest nothing can have become due since."""
     if not _under_way.acquire(blocking=False):
         return
     try:
-        for step in STEPS:
-            _try_step(step)
+        if rest is None or not _goes_on(rest):
+            for step in STEPS:
+                _try_step(step)
     finally:
         _under_way.release()
+
+
+def _goes_on(rest: Rest) -> bool:
+    try:
+        return rest.goes_on()
+    except DatabaseError:
+        # The steps tell what is wrong with it.
+        return False
+    finally:
+        let_database_go()
 
 
 def _try_step(step: Callable[[], object]) -> None:

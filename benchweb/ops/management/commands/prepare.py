@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
 from benchweb.ops import demo
-from benchweb.ops.setup.home import Home
+from benchweb.ops.running.home import Home
 from benchweb.ops.translations import compile_translations
 
 
