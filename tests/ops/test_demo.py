@@ -61,6 +61,21 @@ def test_without_engines_nothing_is_made(home: Home) -> None:
 
 
 @pytest.mark.django_db
+def test_before_the_engines_are_there_the_user_may_log_in_and_afterwards_the_rest_is_made_once(
+    home: Home, client: Client, settings: Settings
+) -> None:
+    settings.DEMO = True
+    demo.account_open(home)
+    assert counts() == [1, 1, 0, 0, 0, 0, 0, 0]
+    assert client.post("/login", {"username": "demo", "password": "demo"}, HTTP_HOST="localhost").status_code == 302
+    demo.fill(home)
+    assert counts() == [1, 1, 2, 2, 1, 2, 1, 1]
+    Endpoint.objects.update(name="renamed", archived_at=timezone.now())
+    demo.fill(home)
+    assert counts() == [1, 1, 2, 2, 1, 2, 1, 1]
+
+
+@pytest.mark.django_db
 def test_an_engine_that_moved_is_followed_and_keeps_its_token(home: Home) -> None:
     demo.fill(home)
     (home.folder / "engines" / "a" / "listening.json").unlink()

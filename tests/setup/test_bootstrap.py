@@ -1,6 +1,7 @@
 """Set-up steps: skipped when nothing changed, mended after a kill, and clear about a missing tool."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -8,11 +9,13 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
-from benchweb.ops.running.home import PROJECT, digest_of_files
+from benchweb.ops.running.home import PROJECT, TOOLS, digest_of_files
 from benchweb.ops.running.processes import SetupError, is_alive
+from benchweb.ops.running.up import TO_BUILD
 from benchweb.ops.setup import bootstrap, steps
 from benchweb.ops.setup.build import Build, build_all
 
@@ -69,6 +72,36 @@ def test_a_step_waits_for_the_one_it_needs(tmp_path: Path) -> None:
 def test_progress_is_one_line_at_start_and_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     build_all([build(tmp_path, "touch step.output")], tmp_path / "logs")
     assert capsys.readouterr().out == "step: building…\nstep: done in 0 s\n"
+
+
+def test_a_build_tells_how_long_it_goes_on_by_cargos_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchweb.ops.setup.build.PROGRESS_SECONDS", 0.5)
+    cargo = (
+        r"printf '   Compiling a v1.0.0\n    Building [=>   ] 20/80: a(build)\r'; until [ -e go ]; do sleep 0.01; done"
+    )
+    step = build(tmp_path, cargo, "touch step.output")
+    told = Thread(target=build_all, args=([step], tmp_path / "logs"))
+    told.start()
+    said = ""
+    while " left" not in said and told.is_alive():
+        told.join(0.05)
+        said += capsys.readouterr().out
+    (tmp_path / "go").touch()
+    told.join()
+    elapsed, left = map(float, re.search(r"step: (\d+) s  about (\d+) s left", said).groups())  # type: ignore[union-attr]
+    assert abs(left - 3 * elapsed) <= 3
+
+
+def test_the_engines_build_is_left_to_up_which_is_refused_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(TO_BUILD, "")
+    monkeypatch.setattr(bootstrap, "_stale", lambda names: [steps.STEPS[name](TOOLS) for name in names])
+    bootstrap.leave(["engine", "static"])
+    assert os.environ[TO_BUILD] == "engine static"
+    monkeypatch.setattr("benchweb.ops.setup.requirements.cargo_path", lambda: Path("/nowhere/cargo"))
+    with pytest.raises(SetupError, match="there is no Rust"):
+        bootstrap.leave(["engine"])
 
 
 def test_a_killed_set_up_takes_the_tool_and_its_children_along_and_leaves_its_mark(tmp_path: Path) -> None:
@@ -181,7 +214,7 @@ def test_where_python_may_write_no_bytecode_beside_its_sources_it_is_kept_with_t
     bootstrap.keep_bytecode()
     words = [sys.executable, "-c", "import benchweb.common.formatting; print(benchweb.common.formatting.__cached__)"]
     cached = subprocess.run(words, cwd=PROJECT, capture_output=True, text=True, check=True).stdout.strip()
-    assert Path(cached).is_relative_to(bootstrap.TOOLS)
+    assert Path(cached).is_relative_to(TOOLS)
     assert Path(cached).exists()
 
 

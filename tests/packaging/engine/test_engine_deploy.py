@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from benchweb.ops.setup import steps
-from benchweb.ops.setup.bootstrap import TOOLS
+from benchweb.ops.running.home import TOOLS
 from tests.conftest import ENGINE
 from tests.packaging import rules
 

@@ -1,7 +1,10 @@
 """The overview: the sentence first, what is worse and since when, environments with verdict and figures, hosts."""
 
+import os
 import re
+import time
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -421,3 +424,25 @@ def test_a_host_without_an_endpoint_is_not_one_that_was_not_asked_yet(signed_in:
     Host.objects.create(name="bare")
     text = words(signed_in.get("/").content.decode())
     assert "0 of 2 hosts healthy. 1 not checked yet. 1 has no endpoint." in text
+
+
+def test_while_the_engine_is_built_the_page_says_how_long_it_goes_on(
+    signed_in: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchweb.ops.setup.build.TOOLS", tmp_path)
+    assert "Building the engine" not in signed_in.get("/").content.decode()
+    for name in ("stamps", "logs"):
+        (tmp_path / name).mkdir()
+    mark = tmp_path / "stamps" / "engine.unfinished"
+    mark.touch()
+    begun_at = time.time() - 60
+    os.utime(mark, (begun_at, begun_at))
+    log = tmp_path / "logs" / "engine.log"
+    log.write_text("   Compiling tokio v1.0.0\n    Building [=====>    ] 60/90: tokio\r")
+    page = signed_in.get("/").content.decode()
+    assert re.search(r"Building the engine · about (29|30|31) s left · Runs on this machine start", words(page))
+    part = signed_in.get("/?part=building", headers={"HX-Request": "true"}).content.decode()
+    assert 'hx-get="/?part=building"' in part
+    # One that was killed leaves its mark.
+    os.utime(log, (begun_at - 600, begun_at - 600))
+    assert signed_in.get("/?part=building", headers={"HX-Request": "true"}).content.decode().strip() == ""
