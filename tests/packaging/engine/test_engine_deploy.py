@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from benchweb.ops.setup import steps
 from benchweb.ops.running.home import TOOLS
+from benchweb.ops.setup import steps
 from tests.conftest import ENGINE
 from tests.packaging import rules
 
