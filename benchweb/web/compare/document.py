@@ -10,13 +10,13 @@ from benchweb.charts.comparison.sets import read_sides, sides_document
 from benchweb.documents.charts import ChartSpec
 from benchweb.documents.document import Document, DocumentSection, DocumentTable, MeasuredValue
 from benchweb.documents.references import Label, environment_ref, free_text, joined_label, pair_ref, version_ref
-from benchweb.web.compare.headline import Headline
+from benchweb.web.compare.headline import ComparedHeadline
 from benchweb.web.compare.page import Comparison, DisplayedEntry, DisplayedRow, comparison, requested_runs
 from benchweb.web.compare.query import CompareQuery
 from benchweb.web.compare.sets import sets_comparison
 from benchweb.web.tags.show import params_text
 
-_Sides = Sequence[tuple[str, Headline | None, str]]
+_Sides = Sequence[tuple[str, ComparedHeadline | None, str]]
 
 
 def compared_document(query: CompareQuery) -> Document:
@@ -92,7 +92,7 @@ def _document(
     return Document(title=title, lines=lines, sections=shown, made_at=timezone.now(), figures=figures)
 
 
-def _changes(label: str, headline: Headline | None, summary: str) -> str:
+def _changes(label: str, headline: ComparedHeadline | None, summary: str) -> str:
     """Say what sets a side apart from the baseline."""
     if headline is None:
         return ""

@@ -31,7 +31,7 @@ class HeadlineChange:
 
 
 @dataclass(frozen=True)
-class Headline:
+class ComparedHeadline:
     """A column's differences from the baseline, those that are worse first; `rest` says what else there is."""
 
     changes: list[HeadlineChange]
@@ -40,11 +40,11 @@ class Headline:
     can_tell: bool
 
 
-def headline(rows: Sequence[MeasureRow], column: int, judged: int) -> Headline:
+def headline(rows: Sequence[MeasureRow], column: int, judged: int) -> ComparedHeadline:
     """Say what sets a column apart from the baseline."""
     entries = [(row, row.entries[column]) for row in rows]
     changed = sorted(((row, entry) for row, entry in entries if entry.change), key=_rank)
-    return Headline(
+    return ComparedHeadline(
         changes=[_change(row, entry, judged) for row, entry in changed[:_MOST_CHANGES]],
         rest=sentence_space().join(_rest([entry for _, entry in changed], [entry for _, entry in entries])),
         can_tell=judged > 0,

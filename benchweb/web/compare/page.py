@@ -27,7 +27,7 @@ from benchweb.results.selectors import TrialRow, facts_of_runs, trial_rows_of_ru
 from benchweb.runs.models import OPEN_STATES, Run
 from benchweb.runs.selectors import runs_named
 from benchweb.statistics import Verdict
-from benchweb.web.compare.headline import Headline, headline
+from benchweb.web.compare.headline import ComparedHeadline, headline
 from benchweb.web.compare.query import CompareQuery
 from benchweb.web.compare.words import Words, apart_words, note_words, summary_words, words
 from benchweb.web.facts.diff import ChangedFact, HostFacts, changed_facts
@@ -39,7 +39,7 @@ _NO_FACTS: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
 
 
 @dataclass(frozen=True)
-class Column:
+class RunColumn:
     """A run at the head of its column; `summary` and `judged` tell of its comparisons with the baseline."""
 
     run: Run
@@ -54,7 +54,7 @@ class Column:
     judged: int
     baseline_url: str
     remove_url: str
-    headline: Headline | None
+    headline: ComparedHeadline | None
     # Why there is no figure where it was never to have one.
     absent: str
 
@@ -103,7 +103,7 @@ class Comparison:
 
     # As its exports have it.
     compared: RunsComparison
-    columns: list[Column]
+    columns: list[RunColumn]
     rows: list[DisplayedRow]
     kinds: list[tuple[str, str]]
     left_out: list[str]
@@ -194,14 +194,16 @@ def displayed_entry(measure: Measure, column: AnyColumn, entry: Entry) -> Displa
     )
 
 
-def _fact_row(columns: Sequence[Column], fact: ChangedFact) -> FactRow:
+def _fact_row(columns: Sequence[RunColumn], fact: ChangedFact) -> FactRow:
     by_column = zip(columns, fact.values, fact.changed, strict=True)
     cells = [FactCell(column.short, value, changed) for column, value, changed in by_column]
     return FactRow(fact.label, fact.ends, fact.is_changed, cells)
 
 
-def _column(query: CompareQuery, run: Run, label: str, compared: RunsComparison, *, index: int, apart: str) -> Column:
-    return Column(
+def _column(
+    query: CompareQuery, run: Run, label: str, compared: RunsComparison, *, index: int, apart: str
+) -> RunColumn:
+    return RunColumn(
         run=run,
         label=label,
         short=_short(run),

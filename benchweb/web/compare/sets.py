@@ -12,7 +12,7 @@ from benchweb.charts.comparison.rows import RunsComparison, narrowed
 from benchweb.charts.comparison.sets import ReadSides, compare_sets, sets_charts
 from benchweb.documents.charts import ChartSpec
 from benchweb.results.run_sets.sets import Sample
-from benchweb.web.compare.headline import Headline, headline
+from benchweb.web.compare.headline import ComparedHeadline, headline
 from benchweb.web.compare.page import DisplayedRow, displayed_entry
 from benchweb.web.compare.query import CompareQuery
 from benchweb.web.compare.words import note_words, summary_words
@@ -37,7 +37,7 @@ class SetColumn:
     judged: int
     baseline_url: str
     remove_url: str
-    headline: Headline | None
+    headline: ComparedHeadline | None
     absent: str
 
 

@@ -8,17 +8,17 @@ from django.http import HttpRequest, StreamingHttpResponse
 from benchweb.charts.main_figures import MainFigure
 from benchweb.common.downloads import download
 from benchweb.documents.csv_file import csv_parts
-from benchweb.web.ticked.tables import Table
+from benchweb.web.ticked.tables import ListTable
 
 _FIGURE = ("kind", "metric", "unit", "median", "low", "high", "n", "usual", "measured_at", "measured_in_run")
 
 
-def csv_answer(request: HttpRequest, table: Table, ids: Sequence[int]) -> StreamingHttpResponse:
+def csv_answer(request: HttpRequest, table: ListTable, ids: Sequence[int]) -> StreamingHttpResponse:
     """Answer with a file of these rows in their order."""
     return download(request, _lines(table, ids), media_type="text/csv", file_name=f"{table.name}.csv")
 
 
-def _lines(table: Table, ids: Sequence[int]) -> Iterator[str]:
+def _lines(table: ListTable, ids: Sequence[int]) -> Iterator[str]:
     """Return a line for each row that is still there; a missing figure is empty."""
     figures = table.figures(ids)
     rows = ([*cells, *_cells(figures.get(pk))] for pk, cells in table.rows(ids))

@@ -23,7 +23,7 @@ Rows = Iterator[tuple[int, Sequence[Any]]]
 
 
 @dataclass(frozen=True)
-class Table:
+class ListTable:
     """A list as a table; `side` is the condition by which its rows are sides of a comparison."""
 
     name: str
@@ -100,35 +100,35 @@ _TIMES = ("launched_at", "started_at", "finished_at")
 TABLES = {
     table.name: table
     for table in (
-        Table(
+        ListTable(
             "runs",
             "run",
             ("run", "state", "reason", "plan", "version", "source", "sink", "environment", "labels", *_TIMES),
             _runs,
             figures_of_runs,
         ),
-        Table(
+        ListTable(
             "campaigns",
             "campaign",
             ("campaign", "state", "plan", "version", "schedule", "launched_by", *_TIMES, "runs", "finished"),
             _campaigns,
             figures_of_campaigns,
         ),
-        Table(
+        ListTable(
             "hosts",
             "host",
             ("id", "host", "labels", "uplink", "endpoints", "states", "added_at"),
             _hosts,
             figures_of_hosts,
         ),
-        Table(
+        ListTable(
             "pairs",
             "pair",
             ("pair", "source", "sink", "environment", "labels", "source_state", "sink_state", "data_path", "added_at"),
             _pairs,
             figures_of_pairs,
         ),
-        Table(
+        ListTable(
             "plans",
             "plan",
             ("id", "plan", "labels", "version", "kinds", "repetitions", "order", "added_at"),

@@ -13,7 +13,7 @@ from benchweb.charts.comparison.sides import MOST_SIDES, sides_query
 from benchweb.web.shared.archiving import ticked
 from benchweb.web.shared.lists import posted_back
 from benchweb.web.ticked.export import csv_answer
-from benchweb.web.ticked.tables import TABLES, Table
+from benchweb.web.ticked.tables import TABLES, ListTable
 
 
 @needs(Permission.READ)
@@ -38,7 +38,7 @@ def ticked_export(request: HttpRequest, list_name: str) -> HttpResponseBase:
     return csv_answer(request, table, ids)
 
 
-def _table(list_name: str) -> Table:
+def _table(list_name: str) -> ListTable:
     if list_name not in TABLES:
         raise Http404
     return TABLES[list_name]
