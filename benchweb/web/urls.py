@@ -35,7 +35,7 @@ urlpatterns = [
     path("", include("benchweb.web.notifications.urls")),
     path("", include("benchweb.web.audit.urls")),
     path("", include("benchweb.web.users.urls")),
-    path("", include("benchweb.web.ticked.urls")),
+    path("", include("benchweb.web.chosen_rows.urls")),
     path("", include("benchweb.web.site.urls")),
     path("", include("benchweb.web.search.urls")),
     path("", include("benchweb.web.help.urls")),

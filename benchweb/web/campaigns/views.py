@@ -23,11 +23,11 @@ from benchweb.runs.summaries import CampaignSummary, campaign_summaries
 from benchweb.schedules.selectors import listed_campaigns
 from benchweb.web.access.context import can_of
 from benchweb.web.campaigns.simultaneous import together_view
+from benchweb.web.chosen_rows.labels import rows_labelled
 from benchweb.web.runs.launch_days import LAUNCH_DAYS, launched_within
 from benchweb.web.shared.archiving import counted, ticked
 from benchweb.web.shared.lists import Column, chosen_columns, list_page, listing, posted_back
 from benchweb.web.shared.zones import reader_zone
-from benchweb.web.ticked.labels import rows_labelled
 
 COLUMNS = [
     Column(gettext_noop("Run"), "pk"),

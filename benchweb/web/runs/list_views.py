@@ -27,14 +27,14 @@ from benchweb.runs import services
 from benchweb.runs.lists import listed_runs
 from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, Run, State
 from benchweb.runs.selectors import environments_of_runs
+from benchweb.web.chosen_rows.export import csv_answer
+from benchweb.web.chosen_rows.labels import rows_labelled
+from benchweb.web.chosen_rows.tables import TABLES
 from benchweb.web.runs.launch_days import LAUNCH_DAYS, launched_within
 from benchweb.web.runs.rows import COLUMNS, run_rows
 from benchweb.web.shared.archiving import ticked
 from benchweb.web.shared.lists import MOST_RUNS_COUNTED, choices_of_all, chosen_columns, list_page, listing, posted_back
 from benchweb.web.shared.zones import reader_zone
-from benchweb.web.ticked.export import csv_answer
-from benchweb.web.ticked.labels import rows_labelled
-from benchweb.web.ticked.tables import TABLES
 
 _BY_ID = {
     "plan": "plan_version__plan_id",

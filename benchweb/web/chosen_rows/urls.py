@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from benchweb.web.ticked import labels, views
+from benchweb.web.chosen_rows import labels, views
 
 urlpatterns = [
     path("lists/<slug:list_name>/compare", views.ticked_compare, name="ticked_compare"),

@@ -8,7 +8,7 @@ from django.http import HttpRequest, StreamingHttpResponse
 from benchweb.charts.main_figures import MainFigure
 from benchweb.common.downloads import download
 from benchweb.documents.csv_file import csv_parts
-from benchweb.web.ticked.tables import ListTable
+from benchweb.web.chosen_rows.tables import ListTable
 
 _FIGURE = ("kind", "metric", "unit", "median", "low", "high", "n", "usual", "measured_at", "measured_in_run")
 

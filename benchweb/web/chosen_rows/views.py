@@ -10,10 +10,10 @@ from django.views.decorators.http import require_POST
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.charts.comparison.sides import MOST_SIDES, sides_query
+from benchweb.web.chosen_rows.export import csv_answer
+from benchweb.web.chosen_rows.tables import TABLES, ListTable
 from benchweb.web.shared.archiving import ticked
 from benchweb.web.shared.lists import posted_back
-from benchweb.web.ticked.export import csv_answer
-from benchweb.web.ticked.tables import TABLES, ListTable
 
 
 @needs(Permission.READ)
