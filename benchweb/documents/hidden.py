@@ -3,13 +3,18 @@
 import base64
 import hashlib
 import hmac
+import re
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import singledispatch
+from string import Formatter
 from typing import Any, cast
 
 from django.conf import settings
 
-from benchweb.catalog.reasons import Reason
+from benchweb.catalog import catalog
+from benchweb.catalog.messages import MESSAGES
+from benchweb.catalog.reasons import JOINED, JOINTS, Reason, joined
 from benchweb.catalog.translation import reason_text
 from benchweb.documents.charts import ChartLevel, ChartSeries, Measured
 from benchweb.documents.document import Document, DocumentSection, RowId
@@ -21,6 +26,8 @@ _TAG_CHARACTERS = 5
 LEFT_OUT = "…"
 # Of a reason, the numbers that are ids of this dashboard.
 _IDS = frozenset({"run", "before"})
+_TIMES = frozenset({"since", "until", "start_before", "again_at"})
+_TIME = re.compile(r"(?:\d{4}-\d\d-\d\d )?\d\d:\d\d(?::\d\d)?(?: UTC)?")
 
 
 def tagged(what: str, real: str) -> str:
@@ -39,18 +46,32 @@ def hidden(document: Document) -> Document:
     return cast(Document, _hidden(document))
 
 
-def hidden_reason(reason: str) -> str:
-    """Return a reason without the texts in it; one without a code is a text as a whole."""
+def hidden_reason(reason: str, pseudonyms: Mapping[str, str] = {}) -> str:
+    """Return a reason with its numbers and times, and with pseudonyms for the names that are mapped to some.
+
+    Whatever else is a text in it is left out; one without a code is a text as a whole.
+    """
     if not isinstance(reason, Reason):
         return LEFT_OUT if reason else ""
-    params = {name: LEFT_OUT if name in _IDS else _parameter(value) for name, value in reason.params.items()}
+    if reason.code == JOINED:
+        joint = reason.params["joint"] if reason.params["joint"] in JOINTS else JOINTS[0]
+        return joined((hidden_reason(part, pseudonyms) for part in reason.params["parts"]), joint)
+    said = {name for _text, name, _format, _conversion in Formatter().parse(MESSAGES[reason.code]) if name}
+    params = {name: _parameter(name, reason.params[name], pseudonyms) for name in said & reason.params.keys()}
     return Reason(reason.code, **params)
 
 
-def _parameter(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_parameter(item) for item in value]
-    return hidden_reason(value) if isinstance(value, str) else value
+def _parameter(name: str, value: Any, pseudonyms: Mapping[str, str]) -> Any:
+    match value:
+        case Reason():
+            return hidden_reason(value, pseudonyms)
+        case str():
+            is_known = (name == "kind" and value in catalog().kinds) or (name in _TIMES and _TIME.fullmatch(value))
+            return value if is_known else pseudonyms.get(value, LEFT_OUT)
+        case list():
+            return [_parameter(name, item, pseudonyms) for item in value]
+        case _:
+            return LEFT_OUT if name in _IDS else value
 
 
 @singledispatch

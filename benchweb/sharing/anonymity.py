@@ -8,7 +8,7 @@ from typing import Any
 from benchweb.catalog import catalog
 from benchweb.catalog.reasons import reason_fields
 from benchweb.charts.run.export import Content
-from benchweb.documents.hidden import host_pseudonym, tagged
+from benchweb.documents.hidden import LEFT_OUT, hidden_reason, host_pseudonym, tagged
 from benchweb.hosts.addresses import AddressError, control_address
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.plans.models import PlanVersion
@@ -21,7 +21,6 @@ from benchweb.sharing.nameless import (
     nameless_document,
     nameless_kind,
     nameless_params,
-    nameless_reason,
     nameless_steps,
 )
 
@@ -30,15 +29,15 @@ def anonymised(content: RunContent) -> RunContent:
     """Return the same content for a stranger; no query. An event in free text is left out."""
     run = _run(content.run)
     pseudonyms = _pseudonyms(content.run, run)
-    run.why = nameless_reason(content.run.why, pseudonyms)
+    run.why = hidden_reason(content.run.why, pseudonyms)
     trials = [_trial(row, pseudonyms) for row in content.trials]
     source, sink = content.facts
-    events = ((at, nameless_reason(text, pseudonyms)) for at, text in content.events)
+    events = ((at, hidden_reason(text, pseudonyms)) for at, text in content.events)
     return RunContent(
         run=run,
         trials=trials,
         facts=(nameless_document(source), nameless_document(sink)),
-        events=[(at, text) for at, text in events if text],
+        events=[(at, text) for at, text in events if text != LEFT_OUT],
         exported=_Exported(content, trials).content,
     )
 
@@ -152,5 +151,5 @@ def _trial(row: TrialRow, pseudonyms: Mapping[str, str]) -> TrialRow:
         metrics={key: value for key, value in row.metrics.items() if key in metrics},
         flags=[flag for flag in row.flags if flag in flags],
         limits=[{"by": "unknown", **nameless_document(limit), "summary": ""} for limit in row.limits],
-        **reason_fields("reason", nameless_reason(row.why, pseudonyms)),
+        **reason_fields("reason", hidden_reason(row.why, pseudonyms)),
     )

@@ -7,14 +7,11 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
-from string import Formatter
 from typing import Any
 
 from benchweb.catalog import Parameter, catalog
 from benchweb.catalog.document import CATALOG_FILE
-from benchweb.catalog.messages import MESSAGES
-from benchweb.catalog.reasons import JOINED, JOINTS, Reason, joined
-from benchweb.documents.hidden import LEFT_OUT, tagged
+from benchweb.documents.hidden import tagged
 from benchweb.sharing.known_words import FEATURES, OFFLOADS, SYSCTLS, WORDS
 
 _RESULT_SCHEMA = CATALOG_FILE.with_name("result.schema.json")
@@ -32,10 +29,6 @@ _NUMBERS = re.compile(r"[\d\s,-]*")
 # As kernels call interfaces by themselves.
 _KERNEL_INTERFACE = re.compile(r"lo|(?:eth|eno|ens|bond|wlan|ib)\d{1,3}")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
-_TIME_OF_DAY = re.compile(r"(?:\d{4}-\d\d-\d\d )?\d\d:\d\d(?::\d\d)?(?: UTC)?")
-_TIMES = frozenset({"since", "until", "start_before", "again_at"})
-# Of a reason, the numbers that are ids of this dashboard.
-_IDS = frozenset({"run", "before"})
 # Base64 of what every compressed histogram begins with.
 _HISTOGRAM = re.compile(r"HISTF[\w+/]*={0,2}")
 _LEFT_OUT = object()
@@ -65,34 +58,6 @@ def nameless_steps(steps: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def nameless_kind(name: str) -> str:
     """Return a kind's name, tagged where the catalog has none of that name."""
     return name if name in catalog().kinds else tagged("kind", name)
-
-
-def nameless_reason(reason: str, pseudonyms: Mapping[str, str]) -> str:
-    """Return a reason with its numbers and times, and pseudonyms for the names mapped; nothing for a free text."""
-    if not isinstance(reason, Reason):
-        return ""
-    if reason.code == JOINED:
-        joint = reason.params["joint"]
-        parts = (nameless_reason(part, pseudonyms) for part in reason.params["parts"])
-        return joined(parts, joint if joint in JOINTS else JOINTS[0])
-    said = {name for _text, name, _format, _conversion in Formatter().parse(MESSAGES[reason.code]) if name}
-    params = {name: _reason_parameter(name, reason.params[name], pseudonyms) for name in said & reason.params.keys()}
-    return Reason(reason.code, **params)
-
-
-def _reason_parameter(name: str, value: Any, pseudonyms: Mapping[str, str]) -> Any:
-    match value:
-        case Reason():
-            return nameless_reason(value, pseudonyms)
-        case str():
-            is_known = (name == "kind" and value in catalog().kinds) or (
-                name in _TIMES and _TIME_OF_DAY.fullmatch(value)
-            )
-            return value if is_known else pseudonyms.get(value, LEFT_OUT)
-        case list():
-            return [_reason_parameter(name, item, pseudonyms) for item in value]
-        case _:
-            return LEFT_OUT if name in _IDS else value
 
 
 def _value(parameter: Parameter, value: Any) -> Any:

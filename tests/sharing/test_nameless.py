@@ -10,13 +10,13 @@ from django.test import Client
 
 from benchweb.catalog.document import CATALOG_FILE
 from benchweb.catalog.reasons import Reason, joined, reason_fields
-from benchweb.documents.hidden import tagged
+from benchweb.documents.hidden import hidden_reason, tagged
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host
 from benchweb.plans.models import Plan, PlanVersion
 from benchweb.results.models import Result
 from benchweb.runs.events import event_add
 from benchweb.runs.models import Run, RunEvent, Trial
-from benchweb.sharing.nameless import nameless_document, nameless_params, nameless_reason
+from benchweb.sharing.nameless import nameless_document, nameless_params
 from tests.sharing.scene import named, shared, texts_of, told_run
 from tests.web.hostile.planted import text_fields
 
@@ -130,11 +130,10 @@ def test_a_reason_keeps_its_numbers_times_and_the_names_that_have_pseudonyms() -
     gone = Reason("host_unreachable", host="alpha", since="12:30 UTC")
     other = Reason("host_unreachable", host="quartz", since="quartz")
     failed = Reason("trials_failed", failed=1, total=12)
-    assert nameless_reason(gone, pseudonyms) == "host host-abcde has given no valid answer since 12:30 UTC"
-    assert nameless_reason(other, pseudonyms) == "host … has given no valid answer since …"
-    assert nameless_reason(
-        joined([failed, "quartz said so", gone], "; "), pseudonyms
-    ) == f"{failed}; " + nameless_reason(gone, pseudonyms)
-    assert nameless_reason("quartz refused", pseudonyms) == ""
+    assert hidden_reason(gone, pseudonyms) == "host host-abcde has given no valid answer since 12:30 UTC"
+    assert hidden_reason(other, pseudonyms) == "host … has given no valid answer since …"
+    both = joined([failed, "quartz said so", gone], "; ")
+    assert hidden_reason(both, pseudonyms) == f"{failed}; …; {hidden_reason(gone, pseudonyms)}"
+    assert hidden_reason("quartz refused", pseudonyms) == "…"
     run = Reason("waiting_for_late_run", resource=Reason("host", host="alpha"), run=4711)
-    assert nameless_reason(run, pseudonyms) == "waiting for host host-abcde: run …, which takes longer than planned"
+    assert hidden_reason(run, pseudonyms) == "waiting for host host-abcde: run …, which takes longer than planned"
