@@ -1,14 +1,20 @@
-"""Read the sentences of engines: they speak English alone, and each is found again by its pattern.
+"""Read what engines say: a sentence in English, with its code and parameters.
 
-What no pattern knows, as of newer engines, stays a text.
+Engines of before the codes send the sentence alone, and so do facts: it is found again by its pattern. What neither
+tells, as of newer engines, stays a text.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
+from typing import Any
 
 from benchweb.catalog.messages.engine_sentences import MESSAGES
-from benchweb.catalog.reasons import Reason, joined
+from benchweb.catalog.reasons import Reason, joined, reason_of
+
+# The patterns serve engines of the release before this one; from it on every engine in use sends codes, and they go.
+PATTERNS_UNTIL = "0.2.0"
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 # Where one part of a sentence ends and the next begins, the longest first.
@@ -18,12 +24,21 @@ _FORMS = dict.fromkeys(("count", "bytes", "bytes_2"), "[0-9,]+")
 # No engine of ours joins as many parts; what is longer is not ours, and not worth the time that it would take.
 _MOST_JOINTS = 16
 _MOST_CHARACTERS = 2_000
+# A code's parameters are in its sentence, and little else is around them.
+_MOST_DATA_CHARACTERS = 4 * _MOST_CHARACTERS
 # Documents of one host say the same few sentences.
 _CACHE_SIZE = 4_096
 
 
-def engine_reason(text: str) -> str:
-    """Return what an engine says as a reason, whole or by its parts; the text itself where nothing of it is known."""
+def engine_reason(text: str, data: Any = None) -> str:
+    """Return what an engine says as a reason, by its code or its pattern; the text itself where nothing of it is known.
+
+    Of a code that makes another sentence, as a newer engine's, the sentence counts.
+    """
+    if data is not None and len(json.dumps(data)) <= _MOST_DATA_CHARACTERS:
+        reason = reason_of(text, data)
+        if isinstance(reason, Reason) and str(reason) == text:
+            return reason
     if len(text) > _MOST_CHARACTERS or sum(map(text.count, _JOINTS)) > _MOST_JOINTS:
         return text
     return _reason(text)

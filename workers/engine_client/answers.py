@@ -68,11 +68,12 @@ def refusal(engine: str, status: int, data: bytes) -> Exception:
     try:
         error = json.loads(data)["error"]
         code, message = storable_text(str(error["code"])), storable_text(str(error["message"]))
-    except (ValueError, KeyError, TypeError, RecursionError):
+        data = storable(error.get("message_data"))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return garbage(engine, Reason("answer_without_reason", status=status))
     if status == 401:
         return EngineRefused(Reason("engine_refused_token", engine=engine), code=code, status=status)
-    refused = Reason("engine_refused", engine=engine, message=engine_reason(message))
+    refused = Reason("engine_refused", engine=engine, message=engine_reason(message, data))
     return EngineRefused(refused, code=code, status=status)
 
 

@@ -236,7 +236,9 @@ class EngineEvent:
         given = self.body.get("reason")
         if isinstance(given, Reason):
             return given
-        return engine_reason(storable_text(str(given))) if given else Reason("engine_gave_no_reason")
+        if not given:
+            return Reason("engine_gave_no_reason")
+        return engine_reason(storable_text(str(given)), self.body.get("reason_data"))
 
 
 def _optional(document: dict[str, Any], key: str, most: float = _MAXIMUM_BPS) -> float | None:

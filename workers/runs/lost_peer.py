@@ -12,8 +12,8 @@ from benchweb.catalog.reasons import Reason
 from workers.engine_client import EngineClient, EngineError, EngineUnreachable
 from workers.engine_client.messages import EngineEvent
 
-# As the engine says of the sessions that it finds on its disk when it starts (engine/crates/agent, serve/store.rs).
-_RESTARTED = "the engine was restarted while this session ran"
+# As the engine says of the sessions that it finds on its disk when it starts.
+_RESTARTED = Reason("says_restarted")
 # An engine that is being restarted is given so long to answer again.
 RESTART_SECONDS = 5.0
 _PAUSE_SECONDS = 0.5
@@ -45,12 +45,12 @@ def _reason_of(sink: EngineClient, session: str, since: timedelta, *, known: str
     except EngineError as error:
         # It names the engine.
         return error.reason
-    reason = str(reported.get("reason") or "")
+    reason = engine_reason(str(reported.get("reason") or ""), reported.get("reason_data"))
     if _RESTARTED in reason:
         return _restart_text("sink", sink, since)
     if not reason or reason in known:
         return Reason("engine_answers", engine=sink.name)
-    return Reason("engine_says", engine=sink.name, reason=engine_reason(reason))
+    return Reason("engine_says", engine=sink.name, reason=reason)
 
 
 def _state(sink: EngineClient, session: str) -> dict[str, Any]:

@@ -137,7 +137,7 @@ def _create_sessions(trial: Trial, ends: Ends, lease: Lease) -> None:
     prepared = _once_free(lambda: ends.sink.create(f"{trial.session}-sink", sink_spec), lease)
     # What a trial that was begun before came to, its source tells better.
     if prepared["state"] == "failed" and trial.state == State.PENDING:
-        why = engine_reason(str(prepared.get("reason")))
+        why = engine_reason(str(prepared.get("reason")), prepared.get("reason_data"))
         raise EngineRefused(Reason("engine_not_prepared", engine=ends.sink.name, reason=why), code="failed")
     refuse_other_address(ends, prepared)
     if lease.seat is not None:

@@ -140,7 +140,7 @@ def _limit(limit: Mapping[str, Any]) -> LimitDetail:
     return LimitDetail(
         direction=_(_DIRECTIONS.get(limit["direction"], limit["direction"])),
         verdict=limit_words(limit["by"]),
-        summary=reason_text(engine_reason(limit["summary"])),
+        summary=reason_text(engine_reason(limit["summary"], limit.get("summary_data"))),
         evidence=[
             TrialFigure(_(evidence["what"]), evidence["value"], evidence.get("unit") or "", evidence.get("threshold"))
             for evidence in limit.get("evidence") or []

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use kinds::{Outbox, Supply};
-use proto::{AgentMessage, DescriptorRole, EventBody, FailureCode, Lane, ProcessMessage};
+use proto::{AgentMessage, DescriptorRole, EventBody, FailureCode, Lane, ProcessMessage, reason};
 
 use crate::channel::{ChannelReceiver, ChannelSender};
 
@@ -107,8 +107,6 @@ impl Outbox for ChannelOutbox {
 
 /// The failure of a session whose process ended without saying why.
 pub fn silent_end(status: &str) -> EventBody {
-    let reason = format!(
-        "the session's process ended without a result ({status}); the engine's log may say more"
-    );
+    let reason = reason!("says_process_ended", status = status);
     EventBody::failure(FailureCode::Internal, reason, None)
 }

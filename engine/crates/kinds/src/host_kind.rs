@@ -4,7 +4,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use proto::{
-    DiskPlace, EventBody, FailureCode, Histogram, HostTest, Interval, Metrics, Params, SessionState,
+    DiskPlace, EventBody, FailureCode, Histogram, HostTest, Interval, Metrics, Params, Reason,
+    SessionState,
 };
 
 use crate::failure::Failure;
@@ -73,7 +74,7 @@ pub struct Stop {
 
 impl Stop {
     /// Gives the order; the first one stays.
-    pub fn give(&self, code: FailureCode, reason: String) {
+    pub fn give(&self, code: FailureCode, reason: Reason) {
         self.lock().get_or_insert_with(|| Failure::new(code, reason));
         self.given.notify_all();
     }

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{EndReport, Metrics, Params, RunResult, SessionSpec};
+use proto::{EndReport, Metrics, Params, Reason, RunResult, SessionSpec, reason};
 
 use crate::end::End;
 use crate::failure::Failure;
@@ -96,10 +96,8 @@ pub trait Kind: Send + Sync {
         None
     }
     /// What is said of a test of which nothing arrived; none where something did.
-    fn silence(&self, result: &RunResult) -> Option<String> {
-        arrival::unanswered(result, |_| {
-            "no transaction was completed within the test's time".to_owned()
-        })
+    fn silence(&self, result: &RunResult) -> Option<Reason> {
+        arrival::unanswered(result, |_| reason!("says_no_transaction_in_time"))
     }
     /// Whether nothing arrived on a flow that was to carry data.
     fn has_silent_flow(&self, _result: &RunResult) -> bool {

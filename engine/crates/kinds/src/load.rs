@@ -108,7 +108,7 @@ impl RunningLoad {
 
     /// Stops it, and waits a moment for its last word.
     pub fn cancel(&self, limit: Duration) {
-        let reason = "the test that it was the load of has ended".to_owned();
+        let reason = proto::reason!("says_load_over");
         let _ = self.supplies.send(Supply::Cancel { code: FailureCode::Cancelled, reason });
         self.told.wait(limit, |state| state.has_left);
     }

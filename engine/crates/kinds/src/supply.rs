@@ -27,8 +27,8 @@ pub enum Supply {
     Cancel {
         /// The failure code to report.
         code: proto::FailureCode,
-        /// Why, in words.
-        reason: String,
+        /// Why.
+        reason: proto::Reason,
     },
 }
 

@@ -124,7 +124,7 @@ fn a_test_of_one_host_is_cancelled_within_half_a_second_and_keeps_its_passes() {
     let session = Session::start(Role::Source, "memory_bandwidth", text, Vec::new());
     thread::sleep(Duration::from_millis(500));
     let begin = Instant::now();
-    let cancel = Supply::Cancel { code: FailureCode::Cancelled, reason: "enough".to_owned() };
+    let cancel = Supply::Cancel { code: FailureCode::Cancelled, reason: "enough".into() };
     session.supply.send(cancel).unwrap();
     let (code, reason, partial) = failed(session.join());
     assert!(begin.elapsed() < Duration::from_millis(500), "{:?}", begin.elapsed());

@@ -7,6 +7,7 @@ mod cookie;
 mod disk_place;
 mod http_url;
 mod messages;
+mod reason;
 mod result;
 #[cfg(test)]
 mod schemas;
@@ -29,6 +30,7 @@ pub use messages::{
     PathArrivals, PathCheck, PathFault, PathPassage, PathRequest, PathSize, ProcessMessage,
     SentCount, SessionState,
 };
+pub use reason::{Reason, ReasonData, ReasonValue};
 pub use result::{
     Background, ControlGroup, CoreRate, CoreShares, CpuFacts, CpuPerCore, DiskUse, EngineVersions,
     Evidence, Facts, Flow, FlowInterval, Granted, Histogram, HostBackground, HostLoad, HostTest,

@@ -45,7 +45,7 @@ pub async fn run(
     tokio::select! {
         outcome = follow(&mut receiver, kind, progress) => outcome,
         _ = interrupt.recv() => {
-            let reason = "interrupted on the command line".to_owned();
+            let reason = "interrupted on the command line".into();
             // A test that has just ended needs no cancelling.
             let _ = cancel.send(Supply::Cancel { code: FailureCode::Cancelled, reason });
             let told = timeout(STOP_LIMIT, follow(&mut receiver, kind, progress)).await;

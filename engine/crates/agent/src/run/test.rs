@@ -87,7 +87,7 @@ async fn follow(
                 Some(EventBody::Interval { interval }) => progress.interval(kind, &interval),
                 Some(EventBody::Result { result, .. }) => return Ok(*result),
                 Some(EventBody::Failure { code, reason, partial, .. }) => {
-                    let failure = Failure::of_test(code, &sink.explain(code, reason).await);
+                    let failure = Failure::of_test(code, &sink.explain(code, reason.to_string()).await);
                     let partial = partial::join(partial.map(|partial| *partial), None);
                     return Err(Failed { failure, partial });
                 }
@@ -115,7 +115,7 @@ async fn stop(
     let reason = "interrupted on the command line";
     let deadline = Instant::now() + STOP_LIMIT;
     // A source that has just ended needs no cancelling.
-    let _ = cancel.send(Supply::Cancel { code: FailureCode::Cancelled, reason: reason.to_owned() });
+    let _ = cancel.send(Supply::Cancel { code: FailureCode::Cancelled, reason: reason.into() });
     let source_ends = async {
         while let Some(event) = events.recv().await {
             match event {

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
-use proto::{DiskPlace, Lane, Role};
+use proto::{DiskPlace, Lane, Reason, Role, reason};
 use tokio::runtime::Handle;
 
 use crate::serve::admission::access::Allowed;
@@ -74,7 +74,7 @@ impl Engine {
     }
 
     /// Stops a session now: its process is asked, and ended when it doesn't answer.
-    pub fn cancel(&self, session: &Arc<Session>, code: proto::FailureCode, reason: &str) {
+    pub fn cancel(&self, session: &Arc<Session>, code: proto::FailureCode, reason: &Reason) {
         if !session.ask_to_stop(code, reason) {
             return;
         }
@@ -98,7 +98,8 @@ impl Engine {
     /// Forgets a session and its result.
     pub fn forget(&self, id: &str) {
         let Some(session) = self.sessions.remove(id) else { return };
-        self.cancel(&session, proto::FailureCode::Cancelled, "the controller deleted the session");
+        let reason = reason!("says_deleted");
+        self.cancel(&session, proto::FailureCode::Cancelled, &reason);
         session.acknowledge();
         self.store.remove(id);
     }

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use proto::FailureCode;
+use proto::{FailureCode, reason};
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Resource, getrlimit};
 use serde_json::json;
@@ -239,7 +239,7 @@ async fn stop_sessions(engine: &Arc<Engine>) {
     let mut running: Vec<Arc<Session>> = engine.sessions.all();
     running.retain(|session| !session.is_final());
     for session in &running {
-        engine.cancel(session, FailureCode::Cancelled, "the engine was stopped");
+        engine.cancel(session, FailureCode::Cancelled, &reason!("says_stopped"));
     }
     let all_ended = async {
         for session in &running {

@@ -60,7 +60,7 @@ fn result(kind: &str, metrics: &[(&str, f64)], flows: &[u64]) -> RunResult {
 
 fn said(kind: &str, metrics: &[(&str, f64)]) -> Option<String> {
     let result = result(kind, metrics, &[]);
-    let reason = failure(&kind_of(&result).silence(&result)?, &result);
+    let reason = failure(kind_of(&result).silence(&result)?, &result);
     Some(reason.split(';').next().unwrap_or_default().to_owned())
 }
 

@@ -1,6 +1,8 @@
 //! A test of which nothing arrived: its verdict, and why it is failed.
 
-use proto::{Facts, HostWindow, LimitedBy, Metrics, Params, RunResult};
+use proto::{
+    Facts, HostWindow, LimitedBy, Metrics, Params, Reason, ReasonValue, RunResult, reason,
+};
 
 use super::known::{Known, carrier, told_unanswered};
 use super::{Verdict, evidence};
@@ -9,12 +11,12 @@ use super::{Verdict, evidence};
 pub(super) fn verdict(known: &Known) -> Option<Verdict> {
     let sent = known.unanswered?;
     if sent <= 0.0 {
-        let summary = "Nothing arrived of what was sent.".to_owned();
+        let summary = reason!("limit_nothing_arrived");
         return Some(Verdict { by: LimitedBy::Path, summary, evidence: Vec::new() });
     }
     Some(Verdict {
         by: LimitedBy::Path,
-        summary: format!("Nothing arrived of all {} that were sent.", grouped(sent)),
+        summary: reason!("limit_no_packet_arrived", packets = grouped(sent)),
         evidence: vec![evidence("sent without anything arriving", sent, "packets", None)],
     })
 }
@@ -59,17 +61,25 @@ fn directions(params: &Params) -> (bool, bool) {
 }
 
 /// Why a test that came to its end is failed all the same, with what may explain it.
-pub fn failure(silence: &str, result: &RunResult) -> String {
+pub fn failure(silence: Reason, result: &RunResult) -> Reason {
     let (source, sink) = hosts(result);
-    let mtus =
-        [mtu("source", result.source.as_ref(), source), mtu("sink", result.sink.as_ref(), sink)];
-    let mtus: Vec<String> = mtus.into_iter().flatten().collect();
-    let fits = if mtus.is_empty() {
-        String::new()
-    } else {
-        [" and whether packets fit", &format!("the MTU is {}", mtus.join(" and "))].join("; ")
+    let mtus = match (mtu(result.source.as_ref(), source), mtu(result.sink.as_ref(), sink)) {
+        (Some([bytes, interface]), Some([bytes_2, interface_2])) => reason!(
+            "says_mtus",
+            bytes = bytes,
+            interface = interface,
+            bytes_2 = bytes_2,
+            interface_2 = interface_2
+        ),
+        (Some([bytes, interface]), None) => {
+            reason!("says_mtu_of_source", bytes = bytes, interface = interface)
+        }
+        (None, Some([bytes, interface])) => {
+            reason!("says_mtu_of_sink", bytes = bytes, interface = interface)
+        }
+        (None, None) => return Reason::joined([silence, reason!("says_look_at_firewall")], "; "),
     };
-    format!("{silence}; {}{fits}", "see whether a firewall is between")
+    Reason::joined([silence, reason!("says_look_at_firewall_and_mtu"), mtus], "; ")
 }
 
 fn hosts(result: &RunResult) -> (Option<&HostWindow>, Option<&HostWindow>) {
@@ -80,19 +90,19 @@ fn hosts(result: &RunResult) -> (Option<&HostWindow>, Option<&HostWindow>) {
 /// Of a stream, the first direction in which nothing arrived, as `how` says of the metrics with a prefix.
 pub fn silent_direction(
     result: &RunResult,
-    how: impl Fn(&str) -> Option<String>,
-) -> Option<String> {
+    how: impl Fn(&str) -> Option<Reason>,
+) -> Option<Reason> {
     let (forward, reverse) = directions(&result.params);
     let back = if forward { "reverse_" } else { "" };
-    let ways = [(forward, "", "from source to sink"), (reverse, back, "from sink to source")];
-    ways.into_iter()
-        .filter(|(is_used, ..)| *is_used)
-        .find_map(|(_, prefix, way)| Some(format!("nothing arrived {way}: {}", how(prefix)?)))
+    let of_way = |is_used: bool, prefix| how(prefix).filter(|_| is_used);
+    of_way(forward, "")
+        .map(|how| reason!("says_nothing_arrived_forward", how = how))
+        .or_else(|| Some(reason!("says_nothing_arrived_reverse", how = of_way(reverse, back)?)))
 }
 
 /// Of requests or probes of which none was answered, as `how` says of their number.
-pub fn unanswered(result: &RunResult, how: impl Fn(&str) -> String) -> Option<String> {
-    sent_in_vain(result, "").map(|count| format!("nothing arrived: {}", how(&count)))
+pub fn unanswered(result: &RunResult, how: impl Fn(String) -> Reason) -> Option<Reason> {
+    sent_in_vain(result, "").map(|count| reason!("says_nothing_arrived", how = how(count)))
 }
 
 /// How many were sent, where none of them came through.
@@ -100,15 +110,15 @@ pub fn sent_in_vain(result: &RunResult, prefix: &str) -> Option<String> {
     told_unanswered(&result.metrics, prefix).map(grouped)
 }
 
-/// "1,500 bytes at eth0 of the source".
-fn mtu(end: &str, facts: Option<&Facts>, host: Option<&HostWindow>) -> Option<String> {
+/// Bytes and name of the interface that carried the test.
+fn mtu(facts: Option<&Facts>, host: Option<&HostWindow>) -> Option<[ReasonValue; 2]> {
     let interface = carrier(host?)?;
     let told = || {
         let known = facts?.interfaces.iter().find(|known| known.name == interface.name)?;
         known.mtu
     };
     let bytes = interface.mtu_bytes.or_else(told)?;
-    Some(format!("{} bytes at {} of the {end}", grouped(f64::from(bytes)), interface.name))
+    Some([grouped(f64::from(bytes)).into(), interface.name.as_str().into()])
 }
 
 /// "12,345".

@@ -1,6 +1,6 @@
 //! Whether the path's congestion window limited a stream.
 
-use proto::{Evidence, LimitedBy};
+use proto::{Evidence, LimitedBy, reason};
 
 use super::known::Known;
 use super::rules::LIMITED_SHARE;
@@ -28,21 +28,21 @@ pub fn path(known: &Known) -> Option<Verdict> {
     let lost = known.retransmit_ratio.filter(|&ratio| ratio >= SOME_RETRANSMITS);
     let queue = queue(known);
     let why = match (lost, queue) {
-        (Some(lost), Some((rtt, least))) => format!(
-            "{} of the segments were sent again and the round trip grew from {} to {}",
-            percent(lost),
-            time(least),
-            time(rtt)
+        (Some(lost), Some((rtt, least))) => reason!(
+            "limit_loss_and_queue",
+            lost = percent(lost),
+            least = time(least),
+            time = time(rtt)
         ),
-        (Some(lost), None) => format!("{} of the segments were sent again", percent(lost)),
+        (Some(lost), None) => reason!("limit_loss", lost = percent(lost)),
         (None, Some((rtt, least))) => {
-            format!("a queue made the round trip grow from {} to {}", time(least), time(rtt))
+            reason!("limit_queue", least = time(least), time = time(rtt))
         }
         (None, None) => return None,
     };
     Some(Verdict {
         by: LimitedBy::Path,
-        summary: format!("The congestion window held the sender back: {why}."),
+        summary: reason!("limit_congestion", why = why),
         evidence: path_evidence(known, lost),
     })
 }

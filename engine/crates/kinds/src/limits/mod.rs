@@ -18,7 +18,7 @@ mod words;
 pub use ceiling::add_ceilings;
 pub use handed::is_beyond_link;
 use known::{Known, Route};
-use proto::{EndReport, Evidence, Limit, LimitedBy, Metrics, Params, Role};
+use proto::{EndReport, Evidence, Limit, LimitedBy, Metrics, Params, Reason, Role};
 
 /// What both ends say, and what became of it.
 pub struct Run<'a> {
@@ -36,7 +36,7 @@ pub struct Run<'a> {
 #[derive(Debug, Clone, PartialEq)]
 struct Verdict {
     by: LimitedBy,
-    summary: String,
+    summary: Reason,
     evidence: Vec<Evidence>,
 }
 
@@ -58,7 +58,8 @@ fn limit(run: &Run<'_>, route: Route) -> Option<Limit> {
     };
     let direction = if route.sender == Role::Source { "forward" } else { "reverse" }.to_owned();
     let Verdict { by, summary, evidence } = rules::with_confines(verdict, &known);
-    Some(Limit { direction, by, summary, evidence })
+    let (summary, summary_data) = summary.into_parts();
+    Some(Limit { direction, by, summary, summary_data, evidence })
 }
 
 fn directions(params: &Params) -> Vec<Route> {

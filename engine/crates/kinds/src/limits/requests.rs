@@ -1,6 +1,6 @@
 //! What limited requests: their round trip, unless an end's CPU did.
 
-use proto::LimitedBy;
+use proto::{LimitedBy, reason};
 
 use super::known::Known;
 use super::rules::{
@@ -26,9 +26,10 @@ pub fn verdict(known: &Known) -> Verdict {
         full_hosts,
         round_trip,
     ];
-    rules.iter().find_map(|rule| rule(known)).unwrap_or_else(|| {
-        unknown("No figure stands out: neither end's CPU nor the round trip.", Vec::new())
-    })
+    rules
+        .iter()
+        .find_map(|rule| rule(known))
+        .unwrap_or_else(|| unknown(reason!("limit_none_of_rate"), Vec::new()))
 }
 
 /// Probes at a cadence are limited by nothing else.
@@ -36,7 +37,7 @@ pub fn cadence(known: &Known) -> Option<Verdict> {
     let interval = known.probe_interval_seconds?;
     Some(Verdict {
         by: LimitedBy::Pacing,
-        summary: format!("One probe was sent each {}, as asked for.", time(interval)),
+        summary: reason!("limit_probe_interval", interval = time(interval)),
         evidence: vec![evidence("probe interval", interval, "s", None)],
     })
 }
@@ -45,10 +46,10 @@ fn pacing(known: &Known) -> Option<Verdict> {
     let (asked, reached) = (known.asked_rate?, known.transaction_rate?);
     (reached >= REACHED * asked).then(|| Verdict {
         by: LimitedBy::Pacing,
-        summary: format!(
-            "{} of the {} asked for were answered.",
-            percent(reached / asked),
-            per_second(asked)
+        summary: reason!(
+            "limit_rate_answered",
+            part = percent(reached / asked),
+            rate = per_second(asked)
         ),
         evidence: vec![evidence(
             "rate per rate asked for",
@@ -70,11 +71,7 @@ fn lost_transactions(known: &Known) -> Option<Verdict> {
     let waited = 1.0 - accounted(known)?;
     (waited >= LOST_TIME).then(|| Verdict {
         by: LimitedBy::Path,
-        summary: format!(
-            "{} of the transactions were lost, and {} of the time went by waiting for them.",
-            percent(loss),
-            percent(waited)
-        ),
+        summary: reason!("limit_lost_transactions", lost = percent(loss), part = percent(waited)),
         evidence: vec![
             evidence("time spent on lost transactions", waited, "ratio", Some(LOST_TIME)),
             evidence("transactions lost", loss, "ratio", None),
@@ -92,11 +89,11 @@ fn round_trip(known: &Known) -> Option<Verdict> {
     let accounted = accounted(known)?;
     (accounted >= CLOSED_LOOP && known.asked_rate.is_none()).then(|| Verdict {
         by: LimitedBy::RoundTrip,
-        summary: format!(
-            "Each transaction waited for an answer: {:.0} in flight, each {} long, make {}.",
-            known.in_flight,
-            time(latency),
-            per_second(rate)
+        summary: reason!(
+            "limit_round_trip",
+            count = format!("{:.0}", known.in_flight),
+            time = time(latency),
+            rate = per_second(rate)
         ),
         evidence: vec![
             evidence(
@@ -145,7 +142,7 @@ mod tests {
         let verdict = verdict(&one_at_a_time());
         assert_eq!(verdict.by, LimitedBy::RoundTrip);
         assert_eq!(
-            verdict.summary,
+            &*verdict.summary,
             "Each transaction waited for an answer: 1 in flight, each 49.0 µs long, make 20.0 k/s."
         );
         assert!((verdict.evidence[0].value - 0.98).abs() < 1e-9);

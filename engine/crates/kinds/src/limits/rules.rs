@@ -1,6 +1,6 @@
 //! Rules that streams and requests share, and the values from which on a figure speaks.
 
-use proto::LimitedBy;
+use proto::{LimitedBy, Reason, reason};
 
 use super::known::{EndUse, Known};
 use super::words::percent;
@@ -34,26 +34,25 @@ pub fn receiver_cpu(known: &Known) -> Option<Verdict> {
 }
 
 fn cpu(by: LimitedBy, what: &str, end: &EndUse, awake: f64) -> Verdict {
-    let (threads, verb, possessive) =
-        if end.threads == 1 { ("thread", "was", "its") } else { ("threads", "were", "their") };
+    let threads = if end.threads == 1 { "thread" } else { "threads" };
     let mut figures = vec![evidence(
         &format!("{what} {threads} running or waiting for a CPU"),
         awake,
         "ratio",
         Some(AWAKE),
     )];
-    let mut summary =
-        format!("The {what} {threads} {verb} awake {} of {possessive} time", percent(awake));
-    if let Some(running) = end.running {
+    let (code, told_awake) = (format!("limit_{what}_{threads}"), percent(awake).into());
+    let summary = if let Some(running) = end.running {
         figures.push(evidence(&format!("{what} {threads} on a CPU"), running, "ratio", None));
-        summary.push_str(", ");
-        summary.push_str(&percent((running / awake).min(1.0)));
-        summary.push_str(" of it on a CPU");
-    }
+        let part = percent((running / awake).min(1.0)).into();
+        Reason::new(&code, [("awake", told_awake), ("part", part)])
+    } else {
+        Reason::new(&(code + "_awake"), [("awake", told_awake)])
+    };
     if let Some(busy) = end.host_busy {
         figures.push(evidence("all cores of that host busy", busy, "ratio", None));
     }
-    Verdict { by, summary: summary + ": that end could do no more.", evidence: figures }
+    Verdict { by, summary, evidence: figures }
 }
 
 /// A core that is taken up by packets' arrival.
@@ -61,10 +60,7 @@ pub fn receiver_interrupts(known: &Known) -> Option<Verdict> {
     let share = known.receiver.interrupted.filter(|&share| share >= INTERRUPTED)?;
     Some(Verdict {
         by: LimitedBy::ReceiverCpu,
-        summary: format!(
-            "A core of the receiving host spent {} of its time in interrupts: it took packets as fast as it could.",
-            percent(share)
-        ),
+        summary: reason!("limit_interrupts", part = percent(share)),
         evidence: vec![evidence("busiest core in interrupts", share, "ratio", Some(INTERRUPTED))],
     })
 }
@@ -77,13 +73,24 @@ pub fn saturated_host(known: &Known) -> Option<Verdict> {
         end.host_busy.is_some_and(|busy| busy >= SATURATED) && own >= OWN_SHARE
     };
     let uses_more = sender.process_cpus >= receiver.process_cpus;
-    let (by, end, name) = match (is_full(sender), is_full(receiver)) {
-        (true, true) if uses_more => (LimitedBy::SenderCpu, sender, "sending"),
-        (true | false, true) => (LimitedBy::ReceiverCpu, receiver, "receiving"),
-        (true, false) => (LimitedBy::SenderCpu, sender, "sending"),
+    let is_sender = match (is_full(sender), is_full(receiver)) {
+        (true, true) => uses_more,
+        (false, true) => false,
+        (true, false) => true,
         (false, false) => return None,
     };
+    let (by, end, name) = if is_sender {
+        (LimitedBy::SenderCpu, sender, "sending")
+    } else {
+        (LimitedBy::ReceiverCpu, receiver, "receiving")
+    };
     let busy = end.host_busy?;
+    let part = percent(busy);
+    let summary = if is_sender {
+        reason!("limit_sender_cores", part = part)
+    } else {
+        reason!("limit_receiver_cores", part = part)
+    };
     let mut figures = vec![evidence(
         &format!("all cores of the {name} host busy"),
         busy,
@@ -93,30 +100,31 @@ pub fn saturated_host(known: &Known) -> Option<Verdict> {
     let cpus = end.process_cpus;
     figures
         .extend(cpus.map(|cpus| evidence("CPUs that the test's process used", cpus, "CPUs", None)));
-    let summary =
-        format!("All cores of the {name} host were busy, {} of their time.", percent(busy));
     Some(Verdict { by, summary, evidence: figures })
 }
 
 /// An end that has used up what its control group allows.
 pub fn confined(known: &Known) -> Option<Verdict> {
     let ends = [
-        (LimitedBy::SenderCpu, "sending", &known.sender),
-        (LimitedBy::ReceiverCpu, "receiving", &known.receiver),
+        (LimitedBy::SenderCpu, "sender", &known.sender),
+        (LimitedBy::ReceiverCpu, "receiver", &known.receiver),
     ];
     ends.into_iter().find_map(|(by, name, end)| {
         let used = end.process_cpus?;
         let is_full = |limit: &Option<f64>| limit.is_some_and(|limit| used >= CONFINED * limit);
         let (limit, what) = if is_full(&end.quota_cpus) {
-            (end.quota_cpus?, "the quota of its control group allows")
+            (end.quota_cpus?, "quota")
         } else if is_full(&end.cpuset_cpus) {
-            (end.cpuset_cpus?, "the cpuset of its control group has")
+            (end.cpuset_cpus?, "cpuset")
         } else {
             return None;
         };
         Some(Verdict {
             by,
-            summary: format!("The {name} end used {used:.2} of the {limit} CPUs that {what}."),
+            summary: Reason::new(
+                &format!("limit_{name}_{what}"),
+                [("used", format!("{used:.2}").into()), ("limit", limit.to_string().into())],
+            ),
             evidence: vec![evidence(
                 "CPUs that the test's process used",
                 used,
@@ -144,6 +152,6 @@ pub fn with_confines(mut verdict: Verdict, known: &Known) -> Verdict {
 }
 
 /// No rule applies.
-pub fn unknown(summary: &str, evidence: Vec<proto::Evidence>) -> Verdict {
-    Verdict { by: LimitedBy::Unknown, summary: summary.to_owned(), evidence }
+pub fn unknown(summary: Reason, evidence: Vec<proto::Evidence>) -> Verdict {
+    Verdict { by: LimitedBy::Unknown, summary, evidence }
 }

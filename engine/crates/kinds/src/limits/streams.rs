@@ -1,6 +1,6 @@
 //! What limited a stream.
 
-use proto::{Evidence, LimitedBy};
+use proto::{Evidence, LimitedBy, Reason, reason};
 
 use super::congestion::{in_flight_bytes, path, window_use};
 use super::known::Known;
@@ -51,7 +51,7 @@ fn pacing(known: &Known) -> Option<Verdict> {
     let (asked, reached) = (known.asked_bps?, known.throughput_bps?);
     (reached >= REACHED * asked).then(|| Verdict {
         by: LimitedBy::Pacing,
-        summary: format!("{} of the {} asked for arrived.", percent(reached / asked), rate(asked)),
+        summary: reason!("limit_rate_arrived", part = percent(reached / asked), rate = rate(asked)),
         evidence: vec![evidence(
             "throughput per rate asked for",
             reached / asked,
@@ -71,12 +71,10 @@ fn link_rate(known: &Known) -> Option<Verdict> {
             full(link_use).map(|share| ("all traffic on the interface per link rate", share))
         })?;
     let summary = match known.ceiling_bps {
-        Some(bps) if full(ceiling).is_some() => format!(
-            "{} of the {} of payload that the link can carry arrived.",
-            percent(share),
-            rate(bps)
-        ),
-        _ => format!("The link was {} full with all traffic on it.", percent(share)),
+        Some(bps) if full(ceiling).is_some() => {
+            reason!("limit_payload_arrived", part = percent(share), rate = rate(bps))
+        }
+        _ => reason!("limit_link_full", part = percent(share)),
     };
     let mut figures = vec![evidence(what, share, "ratio", Some(FULL))];
     figures.extend(known.ceiling_bps.map(|bps| evidence("payload ceiling", bps, "bit/s", None)));
@@ -91,8 +89,8 @@ fn lost_datagrams(known: &Known) -> Option<Verdict> {
     let loss = known.loss_ratio.filter(|&loss| loss >= SOME_LOSS)?;
     let lost = evidence("datagrams lost", loss, "ratio", Some(SOME_LOSS));
     if let Some(mut verdict) = receiver_cpu(known).or_else(|| receiver_interrupts(known)) {
-        verdict.summary =
-            format!("{} {} of the datagrams were lost.", verdict.summary, percent(loss));
+        let also = reason!("limit_datagrams_lost", part = percent(loss));
+        verdict.summary = Reason::joined([verdict.summary, also], " ");
         verdict.evidence.push(lost);
         return Some(verdict);
     }
@@ -102,11 +100,7 @@ fn lost_datagrams(known: &Known) -> Option<Verdict> {
     let awake = known.receiver.awake?;
     Some(Verdict {
         by: LimitedBy::Path,
-        summary: format!(
-            "{} of the datagrams were lost, and the receiving thread had time: it was awake only {} of it.",
-            percent(loss),
-            percent(awake)
-        ),
+        summary: reason!("limit_lost_on_the_way", lost = percent(loss), awake = percent(awake)),
         evidence: vec![
             lost,
             evidence("receiving thread running or waiting for a CPU", awake, "ratio", None),
@@ -117,11 +111,7 @@ fn lost_datagrams(known: &Known) -> Option<Verdict> {
 fn overflowed(loss: f64, lost: Evidence, overflow: f64) -> Verdict {
     Verdict {
         by: LimitedBy::ReceiverCpu,
-        summary: format!(
-            "{} of the datagrams were lost, {} of them in the receiving socket: its buffer was full because the receiver took them too slowly.",
-            percent(loss),
-            percent(overflow)
-        ),
+        summary: reason!("limit_lost_in_socket", lost = percent(loss), part = percent(overflow)),
         evidence: vec![
             evidence(
                 "lost datagrams that found the receiving socket full",
@@ -142,13 +132,18 @@ fn closed_by_slow_receiver(known: &Known) -> Option<Verdict> {
     let is_cause = awake >= AWAKE || (sender_sleeps && closed >= LIMITED_SHARE);
     is_cause.then(|| Verdict {
         by: LimitedBy::ReceiverCpu,
-        summary: format!(
-            "The receiving thread was awake {} of its time and the receive window closed {} of it: the receiver could take no more.",
-            percent(awake),
-            percent(closed)
+        summary: reason!(
+            "limit_receiver_window_closed",
+            awake = percent(awake),
+            part = percent(closed)
         ),
         evidence: vec![
-            evidence("receiving thread running or waiting for a CPU", awake, "ratio", Some(SLOW_RECEIVER_AWAKE)),
+            evidence(
+                "receiving thread running or waiting for a CPU",
+                awake,
+                "ratio",
+                Some(SLOW_RECEIVER_AWAKE),
+            ),
             evidence("sender out of receive window", closed, "ratio", Some(WINDOW_CLOSES)),
         ],
     })
@@ -161,10 +156,7 @@ fn receiver_window(known: &Known) -> Option<Verdict> {
     figures.extend(awake_receiver(known));
     Some(Verdict {
         by: LimitedBy::ReceiverWindow,
-        summary: format!(
-            "The sender had no receive window left {} of the time, while the receiving thread had time: the receive buffer is too small for this path.",
-            percent(share)
-        ),
+        summary: reason!("limit_receive_buffer", part = percent(share)),
         evidence: figures,
     })
 }
@@ -174,10 +166,7 @@ fn send_buffer(known: &Known) -> Option<Verdict> {
     let figures = vec![evidence("sender out of send buffer", share, "ratio", Some(LIMITED_SHARE))];
     Some(Verdict {
         by: LimitedBy::SendBuffer,
-        summary: format!(
-            "The send buffer held all that was in flight {} of the time, with room in both windows: it is too small for this path.",
-            percent(share)
-        ),
+        summary: reason!("limit_send_buffer", part = percent(share)),
         evidence: figures,
     })
 }
@@ -187,11 +176,7 @@ fn full_queue(known: &Known) -> Option<Verdict> {
     let (loss, awake) = (known.loss_ratio?, known.sender.awake?);
     (awake < AWAKE).then(|| Verdict {
         by: LimitedBy::Path,
-        summary: format!(
-            "The sending host's queue was full: the sending thread was awake only {} of its time, waiting for room in it, and {} of the datagrams were lost.",
-            percent(awake),
-            percent(loss)
-        ),
+        summary: reason!("limit_queue_of_sender", awake = percent(awake), lost = percent(loss)),
         evidence: vec![
             evidence("sending thread running or waiting for a CPU", awake, "ratio", None),
             evidence("datagrams lost", loss, "ratio", None),
@@ -209,9 +194,11 @@ fn full_send_buffer(known: &Known) -> Option<Verdict> {
     let of_window = window_use(known)?;
     (of_buffer >= BUFFER_HELD && of_window < WINDOW_USED).then(|| Verdict {
         by: LimitedBy::SendBuffer,
-        summary: format!(
-            "Each flow had {in_flight:.0} B in flight, {} of its congestion window, with a send buffer of {buffer:.0} B: the buffer is too small for this path.",
-            percent(of_window)
+        summary: reason!(
+            "limit_send_buffer_of_flows",
+            in_flight = format!("{in_flight:.0}"),
+            part = percent(of_window),
+            buffer = format!("{buffer:.0}")
         ),
         evidence: vec![
             evidence("in flight per send buffer", of_buffer, "ratio", Some(BUFFER_HELD)),
@@ -236,10 +223,7 @@ fn unknown_stream(known: &Known) -> Verdict {
         figure("sender out of receive window", known.receiver_limited),
         figure("sender out of send buffer", known.send_buffer_limited),
     ];
-    unknown(
-        "No figure stands out: neither end's CPU, nor a window or buffer, nor loss or a queue.",
-        figures.into_iter().flatten().collect(),
-    )
+    unknown(reason!("limit_none_of_throughput"), figures.into_iter().flatten().collect())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@ use proto::LimitedBy;
 
 use super::verdict;
 use crate::limits::known::{EndUse, Known};
-use crate::limits::rules::with_confines;
+use crate::limits::rules::{confined, receiver_cpu, sender_cpu, with_confines};
 
 fn awake(share: f64) -> EndUse {
     EndUse { awake: Some(share), running: Some(share), threads: 1, ..EndUse::default() }
@@ -41,7 +41,7 @@ fn a_rate_that_was_asked_for_and_reached_is_the_limit() {
     let asked = Known { asked_bps: Some(910e6), ..calm() };
     let verdict = verdict(&asked);
     assert_eq!(verdict.by, LimitedBy::Pacing);
-    assert_eq!(verdict.summary, "99 % of the 910.0 Mbit/s asked for arrived.");
+    assert_eq!(&*verdict.summary, "99 % of the 910.0 Mbit/s asked for arrived.");
     assert_eq!(by(&Known { asked_bps: Some(1e9), ..calm() }), LimitedBy::Unknown);
 }
 
@@ -51,7 +51,7 @@ fn a_full_link_is_the_limit_however_busy_the_ends_are() {
     let verdict = verdict(&full);
     assert_eq!(verdict.by, LimitedBy::LinkRate);
     assert_eq!(
-        verdict.summary,
+        &*verdict.summary,
         "96 % of the 941.5 Mbit/s of payload that the link can carry arrived."
     );
 }
@@ -62,7 +62,7 @@ fn a_link_that_other_traffic_fills_is_the_limit_too() {
     let shared = Known { ceiling_bps: Some(9.4e9), sender, ..calm() };
     let verdict = verdict(&shared);
     assert_eq!(verdict.by, LimitedBy::LinkRate);
-    assert_eq!(verdict.summary, "The link was 97 % full with all traffic on it.");
+    assert_eq!(&*verdict.summary, "The link was 97 % full with all traffic on it.");
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_sender_that_never_sleeps_is_the_limit() {
     let verdict = verdict(&small_messages);
     assert_eq!(verdict.by, LimitedBy::SenderCpu);
     assert_eq!(
-        verdict.summary,
+        &*verdict.summary,
         "The sending thread was awake 99 % of its time, 100 % of it on a CPU: that end could do no more."
     );
     assert_eq!(verdict.evidence[0].threshold, Some(0.85));
@@ -147,14 +147,14 @@ fn loss_or_a_queue_under_a_full_congestion_window_is_the_paths() {
     let found = verdict(&lossy);
     assert_eq!(found.by, LimitedBy::Path);
     assert_eq!(
-        found.summary,
+        &*found.summary,
         "The congestion window held the sender back: 1 % of the segments were sent again."
     );
     let queued = Known { rtt_seconds: Some(0.05), ..calm() };
     let found = verdict(&queued);
     assert_eq!(found.by, LimitedBy::Path);
     assert_eq!(
-        found.summary,
+        &*found.summary,
         "The congestion window held the sender back: a queue made the round trip grow from 10.0 ms to 50.0 ms."
     );
     assert_eq!(found.evidence[0].threshold, Some(0.015));
@@ -241,7 +241,7 @@ fn an_end_that_used_up_what_its_control_group_allows_is_the_limit_and_the_group_
     assert_eq!(verdict.by, LimitedBy::SenderCpu);
     let summary =
         "The sending end used 0.49 of the 0.5 CPUs that the quota of its control group allows.";
-    assert_eq!(verdict.summary, summary);
+    assert_eq!(&*verdict.summary, summary);
     assert_eq!(by(&squeezed(Some(2.0), None)), LimitedBy::Unknown);
     assert_eq!(by(&squeezed(None, Some(0.5))), LimitedBy::SenderCpu);
 }
@@ -256,4 +256,30 @@ fn a_verdict_about_a_cpu_names_the_limits_of_that_ends_control_group() {
         named.evidence.iter().rev().take(2).map(|each| (each.what.as_str(), each.value)).collect();
     let cpuset = ("CPUs in the cpuset of its control group", 2.0);
     assert_eq!(last, [cpuset, ("CPU quota of its control group", 4.0)]);
+}
+
+#[test]
+fn threads_and_confines_of_either_end_have_their_sentences() {
+    for (threads, running) in [(1, None), (1, Some(0.5)), (2, None), (2, Some(0.5))] {
+        let end = || EndUse { awake: Some(0.9), running, threads, ..EndUse::default() };
+        let sender = sender_cpu(&Known { sender: end(), ..Known::default() });
+        let receiver = receiver_cpu(&Known { receiver: end(), ..Known::default() });
+        for (verdict, what) in [(sender, "The sending thread"), (receiver, "The receiving thread")]
+        {
+            let summary = verdict.expect("its CPU is the limit").summary;
+            assert!(summary.starts_with(what), "{summary}");
+            assert!(summary.ends_with(" time: that end could do no more.") || running.is_some());
+        }
+    }
+    for (quota_cpus, cpuset_cpus, what) in [(Some(1.0), None, "quota"), (None, Some(1.0), "cpuset")]
+    {
+        let end =
+            || EndUse { process_cpus: Some(1.0), quota_cpus, cpuset_cpus, ..EndUse::default() };
+        let sender = confined(&Known { sender: end(), ..Known::default() });
+        let receiver = confined(&Known { receiver: end(), ..Known::default() });
+        for (verdict, end) in [(sender, "The sending end"), (receiver, "The receiving end")] {
+            let summary = verdict.expect("it is confined").summary;
+            assert!(summary.starts_with(end) && summary.contains(what), "{summary}");
+        }
+    }
 }

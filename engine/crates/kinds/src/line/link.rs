@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc::Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use proto::{LineSplitter, LinkMessage};
+use proto::{LineSplitter, LinkMessage, Reason, reason};
 
 use crate::line::signal::Signal;
 
@@ -139,23 +139,23 @@ impl Budget {
 }
 
 /// Reads until the link ends; the reason.
-fn read_lines(socket: &OwnedFd, signals: &Sender<Signal>) -> String {
+fn read_lines(socket: &OwnedFd, signals: &Sender<Signal>) -> Reason {
     let mut splitter = LineSplitter::default();
     let mut buffer = [0; READ_BUFFER_BYTES];
     let mut budget = Budget::new(Instant::now());
     loop {
         let bytes = match net::receive(socket.as_fd(), &mut buffer) {
-            Ok(0) => return "the other end closed the link".into(),
+            Ok(0) => return reason!("says_link_closed"),
             Ok(bytes) => bytes,
             Err(net::Errno::INTR) => continue,
-            Err(error) => return format!("the link broke: {error}"),
+            Err(error) => return reason!("says_link_broke", why = error.to_string()),
         };
         let lines = match splitter.push(&buffer[..bytes]) {
             Ok(lines) => lines,
-            Err(error) => return format!("the other end sent an endless line: {error}"),
+            Err(error) => return reason!("says_endless_line", why = error.to_string()),
         };
         if !budget.take(Instant::now(), lines.len(), bytes) {
-            return "the other end sent more lines than a test has".into();
+            return reason!("says_too_many_lines");
         }
         for line in lines {
             match proto::parse_json::<LinkMessage>(&line) {
@@ -165,7 +165,7 @@ fn read_lines(socket: &OwnedFd, signals: &Sender<Signal>) -> String {
                     }
                 }
                 Err(error) => {
-                    return format!("the other end sent what is no link message: {error}");
+                    return reason!("says_no_link_message", why = error.to_string());
                 }
             }
         }

@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use proto::{FailureCode, LinkMessage};
+use proto::{FailureCode, LinkMessage, Reason, reason};
 
 use crate::failure::Failure;
 use crate::line::link::Link;
@@ -201,15 +201,9 @@ impl Line {
         let answering = self.answering_since.map_or(Duration::ZERO, |since| now - since);
         let limit = self.patience(SILENCE_LIMIT);
         let reason = if silence.min(answering) > limit {
-            format!(
-                "the other end has been silent on the link for {} s, though its host answers; look at its engine there",
-                limit.as_secs()
-            )
+            reason!("says_silent_on_link", seconds = limit.as_secs().to_string())
         } else if silence > self.patience(OUTAGE_LIMIT) {
-            format!(
-                "nothing has come from the other end for {} s, neither words nor data; look at its host and at the path",
-                silence.as_secs()
-            )
+            reason!("says_silent_path", seconds = silence.as_secs().to_string())
         } else {
             return Ok(());
         };
@@ -241,7 +235,8 @@ impl Line {
                 match message {
                     LinkMessage::Alive => Ok(None),
                     LinkMessage::Failure { code, reason } => {
-                        Err(Failure::new(code, format!("the other end says: {reason}")))
+                        let reason = Reason::joined([reason!("says_other_end"), reason], ": ");
+                        Err(Failure::new(code, reason))
                     }
                     other => Ok(Some(Signal::Link(other))),
                 }
@@ -294,7 +289,7 @@ mod tests {
     fn a_peer_that_went_away_is_asked_for_its_reason_first() {
         let (mut line, far) = line();
         let failure =
-            LinkMessage::Failure { code: FailureCode::Cancelled, reason: "enough".to_owned() };
+            LinkMessage::Failure { code: FailureCode::Cancelled, reason: "enough".into() };
         let far = Link::new(far.into(), std::sync::mpsc::channel().0).expect("a link");
         far.send(&failure).expect("the line is there");
         drop(far);

@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use proto::LinkMessage;
+use proto::{LinkMessage, Reason};
 
 use crate::failure::Failure;
 use crate::flow::thread_times::ThreadTimes;
@@ -14,7 +14,7 @@ pub enum Signal {
     /// A line came on the link.
     Link(LinkMessage),
     /// The link is gone; why.
-    LinkLost(String),
+    LinkLost(Reason),
     /// The agent hands something over.
     Supply(Supply),
     /// The source's connections are up, or could not be made.

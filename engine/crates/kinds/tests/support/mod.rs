@@ -154,7 +154,7 @@ impl Pair {
         };
         let begin = Instant::now();
         supply
-            .send(Supply::Cancel { code: FailureCode::Cancelled, reason: "enough".to_owned() })
+            .send(Supply::Cancel { code: FailureCode::Cancelled, reason: "enough".into() })
             .unwrap();
         told.wait_until(|events| events.last().is_some_and(EventBody::is_final));
         begin.elapsed()
@@ -199,7 +199,7 @@ pub fn finished(event: EventBody) -> RunResult {
 pub fn failed(event: EventBody) -> (FailureCode, String, Option<RunResult>) {
     match event {
         EventBody::Failure { code, reason, partial, .. } => {
-            (code, reason, partial.map(|result| *result))
+            (code, reason.to_string(), partial.map(|result| *result))
         }
         other => panic!("expected a failure, got {other:?}"),
     }

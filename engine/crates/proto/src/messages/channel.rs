@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DiskPlace, EventBody, FailureCode, HostBackground, Neighbours, SessionSpec};
+use crate::{DiskPlace, EventBody, FailureCode, HostBackground, Neighbours, Reason, SessionSpec};
 
 /// What a passed descriptor is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,7 +69,8 @@ pub enum AgentMessage {
         /// The failure code to report.
         code: FailureCode,
         /// Why.
-        reason: String,
+        #[serde(flatten)]
+        reason: Reason,
     },
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Interval, RunResult, Timestamp};
+use crate::{Interval, Reason, RunResult, Timestamp};
 
 /// Where a session stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,7 +85,8 @@ pub enum EventBody {
         /// The kind of failure.
         code: FailureCode,
         /// What failed, where, and the next step.
-        reason: String,
+        #[serde(flatten)]
+        reason: Reason,
         /// What was measured up to then.
         partial: Option<Box<RunResult>>,
     },
@@ -102,7 +103,7 @@ impl EventBody {
     #[must_use]
     pub fn failure(
         code: FailureCode,
-        reason: impl Into<String>,
+        reason: impl Into<Reason>,
         partial: Option<RunResult>,
     ) -> Self {
         let state = match code {

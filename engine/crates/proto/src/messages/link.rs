@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Facts, FailureCode, Flow, Histogram, HostWindow, Interval, Metrics, Outage, Params, RunResult,
-    ThreadUse, Window,
+    Facts, FailureCode, Flow, Histogram, HostWindow, Interval, Metrics, Outage, Params, Reason,
+    RunResult, ThreadUse, Window,
 };
 
 /// What was sent on one flow in the measured window.
@@ -155,6 +155,7 @@ pub enum LinkMessage {
         /// The kind of failure.
         code: FailureCode,
         /// What failed, and the next step.
-        reason: String,
+        #[serde(flatten)]
+        reason: Reason,
     },
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ReasonData;
+
 /// What kept one direction of the traffic from being faster.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -12,6 +14,9 @@ pub struct Limit {
     pub by: LimitedBy,
     /// One sentence for people.
     pub summary: String,
+    /// The sentence's code and parameters; an engine of before them sends none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary_data: Option<ReasonData>,
     /// The figures that speak for it, the strongest first.
     pub evidence: Vec<Evidence>,
 }

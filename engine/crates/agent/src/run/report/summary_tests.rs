@@ -59,6 +59,7 @@ fn limits_come_with_their_evidence_and_flags_in_words() {
         direction: "forward".to_owned(),
         by: LimitedBy::ReceiverCpu,
         summary: "the receiving thread was busy all the time".to_owned(),
+        summary_data: None,
         evidence: vec![Evidence {
             what: "CPU of the receiving thread".to_owned(),
             value: 0.997,

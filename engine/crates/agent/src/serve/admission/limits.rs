@@ -238,7 +238,7 @@ mod tests {
     fn refusal(limits: &str, demand: &Demand) -> (String, String) {
         let refusal = parse(limits).unwrap().check(Whose::Token, demand).unwrap_err();
         assert_eq!((refusal.status, refusal.code), (StatusCode::UNPROCESSABLE_ENTITY, "limit"));
-        (refusal.field.unwrap(), refusal.message)
+        (refusal.field.unwrap(), refusal.message.to_string())
     }
 
     #[test]
@@ -275,7 +275,7 @@ mod tests {
         let refusal = limits.check_count(Whose::Engine, 2).unwrap_err();
         assert_eq!(refusal.status, StatusCode::TOO_MANY_REQUESTS);
         assert_eq!(
-            refusal.message,
+            &*refusal.message,
             "2 sessions run here, and one more is above this engine's limit of 2 at once (--max-sessions); wait for one to end, or cancel one"
         );
     }

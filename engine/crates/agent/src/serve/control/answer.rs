@@ -17,7 +17,11 @@ pub type Body = BoxBody<Bytes, Infallible>;
 
 impl From<Refusal> for Response<Body> {
     fn from(refusal: Refusal) -> Self {
-        let mut error = json!({"code": refusal.code, "message": refusal.message});
+        let (message, data) = refusal.message.into_parts();
+        let mut error = json!({"code": refusal.code, "message": message});
+        if let Some(data) = data {
+            error["message_data"] = json!(data);
+        }
         if let Some(field) = refusal.field {
             error["field"] = field.into();
         }

@@ -1,7 +1,7 @@
 //! A controller replaces its token, or the engine's certificate: both old and new are valid until the new one is used.
 
 use hyper::StatusCode;
-use proto::TokenKey;
+use proto::{Reason, TokenKey, reason};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -30,15 +30,15 @@ impl Engine {
         let (key, known) = (proto::token_key(&asked.token), self.tokens.keys());
         let valid = self.valid_keys();
         if known.contains(&key) || valid.contains(&key) {
-            return Err(Refusal::invalid("token", "this engine has this token already"));
+            return Err(Refusal::invalid("token", reason!("renewal_token_known")));
         }
         if valid.len() >= TOKENS_AT_MOST {
-            let message = format!("this engine has {TOKENS_AT_MOST} tokens, its limit");
+            let message = reason!("renewal_too_many_tokens", count = TOKENS_AT_MOST.to_string());
             return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "limit", message));
         }
         self.successors
             .add(&holder.digest, key, &known)
-            .map_err(|error| unwritable("the new token", &error))?;
+            .map_err(|error| unwritable(reason!("renewal_new_token"), &error))?;
         Ok(json!({"taken": true}))
     }
 
@@ -46,11 +46,12 @@ impl Engine {
     /// token may ask for it.
     pub fn announce_certificate(&self, holder: &Holder) -> Result<Value, Refusal> {
         if self.tokens.keys().first() != Some(&holder.digest) {
-            let message = "only the first token of the engine's token file may replace its certificate, which all controllers pin";
+            let message = reason!("renewal_not_first_token");
             return Err(Refusal::new(StatusCode::FORBIDDEN, "not_allowed", message));
         }
         let announced = self.identities.announce();
-        let fingerprint = announced.map_err(|error| unwritable("the new certificate", &error))?;
+        let fingerprint =
+            announced.map_err(|error| unwritable(reason!("renewal_new_certificate"), &error))?;
         Ok(json!({"fingerprint": fingerprint}))
     }
 
@@ -60,9 +61,7 @@ impl Engine {
     }
 }
 
-fn unwritable(what: &str, error: &impl std::fmt::Display) -> Refusal {
-    let message = format!(
-        "{what} can't be written to the engine's state folder ({error}), so nothing was changed"
-    );
+fn unwritable(what: Reason, error: &impl std::fmt::Display) -> Refusal {
+    let message = reason!("renewal_unwritable", what = what, error = error.to_string());
     Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "internal", message)
 }

@@ -7,7 +7,7 @@ use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{AUTHORIZATION, CONNECTION, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
-use proto::{Catalog, FailureCode, Timestamp};
+use proto::{Catalog, FailureCode, Reason, Timestamp, reason};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::task::JoinError;
@@ -209,7 +209,7 @@ async fn cancel(
         proto::parse_json(&body).map_err(|error| malformed(error.to_string()))?
     };
     let session = find(engine, holder, id)?;
-    let reason = asked.reason.unwrap_or_else(|| "the controller cancelled the session".to_owned());
+    let reason = asked.reason.map_or_else(|| reason!("says_cancelled"), Reason::from);
     engine.cancel(&session, FailureCode::Cancelled, &reason);
     Ok(document(StatusCode::OK, &session.document(engine.data.port)))
 }

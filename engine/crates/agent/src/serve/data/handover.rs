@@ -4,7 +4,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{AgentMessage, DescriptorRole, FailureCode, Lane};
+use proto::{AgentMessage, DescriptorRole, FailureCode, Lane, reason};
 
 use crate::serve::engine::Engine;
 use crate::serve::sessions::session::Session;
@@ -53,7 +53,6 @@ async fn pass_later(session: Arc<Session>, message: AgentMessage, descriptor: Ow
         tokio::time::sleep(RETRY_INTERVAL).await;
         let Ok(false) = live.channel.try_send(&message, Some(descriptor.as_fd())) else { return };
     }
-    let reason =
-        "the session's process took no connection for 3 s; is the host out of memory or CPU time?";
+    let reason = reason!("says_process_stuck", seconds = PATIENCE.as_secs().to_string());
     live.give_up(FailureCode::Internal, reason);
 }

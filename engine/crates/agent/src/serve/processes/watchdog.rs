@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::FailureCode;
+use proto::{FailureCode, Reason, reason};
 
 use crate::serve::engine::Engine;
 use crate::serve::sessions::store::RETENTION;
@@ -23,8 +23,11 @@ pub async fn watch(engine: Arc<Engine>, mut finished_at: HashMap<String, Instant
 fn end_lost_sessions(engine: &Engine) {
     for session in engine.sessions.all() {
         if session.is_lease_over() {
-            let reason = "the controller was silent for longer than its lease; see whether its worker runs and reaches this engine";
-            engine.cancel(&session, FailureCode::ControllerLost, reason);
+            let reason = Reason::joined(
+                [reason!("says_lease_ran_out"), reason!("says_look_at_worker")],
+                "; ",
+            );
+            engine.cancel(&session, FailureCode::ControllerLost, &reason);
         }
     }
 }

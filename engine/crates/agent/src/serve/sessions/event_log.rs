@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::SystemTime;
 
 use hyper::body::Bytes;
-use proto::{Event, EventBody, FailureCode, SessionState};
+use proto::{Event, EventBody, FailureCode, Reason, SessionState};
 
 /// A day of intervals a second each, and room to spare; beyond, the oldest go, and the result still has them all.
 const KEPT_EVENTS: usize = 100_000;
@@ -18,7 +18,7 @@ pub struct EventLog {
     bytes: usize,
     last_id: u64,
     state: SessionState,
-    failure: Option<(FailureCode, String)>,
+    failure: Option<(FailureCode, Reason)>,
 }
 
 impl Default for EventLog {
@@ -48,7 +48,7 @@ impl EventLog {
     }
 
     /// Why the session failed, when it did.
-    pub const fn failure(&self) -> Option<&(FailureCode, String)> {
+    pub const fn failure(&self) -> Option<&(FailureCode, Reason)> {
         self.failure.as_ref()
     }
 
@@ -144,7 +144,7 @@ mod tests {
         }
         assert_eq!((restored.last_id(), restored.state()), (3, SessionState::Failed));
         let failure = restored.failure().expect("it failed");
-        assert_eq!(failure.1, "the link broke");
+        assert_eq!(&*failure.1, "the link broke");
         assert!(restored.restore(b"{}").is_err());
     }
 }

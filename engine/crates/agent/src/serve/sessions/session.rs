@@ -8,7 +8,8 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use proto::{
-    AgentMessage, Cookie, EventBody, FailureCode, Lane, Neighbours, Role, SessionSpec, SessionState,
+    AgentMessage, Cookie, EventBody, FailureCode, Lane, Neighbours, Reason, ReasonData, Role,
+    SessionSpec, SessionState,
 };
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -36,6 +37,7 @@ pub struct SessionDocument {
     state: SessionState,
     code: Option<FailureCode>,
     reason: Option<String>,
+    reason_data: Option<ReasonData>,
     last_event_id: u64,
     data_port: u16,
 }
@@ -75,7 +77,7 @@ pub struct Live {
     /// Where the session's own connections come in, and its load's.
     doors: Vec<Door>,
     /// Why the agent itself ends the session, when it does.
-    ending: Mutex<Option<(FailureCode, String)>>,
+    ending: Mutex<Option<(FailureCode, Reason)>>,
 }
 
 /// Where the connections of one of a session's tests come in.
@@ -147,8 +149,8 @@ impl Live {
     }
 
     /// Ends a process that doesn't listen any more.
-    pub fn give_up(&self, code: FailureCode, reason: &str) {
-        locked(&self.ending).get_or_insert_with(|| (code, reason.to_owned()));
+    pub fn give_up(&self, code: FailureCode, reason: impl Into<Reason>) {
+        locked(&self.ending).get_or_insert_with(|| (code, reason.into()));
         self.kill();
     }
 
@@ -234,10 +236,10 @@ impl Session {
     }
 
     /// Tells the process to stop; answers whether there is one to wait for.
-    pub fn ask_to_stop(&self, code: FailureCode, reason: &str) -> bool {
+    pub fn ask_to_stop(&self, code: FailureCode, reason: &Reason) -> bool {
         let Some(live) = self.live.as_ref().filter(|_| !self.is_final()) else { return false };
-        locked(&live.ending).get_or_insert_with(|| (code, reason.to_owned()));
-        let message = AgentMessage::Cancel { code, reason: reason.to_owned() };
+        locked(&live.ending).get_or_insert_with(|| (code, reason.clone()));
+        let message = AgentMessage::Cancel { code, reason: reason.clone() };
         // A process that doesn't even take this line won't stop by itself.
         if !matches!(live.channel.try_send(&message, None), Ok(true)) {
             live.kill();
@@ -260,12 +262,15 @@ impl Session {
 
     pub fn document(&self, data_port: u16) -> SessionDocument {
         let log = self.log();
+        let (code, reason) = log.failure().cloned().unzip();
+        let (reason, reason_data) = reason.map(Reason::into_parts).unzip();
         SessionDocument {
             id: self.id.clone(),
             role: self.role,
             state: log.state(),
-            code: log.failure().map(|(code, _)| *code),
-            reason: log.failure().map(|(_, reason)| reason.clone()),
+            code,
+            reason,
+            reason_data: reason_data.flatten(),
             last_event_id: log.last_id(),
             data_port,
         }

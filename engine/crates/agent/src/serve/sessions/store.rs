@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use proto::{EventBody, FailureCode};
+use proto::{EventBody, FailureCode, Reason, reason};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::serve::private_file::private_file;
@@ -206,7 +206,7 @@ fn put_aside(path: &Path, error: &anyhow::Error) {
 }
 
 fn restart_failure() -> EventBody {
-    let reason = "the engine was restarted while this session ran; run the test again";
+    let reason = Reason::joined([reason!("says_restarted"), reason!("says_run_again")], "; ");
     EventBody::failure(FailureCode::Internal, reason, None)
 }
 

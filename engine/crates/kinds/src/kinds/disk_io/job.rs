@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use proto::Params;
+use proto::{Params, Reason, reason};
 
 use crate::settings::{number, size, text};
 
@@ -46,7 +46,7 @@ pub struct Job {
 
 impl Job {
     /// Reads checked and filled parameters.
-    pub fn read(params: &Params) -> Result<Self, String> {
+    pub fn read(params: &Params) -> Result<Self, Reason> {
         let seconds = |name| number(params, name).map(Duration::from_secs_f64);
         let whole = |name: &str| params.integer(name).map_err(|error| error.to_string());
         let job = Self {
@@ -68,12 +68,14 @@ impl Job {
         };
         if job.is_direct && job.block_bytes % SECTOR_BYTES != 0 {
             let bytes = job.block_bytes;
-            return Err(format!(
-                "block_size_bytes is {bytes}; with direct it is a multiple of {SECTOR_BYTES}"
+            return Err(reason!(
+                "host_block_not_direct",
+                bytes = bytes.to_string(),
+                bytes_2 = SECTOR_BYTES.to_string()
             ));
         }
         if (job.block_bytes as u64).saturating_mul(job.jobs as u64) > job.file_bytes {
-            return Err("the file is smaller than a block of each job; make it larger".to_owned());
+            return Err(reason!("host_file_too_small"));
         }
         Ok(job)
     }

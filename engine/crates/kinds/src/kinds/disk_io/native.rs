@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use proto::{FailureCode, HostTest};
+use proto::{FailureCode, HostTest, Reason, reason};
 use stats::Latency;
 
 use super::buffer::{Buffer, Random};
@@ -24,15 +24,16 @@ struct Shared {
     end: Instant,
     is_over: AtomicBool,
     operations: [AtomicU64; 2],
-    fault: Mutex<Option<String>>,
+    fault: Mutex<Option<Reason>>,
 }
 
 /// Runs the job and reports it.
 pub fn run(job: &Job, target: &Target, stage: &mut Stage) -> Result<HostReport, Broken> {
     if job.in_flight() > IN_FLIGHT_AT_MOST {
-        let asked = job.in_flight();
-        let reason = format!(
-            "{asked} operations in flight are asked for; without fio the engine has {IN_FLIGHT_AT_MOST} at most"
+        let reason = reason!(
+            "host_too_deep",
+            asked = job.in_flight().to_string(),
+            most = IN_FLIGHT_AT_MOST.to_string()
         );
         return Err(Failure::new(FailureCode::Limit, reason).into());
     }
@@ -144,9 +145,13 @@ fn operate(
         };
         let ended = Instant::now();
         if let Err(error) = done {
-            let what = if is_read { "read" } else { "written" };
-            let fault =
-                format!("{} bytes at {offset} could not be {what}: {error}", job.block_bytes);
+            let fault = reason!(
+                "host_operation_failed",
+                bytes = job.block_bytes.to_string(),
+                offset = offset.to_string(),
+                done = if is_read { "read" } else { "written" },
+                why = error.to_string()
+            );
             shared.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(fault);
             shared.is_over.store(true, Ordering::Relaxed);
             break;

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use proto::{DiskPlace, DiskUse, FailureCode};
+use proto::{DiskPlace, DiskUse, FailureCode, Reason, reason};
 
 use super::buffer::{Buffer, Random};
 use super::job::Job;
@@ -33,18 +33,15 @@ pub struct Target {
 }
 
 /// The place that a test names, or the first one for none.
-pub fn chosen<'a>(places: &'a [DiskPlace], name: &str) -> Result<&'a DiskPlace, String> {
+pub fn chosen<'a>(places: &'a [DiskPlace], name: &str) -> Result<&'a DiskPlace, Reason> {
     let chosen = places.iter().find(|place| name.is_empty() || place.path == name);
     chosen.ok_or_else(|| {
         let paths: Vec<&str> = places.iter().map(|place| place.path.as_str()).collect();
-        let allowed = match paths.as_slice() {
-            [] => "its operator allowed none".to_owned(),
-            paths => format!("its operator allowed {}", paths.join(", ")),
-        };
         let asked = if name.is_empty() { "/DIRECTORY" } else { name };
-        format!(
-            "this engine may measure no disk in {asked}: {allowed}; start it with --disk-dir {asked} to allow it"
-        )
+        if paths.is_empty() {
+            return reason!("host_no_disk_allowed", directory = asked);
+        }
+        reason!("host_other_disk_allowed", directory = asked, directories = paths.join(", "))
     })
 }
 
@@ -61,17 +58,18 @@ impl Target {
     fn device(place: &DiskPlace, job: &Job) -> Result<Self, Failure> {
         let path = &place.path;
         let file = net::free_device(Path::new(path), job.is_direct).map_err(|error| {
-            let why = match error.kind() {
+            let reason = match error.kind() {
                 std::io::ErrorKind::ResourceBusy => {
-                    "it is mounted, or a volume, swap or another program holds it".to_owned()
+                    reason!("host_device_held", device = path.as_str())
                 }
-                _ => error.to_string(),
+                _ => {
+                    reason!("host_device_refused", device = path.as_str(), why = error.to_string())
+                }
             };
-            Failure::new(FailureCode::Invalid, format!("the device {path} can't be used: {why}"))
+            Failure::new(FailureCode::Invalid, reason)
         })?;
         let most = place.most_bytes.unwrap_or(u64::MAX);
-        let length =
-            length_of(&file).map_err(|error| refused(path, "can't be measured", &error))?;
+        let length = length_of(&file).map_err(|error| refused(path, &error))?;
         let size_bytes = job.file_bytes.min(most).min(length);
         Ok(Self {
             file,
@@ -85,16 +83,19 @@ impl Target {
     fn in_folder(place: &DiskPlace, job: &Job, stop: &Stop) -> Result<Self, Failure> {
         let (path, size_bytes) = (&place.path, job.file_bytes);
         let folder = Path::new(path);
-        let room = net::room(folder).map_err(|error| refused(path, "can't be used", &error))?;
+        let room = net::room(folder).map_err(|error| refused(path, &error))?;
         check_size(place, size_bytes, &room)?;
         let file = net::nameless_file(folder, job.is_direct).map_err(|error| {
-            let hint = match (error.kind(), job.is_direct) {
-                (std::io::ErrorKind::InvalidInput, true) => {
-                    format!("; {} knows no direct access: set direct to false", room.filesystem)
-                }
-                _ => String::new(),
+            let (directory, why) = (path.as_str(), error.to_string());
+            let reason = match (error.kind(), job.is_direct) {
+                (std::io::ErrorKind::InvalidInput, true) => reason!(
+                    "host_no_direct",
+                    directory = directory,
+                    why = why,
+                    filesystem = room.filesystem.as_str()
+                ),
+                _ => reason!("host_no_test_file", directory = directory, why = why),
             };
-            let reason = format!("no test file can be made in {path}: {error}{hint}");
             Failure::new(FailureCode::Invalid, reason)
         })?;
         let target = Self {
@@ -120,9 +121,11 @@ impl Target {
             }
             if begin.elapsed() > LAYOUT_LIMIT {
                 let (done, size) = (mebibytes(offset), mebibytes(self.size_bytes));
-                let reason = format!(
-                    "{done} of the test file's {size} MiB were written in {} s; ask for a smaller file",
-                    LAYOUT_LIMIT.as_secs()
+                let reason = reason!(
+                    "host_layout_slow",
+                    done = done,
+                    size = size,
+                    seconds = LAYOUT_LIMIT.as_secs().to_string()
                 );
                 return Err(Failure::new(FailureCode::Limit, reason));
             }
@@ -132,12 +135,16 @@ impl Target {
             let length = bytes.len().min(left);
             self.file
                 .write_all_at(&bytes[..length], offset)
-                .map_err(|error| refused(&self.path, "has no room for the test file", &error))?;
+                .map_err(|error| self.not_taken(&error))?;
             offset += length as u64;
         }
-        self.file
-            .sync_data()
-            .map_err(|error| refused(&self.path, "didn't take the test file", &error))
+        self.file.sync_data().map_err(|error| self.not_taken(&error))
+    }
+
+    fn not_taken(&self, error: &std::io::Error) -> Failure {
+        let why = error.to_string();
+        let reason = reason!("host_file_not_taken", directory = self.path.as_str(), why = why);
+        Failure::new(FailureCode::Invalid, reason)
     }
 
     /// What the result tells of it.
@@ -153,9 +160,10 @@ impl Target {
 fn check_size(place: &DiskPlace, size_bytes: u64, room: &net::Room) -> Result<(), Failure> {
     let path = &place.path;
     if room.is_memory_or_layer && !place.allows_any_filesystem {
-        let reason = format!(
-            "{path} is on {}, which is no disk; name another folder, or start the engine with --disk-dir {path},any-filesystem",
-            room.filesystem
+        let reason = reason!(
+            "host_no_disk",
+            directory = path.as_str(),
+            filesystem = room.filesystem.as_str()
         );
         return Err(Failure::new(FailureCode::Invalid, reason));
     }
@@ -163,14 +171,18 @@ fn check_size(place: &DiskPlace, size_bytes: u64, room: &net::Room) -> Result<()
     if let Some(most) = place.most_bytes.filter(|&most| size_bytes > most) {
         let most = mebibytes(most);
         let reason =
-            format!("a file of {asked} MiB is asked for; in {path} {most} MiB are allowed");
+            reason!("host_file_too_large", asked = asked, directory = path.as_str(), most = most);
         return Err(Failure::new(FailureCode::Limit, reason));
     }
     let needed = size_bytes.saturating_mul(FREE_SHARE);
     if room.free_bytes < needed {
         let (free, needed) = (mebibytes(room.free_bytes), mebibytes(needed));
-        let reason = format!(
-            "a file of {asked} MiB needs {needed} MiB free in {path}, and there are {free}; ask for a smaller file"
+        let reason = reason!(
+            "host_no_space",
+            asked = asked,
+            needed = needed,
+            directory = path.as_str(),
+            free = free
         );
         return Err(Failure::new(FailureCode::Limit, reason));
     }
@@ -183,12 +195,13 @@ fn length_of(file: &File) -> std::io::Result<u64> {
     file.seek(SeekFrom::End(0))
 }
 
-fn refused(path: &str, what: &str, error: &std::io::Error) -> Failure {
-    Failure::new(FailureCode::Invalid, format!("{path} {what}: {error}"))
+fn refused(path: &str, error: &std::io::Error) -> Failure {
+    let reason = reason!("host_place_refused", directory = path, why = error.to_string());
+    Failure::new(FailureCode::Invalid, reason)
 }
 
-fn mebibytes(bytes: u64) -> u64 {
-    bytes.div_ceil(1 << 20)
+fn mebibytes(bytes: u64) -> String {
+    bytes.div_ceil(1 << 20).to_string()
 }
 
 #[cfg(test)]

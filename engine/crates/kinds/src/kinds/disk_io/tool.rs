@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use proto::{FailureCode, HostTest};
+use proto::{HostTest, Reason, reason};
 use serde_json::Value;
 
 use super::job::Job;
@@ -46,19 +46,17 @@ struct Ended {
 
 impl Fio {
     /// It, or why there is none that can be used.
-    pub fn of_this_host() -> Result<Self, String> {
+    pub fn of_this_host() -> Result<Self, Reason> {
         let program = PROGRAMS.into_iter().find(|program| Path::new(program).exists());
-        let program = program.ok_or("fio isn't installed on this host; install it (apt install fio), or set method to native")?;
+        let program = program.ok_or_else(|| reason!("host_no_fio"))?;
         let printed = Command::new(program).arg("--version").env_clear().output();
-        let printed = printed.map_err(|error| format!("{program} can't be started: {error}"))?;
+        let printed = printed.map_err(|error| not_started(program, &error))?;
         let text = String::from_utf8_lossy(&printed.stdout);
         let version = text.trim().trim_start_matches("fio-").to_owned();
         let mut parts = version.split(['.', '-']).map(|part| part.parse::<u32>().unwrap_or(0));
         let number = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
         if number < OLDEST {
-            return Err(format!(
-                "{program} is fio {version}; 3.1 or newer is needed, or set method to native"
-            ));
+            return Err(reason!("host_old_fio", program = program, version = version));
         }
         Ok(Self { program, version })
     }
@@ -77,17 +75,16 @@ impl Fio {
         if let Some(order) = stage.stop.order() {
             return Err(order.into());
         }
-        let (status, is_late) = outcome
-            .map_err(|error| Failure::internal(format!("fio could not be waited for: {error}")))?;
+        let (status, is_late) = outcome.map_err(|error| {
+            Failure::internal(reason!("host_fio_lost", why = error.to_string()))
+        })?;
         let document = Ended { status, document, complaint, is_late }.document()?;
         let spent = net::children_cpu_seconds() - spent_before;
         self.report(job, document, spent)
     }
 
     fn start(&self, job: &Job, target: &Target) -> Result<Child, Failure> {
-        let refused = |error: std::io::Error| {
-            Failure::internal(format!("{} can't be started: {error}", self.program))
-        };
+        let refused = |error: std::io::Error| Failure::internal(not_started(self.program, &error));
         net::let_inherit(&target.file).map_err(refused)?;
         let mut command = Command::new(self.program);
         command
@@ -107,14 +104,13 @@ impl Fio {
         let error = figures["error"].as_i64().unwrap_or(0);
         if error != 0 {
             let why = std::io::Error::from_raw_os_error(i32::try_from(error).unwrap_or(0));
-            return Err(
-                Failure::internal(format!("fio ended with an error of its job: {why}")).into()
-            );
+            let reason = reason!("host_fio_error", why = why.to_string());
+            return Err(Failure::internal(reason).into());
         }
         let directions =
             [Direction::of_fio(&figures["read"]), Direction::of_fio(&figures["write"])];
         if directions.iter().all(|direction| direction.operations <= 0.0) {
-            return Err(Failure::internal("fio did no operation within the test's time").into());
+            return Err(Failure::internal(reason!("host_fio_idle")).into());
         }
         let test = HostTest {
             variant: format!("fio {}", self.version),
@@ -125,6 +121,10 @@ impl Fio {
         report.cpu_seconds = cpu_seconds;
         Ok(report)
     }
+}
+
+fn not_started(program: &str, error: &std::io::Error) -> Reason {
+    reason!("host_fio_not_started", program = program, why = error.to_string())
 }
 
 /// fio's arguments: nothing of a test gets into them but numbers, and a pattern that the catalog lists.
@@ -229,8 +229,8 @@ impl Ended {
         let said = self.complaint.trim().lines().next().unwrap_or_default().to_owned();
         if self.is_late {
             let late = OVERTIME.as_secs();
-            let reason = format!("fio did not end within {late} s after its time; {said}");
-            return Err(Failure::internal(reason.trim_end_matches("; ")));
+            let late = reason!("host_fio_late", seconds = late.to_string());
+            return Err(Failure::internal(Reason::joined([late, said.into()], "; ")));
         }
         // Warnings stand before the document.
         let begin = self.document.find('{').unwrap_or(0);
@@ -238,8 +238,12 @@ impl Ended {
         match parsed {
             Ok(document) if document["jobs"][0].is_object() => Ok(document),
             _ => {
-                let reason = format!("fio ended without a result ({}): {said}", self.status);
-                Err(Failure::new(FailureCode::Internal, reason.trim_end_matches(": ")))
+                let status = self.status.to_string();
+                Err(Failure::internal(if said.is_empty() {
+                    reason!("host_fio_silent", status = status)
+                } else {
+                    reason!("host_fio_without_result", status = status, why = said)
+                }))
             }
         }
     }

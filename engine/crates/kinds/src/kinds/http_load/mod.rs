@@ -18,7 +18,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{EndReport, HttpUrl, Metrics, Params, Role, RunResult};
+use proto::{EndReport, HttpUrl, Metrics, Params, Reason, Role, RunResult, reason};
 
 use crate::end::End;
 use crate::failure::Failure;
@@ -117,10 +117,8 @@ impl Kind for HttpLoad {
         report::report(end, self.rate_rps, measured)
     }
 
-    fn silence(&self, result: &RunResult) -> Option<String> {
-        arrival::unanswered(result, |count| {
-            format!("no response was received, and {count} errors were counted")
-        })
+    fn silence(&self, result: &RunResult) -> Option<Reason> {
+        arrival::unanswered(result, |count| reason!("says_no_response", count = count))
     }
 }
 

@@ -9,7 +9,7 @@ mod passes;
 
 use std::time::Duration;
 
-use proto::{CoreRate, DiskPlace, FailureCode, HostTest, MemoryUse, Params};
+use proto::{CoreRate, DiskPlace, FailureCode, HostTest, MemoryUse, Params, Reason, reason};
 
 use crate::failure::Failure;
 use crate::host_kind::{Broken, HostKind, HostReport, Stage, metrics};
@@ -48,9 +48,10 @@ pub fn arrays_bytes(params: &Params) -> f64 {
 
 /// Reads checked and filled parameters.
 pub fn read(params: &Params, _places: &[DiskPlace]) -> Result<Box<dyn HostKind>, Failure> {
-    let invalid = |reason: String| Failure::new(FailureCode::Invalid, reason);
-    let number = |name| params.integer(name).map_err(|error| invalid(error.to_string()));
-    let kernel = Kernel::named(params.text("kernel").map_err(|error| invalid(error.to_string()))?);
+    let invalid = |reason: Reason| Failure::new(FailureCode::Invalid, reason);
+    let number = |name| params.integer(name).map_err(|error| invalid(error.message.into()));
+    let kernel =
+        Kernel::named(params.text("kernel").map_err(|error| invalid(error.message.into()))?);
     let cpus = chosen_cpus(params).map_err(invalid)?;
     let cache_bytes = cache::last_level_bytes();
     Ok(Box::new(MemoryBandwidth {
@@ -84,23 +85,21 @@ fn core_count(params: &Params) -> usize {
 }
 
 /// The CPUs to pin to: those that are listed, else the first of those that this process may use.
-fn chosen_cpus(params: &Params) -> Result<Vec<usize>, String> {
+fn chosen_cpus(params: &Params) -> Result<Vec<usize>, Reason> {
     let allowed = net::allowed_cpus();
-    let text = params.text("cpus").map_err(|error| error.to_string())?;
-    let listed = net::parse_cpu_list(text)
-        .ok_or_else(|| format!("cpus is {text:?}, which is no list such as 0,2-3"))?;
+    let text = params.text("cpus").map_err(|error| error.message)?;
+    let listed =
+        net::parse_cpu_list(text).ok_or_else(|| reason!("host_no_cpu_list", text = text))?;
     if let Some(missing) = listed.iter().find(|cpu| !allowed.contains(cpu)) {
-        return Err(format!(
-            "cpus names CPU {missing}, which this host doesn't have, or the engine may not use"
-        ));
+        return Err(reason!("host_cpu_missing", number = missing.to_string()));
     }
     let from = if listed.is_empty() { allowed } else { listed };
-    let asked = params.integer("cores").map_err(|error| error.to_string())?;
+    let asked = params.integer("cores").map_err(|error| error.message)?;
     let asked = usize::try_from(asked).unwrap_or(usize::MAX);
     let count = if asked == 0 { from.len() } else { asked };
     if count > from.len() || count == 0 {
-        let have = from.len();
-        return Err(format!("{asked} cores are asked for, and there are {have} to choose from"));
+        let (asked, number) = (asked.to_string(), from.len().to_string());
+        return Err(reason!("host_too_few_cores", asked = asked, number = number));
     }
     Ok(from[..count].to_vec())
 }

@@ -68,7 +68,7 @@ pub fn wait_for_plateau(
 
 fn reason(event: EventBody) -> String {
     match event {
-        EventBody::Failure { reason, .. } => reason,
+        EventBody::Failure { reason, .. } => reason.to_string(),
         _ => "it ended before its ramp was over".to_owned(),
     }
 }

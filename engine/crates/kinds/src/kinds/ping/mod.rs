@@ -14,7 +14,7 @@ mod wire;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{EndReport, Metrics, Params, Role, RunResult, SessionSpec};
+use proto::{EndReport, Metrics, Params, Reason, Role, RunResult, SessionSpec, reason};
 
 use crate::end::End;
 use crate::flow::counter::Count;
@@ -150,7 +150,7 @@ impl Kind for Ping {
         None
     }
 
-    fn silence(&self, result: &RunResult) -> Option<String> {
-        arrival::unanswered(result, |count| format!("none of the {count} probes was answered"))
+    fn silence(&self, result: &RunResult) -> Option<Reason> {
+        arrival::unanswered(result, |count| reason!("says_no_probe_answered", count = count))
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use net::Errno;
-use proto::{EndReport, Metrics, Params, RunResult, SessionSpec};
+use proto::{EndReport, Metrics, Params, Reason, RunResult, SessionSpec, reason};
 
 use self::message::Message;
 use self::page_aligned::PageAligned;
@@ -123,11 +123,11 @@ impl Kind for TcpStream {
         report
     }
 
-    fn silence(&self, result: &RunResult) -> Option<String> {
+    fn silence(&self, result: &RunResult) -> Option<Reason> {
         arrival::silent_direction(result, |prefix| {
             let throughput = result.metrics.get(&format!("{prefix}throughput_bps"));
             let is_silent = throughput.is_none_or(|&bps| bps <= 0.0);
-            is_silent.then(|| "no byte of the stream was received".to_owned())
+            is_silent.then(|| reason!("says_no_byte"))
         })
     }
 

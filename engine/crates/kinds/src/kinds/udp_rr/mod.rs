@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use proto::wire::is_udp_setup;
-use proto::{EndReport, Metrics, Params, Role, RunResult};
+use proto::{EndReport, Metrics, Params, Reason, Role, RunResult, reason};
 
 use self::window::Window;
 
@@ -82,10 +82,8 @@ impl Kind for UdpRr {
         self.exchange.own_traffic(measured)
     }
 
-    fn silence(&self, result: &RunResult) -> Option<String> {
-        arrival::unanswered(result, |count| {
-            format!("no transaction was completed, and {count} were lost")
-        })
+    fn silence(&self, result: &RunResult) -> Option<Reason> {
+        arrival::unanswered(result, |count| reason!("says_no_transaction", count = count))
     }
 }
 

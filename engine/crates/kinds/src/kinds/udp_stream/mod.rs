@@ -9,7 +9,7 @@ mod singles;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::{EndReport, Metrics, Params, RunResult, SessionSpec};
+use proto::{EndReport, Metrics, Params, Reason, RunResult, SessionSpec, reason};
 
 use self::batches::{receive_segments, send_batches};
 use self::receiver::Receiver;
@@ -152,10 +152,10 @@ impl Kind for UdpStream {
         Some(OwnTraffic::of_datagrams(self.stream.message_bytes, arriving, &sent))
     }
 
-    fn silence(&self, result: &RunResult) -> Option<String> {
+    fn silence(&self, result: &RunResult) -> Option<Reason> {
         arrival::silent_direction(result, |prefix| {
-            let sent = arrival::sent_in_vain(result, prefix)?;
-            Some(format!("of {sent} datagrams sent none was received"))
+            let count = arrival::sent_in_vain(result, prefix)?;
+            Some(reason!("says_no_datagram", count = count))
         })
     }
 

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant, SystemTime};
 
-use proto::{EndReport, EngineVersions, EventBody, FailureCode, LinkMessage, Role};
+use proto::{EndReport, EngineVersions, EventBody, FailureCode, LinkMessage, Reason, Role};
 
 use super::{CANCEL_COLLECT_LIMIT, COLLECT_LIMIT, Conduct, FAREWELL_LIMIT, INTERRUPT_INTERVAL};
 use crate::failure::Failure;
@@ -217,7 +217,7 @@ impl Conduct<'_> {
         let has_silent_flow = self.brief.kind.has_silent_flow(&result);
         result.flags.extend(arrival::flag(&result, silence.is_some(), has_silent_flow));
         result.flags.sort();
-        match silence.map(|silence| arrival::failure(&silence, &result)) {
+        match silence.map(|silence| arrival::failure(silence, &result)) {
             Some(reason) => EventBody::failure(FailureCode::NothingArrived, reason, Some(result)),
             None => EventBody::finished(result),
         }
@@ -226,7 +226,7 @@ impl Conduct<'_> {
     /// Ends everything at once and keeps what was measured.
     pub(super) fn abandon(&mut self, mut failure: Failure) -> EventBody {
         if let Some(fault) = self.setup.path.fault() {
-            failure.reason = format!("{}; {fault}", failure.reason);
+            failure.reason = Reason::joined([failure.reason, fault.into()], "; ");
         }
         self.pulse.set(Phase::Over);
         self.gate.abort();

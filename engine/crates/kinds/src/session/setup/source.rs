@@ -189,7 +189,7 @@ mod tests {
         let cookie = proto::Cookie::parse(&"ab".repeat(32)).expect("a cookie");
         let local = net::LocalEnd { address: None, device: None };
         let mut line = Line::new();
-        let reason = "enough".to_owned();
+        let reason = "enough".into();
         let cancel = Supply::Cancel { code: FailureCode::Cancelled, reason };
         line.sender().send(Signal::Supply(cancel)).expect("the line listens");
         let failure = connect_link(&cookie, &mut line, peer, &local).expect_err("it is cancelled");
