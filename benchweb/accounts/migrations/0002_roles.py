@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 from benchweb.accounts.audit.triggers import audited
 
-# As accounts.login.names.PersonKey has it.
+# As accounts.user_names.PersonKey has it.
 KEY = """normalize(replace(lower(upper(normalize(username, NFKC))), 'ß', 'ss'), NFKC) COLLATE "C\""""
 
 

@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("notifications", "0006_held_zone"),
+        ("notifications", "0001_tables"),
     ]
 
     operations = [
