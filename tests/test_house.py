@@ -15,10 +15,6 @@ _LAYERED = ("benchweb", "benchweb.common", "benchweb.web", "benchweb.charts", "w
 # Django's words for what belongs to a command or a model: `Meta` anywhere, `Delivery.State` beside `Alert.State`.
 _DJANGO_NAMES = {"Command"}
 _DJANGO_NESTED_NAMES = {"Meta", "State", "Kind"}
-# Class names that still have two meanings: the list only gets shorter.
-_STILL_TWICE: set[str] = {
-    "Document",
-}
 
 
 def _layered_modules() -> set[str]:
@@ -69,4 +65,4 @@ def test_a_public_class_name_has_one_meaning() -> None:
     files = [*_HOUSE.glob("benchweb/**/*.py"), *_HOUSE.glob("workers/**/*.py")]
     trees = [ast.parse(file.read_bytes()) for file in files if file.parent.name != "migrations"]
     names = Counter(chain.from_iterable(_class_names(tree, _DJANGO_NAMES) for tree in trees))
-    assert sorted(name for name, count in names.items() if count > 1) == sorted(_STILL_TWICE)
+    assert [name for name, count in names.items() if count > 1] == []

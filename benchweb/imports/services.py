@@ -23,7 +23,7 @@ from benchweb.plans.models import PlanVersion
 from benchweb.plans.services import one_off_version, reported_version
 from benchweb.toolformats.document import read_bytes
 from benchweb.toolformats.plain_text import MAX_INFLATED_BYTES, text_of
-from benchweb.toolformats.readings import Document
+from benchweb.toolformats.readings import ToolDocument
 
 _LONGEST_NAME = 100
 
@@ -41,7 +41,7 @@ class ImportPreview:
     """The readings of a text: what would become trials, what would not, and lines that weren't understood."""
 
     content: bytes
-    document: Document
+    document: ToolDocument
     trials: list[ImportedTrial]
     unusable: list[Unusable]
 

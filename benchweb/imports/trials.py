@@ -17,7 +17,7 @@ from benchweb.imports.own_readings import own_definition, own_params
 from benchweb.plans.expansion import MAXIMUM_STEPS
 from benchweb.results.ingest import law_flags
 from benchweb.toolformats.defaults import certain_defaults
-from benchweb.toolformats.readings import Document, Figure, Reading
+from benchweb.toolformats.readings import Figure, Reading, ToolDocument
 
 # Buffers as a tool tells them are what the kernel granted, no parameter that was asked for.
 _GRANTED = {
@@ -50,7 +50,7 @@ class Unusable:
     reason: str
 
 
-def trials_of(document: Document) -> tuple[list[ImportedTrial], list[Unusable]]:
+def trials_of(document: ToolDocument) -> tuple[list[ImportedTrial], list[Unusable]]:
     """Return the trials that a document's readings become, and the readings that become none."""
     trials: list[ImportedTrial] = []
     unusable: list[Unusable] = []
@@ -70,7 +70,7 @@ def trials_of(document: Document) -> tuple[list[ImportedTrial], list[Unusable]]:
     return trials, unusable
 
 
-def _host_trial(document: Document, test: HostTest) -> ImportedTrial:
+def _host_trial(document: ToolDocument, test: HostTest) -> ImportedTrial:
     kind, first = catalog().kinds[test.kind], test.readings[0]
     params = _checked({TOOL.name: first.tool}, kind, test.params)
     metrics = {key: value for key, value in test.metrics.items() if key in kind.metrics}
@@ -81,7 +81,7 @@ def _host_trial(document: Document, test: HostTest) -> ImportedTrial:
     return ImportedTrial(kind.name, params, metrics, whole | law, flags)
 
 
-def _trials(document: Document, reading: Reading) -> list[ImportedTrial]:
+def _trials(document: ToolDocument, reading: Reading) -> list[ImportedTrial]:
     kind = catalog().tests.get(reading.kind or "")
     if kind is None:
         return _own_trials(document, reading)
@@ -91,7 +91,7 @@ def _trials(document: Document, reading: Reading) -> list[ImportedTrial]:
     return [ImportedTrial(kind.name, _params(reading, kind), metrics, _document(document, reading, kind.name))]
 
 
-def _own_trials(document: Document, reading: Reading) -> list[ImportedTrial]:
+def _own_trials(document: ToolDocument, reading: Reading) -> list[ImportedTrial]:
     """Return a trial for each part of a reading that the catalog has no kind for, such as mbw's three methods."""
     by_part: dict[str, list[Figure]] = {}
     for figure in reading.figures:
@@ -156,7 +156,7 @@ def _unknown_settings(tool: str, kind: Kind, known: Mapping[str, Any]) -> dict[s
     return untold
 
 
-def _document(document: Document, reading: Reading, kind: str) -> dict[str, Any]:
+def _document(document: ToolDocument, reading: Reading, kind: str) -> dict[str, Any]:
     """Return what stands beside the metrics: the tool's own text, and each figure with its digits."""
     made: dict[str, Any] = storable(
         {

@@ -20,7 +20,7 @@ from benchweb.toolformats.network import (
 )
 from benchweb.toolformats.network.iperf import iperf2, iperf3_json, iperf3_text
 from benchweb.toolformats.plain_text import MAX_INFLATED_BYTES, Patience, lines_of, text_of
-from benchweb.toolformats.readings import Document, Lines, Reading, ToolFormatError, Unread
+from benchweb.toolformats.readings import Lines, Reading, ToolDocument, ToolFormatError, Unread
 
 Format = Callable[[Sequence[str], int], tuple[Reading | list[Reading], int] | None]
 # Tried in this order at each line: what begins by words that no other tool has comes first.
@@ -64,12 +64,12 @@ class _Whole:
         return array("L", accumulate((len(line) + 1 for line in self._lines), initial=0))
 
 
-def read_bytes(content: bytes) -> Document:
+def read_bytes(content: bytes) -> ToolDocument:
     """Return all that a file holds; raise ToolFormatError for what is no text, too large, or a broken gzip."""
     return read_text(text_of(content))
 
 
-def read_text(text: str) -> Document:
+def read_text(text: str) -> ToolDocument:
     """Return all that a text holds, in its order: prose is skipped, lines of tools that belong to no test are told."""
     if len(text) > MAX_INFLATED_BYTES:
         raise ToolFormatError(
@@ -101,7 +101,7 @@ def read_text(text: str) -> Document:
         unread.append(
             Unread(index + 1, lines[index].strip()[:200], f"Only {_MOST_READINGS:,} results of one text are read.")
         )
-    return Document(tuple(readings), tuple(unread), lines)
+    return ToolDocument(tuple(readings), tuple(unread), lines)
 
 
 def _text_at(lines: Sequence[str], index: int) -> tuple[list[Reading], int] | None:

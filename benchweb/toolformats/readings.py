@@ -99,7 +99,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class ToolDocument:
     """All that was read from one text: readings in their order, and lines of tools that weren't understood."""
 
     readings: tuple[Reading, ...]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchweb.toolformats.document import read_bytes
-from benchweb.toolformats.readings import Document, Reading
+from benchweb.toolformats.readings import Reading, ToolDocument
 
 FOLDER = Path(__file__).parent / "published"
 # netperf's sizes: message bytes, 10^6 bits/s received.
@@ -30,13 +30,13 @@ UDP_STREAM = (
 )
 
 
-def document(name: str) -> Document:
+def document(name: str) -> ToolDocument:
     read = read_bytes((FOLDER / name).read_bytes())
     assert read.unread == ()
     return read
 
 
-def of_test(read: Document, test: str) -> list[Reading]:
+def of_test(read: ToolDocument, test: str) -> list[Reading]:
     return [reading for reading in read if reading.test == test]
 
 
