@@ -100,6 +100,8 @@ def test_the_engines_build_is_left_to_up_which_is_refused_without_a_compiler(mon
     bootstrap.leave(["engine", "static"])
     assert os.environ[TO_BUILD] == "engine static"
     monkeypatch.setattr("benchweb.ops.setup.requirements.cargo_path", lambda: Path("/nowhere/cargo"))
+    bootstrap.leave(["static"])
+    assert os.environ[TO_BUILD] == "static"
     with pytest.raises(SetupError, match="there is no Rust"):
         bootstrap.leave(["engine"])
 

@@ -90,7 +90,7 @@ def set_up(names: Sequence[str]) -> None:
 def leave(names: Sequence[str]) -> None:
     """Name for `up` what is not up to date; SetupError for what the machine lacks to build it."""
     stale = [build.name for build in _stale(names)]
-    if stale:
+    if any(name not in steps.OPTIONAL for name in stale):
         steps.cargo()
     os.environ[up.TO_BUILD] = " ".join(stale)
 
