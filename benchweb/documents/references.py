@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from benchweb.catalog.reasons import Reason
 from benchweb.catalog.translation import reason_text
@@ -16,8 +15,8 @@ ReferenceKind = _Named | _Numbered | Literal["text"]
 _PLACE = re.compile(r"%\((\w+)\)s|\{(\w+)\}")
 
 
-@dataclass(frozen=True)
-class Reference:
+# Frozen it would take three times as long to make, and a chart has hundreds.
+class Reference(NamedTuple):
     """Something that is named: two of one kind and key are the same; a "text" is what somebody wrote freely."""
 
     kind: ReferenceKind
