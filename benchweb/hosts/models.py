@@ -85,7 +85,7 @@ class Host(Labelled, NamedOnce):
 class FormerName(models.Model):
     """What a host, its uplink or one of its endpoints was called until it was changed; written by the database.
 
-    Reasons and events of that time still say it: what must hide a host's name has to know all of them.
+    Reasons and events of that time still say it.
     """
 
     class What(models.TextChoices):
