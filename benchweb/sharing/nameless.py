@@ -20,8 +20,8 @@ _OTHER_MEMBERS = frozenset(
     {"bytes", "units", "reverse_units", "search", "parameter", "from", "to", "at_most"}
     | {"sink_started_at", "littles_law", "in_flight", "depth"}
 )
-# What a tool printed is its own, whatever its members are called.
-_FREE_MEMBERS = frozenset({"tool_document"})
+# Sentences, and what a tool printed, whatever its members are called.
+_FREE_MEMBERS = frozenset({"tool_document", "summary_data"})
 # No more than three numbers: four are an address.
 _VERSION = re.compile(r"\d+(?:\.\d+){0,2}(?![\w.]*\.\d)")
 _MODEL_NUMBER = re.compile(r"(?:[Ei]\d-)?\d+(?:\.\d+){0,2}[A-Z]?(?:GHz)?")

@@ -137,3 +137,11 @@ def test_a_reason_keeps_its_numbers_times_and_the_names_that_have_pseudonyms() -
     assert hidden_reason("quartz refused", pseudonyms) == "…"
     run = Reason("waiting_for_late_run", resource=Reason("host", host="alpha"), run=4711)
     assert hidden_reason(run, pseudonyms) == "waiting for host host-abcde: run …, which takes longer than planned"
+
+
+def test_of_a_limit_its_word_and_figures_are_kept_and_no_sentence() -> None:
+    evidence = {"what": "loss on the way to quartz", "value": 0.1, "unit": "ratio", "threshold": 0.01}
+    said = {"summary": "quartz loses packets", "summary_data": {"code": "limited_by_loss", "params": {"end": "quartz"}}}
+    kept = nameless_document({"limits": [{"direction": "forward", "by": "path", "evidence": [evidence], **said}]})
+    figures_kept = {"value": 0.1, "unit": "ratio", "threshold": 0.01}
+    assert kept == {"limits": [{"direction": "forward", "by": "path", "evidence": [figures_kept]}]}
