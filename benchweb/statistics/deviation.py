@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from benchweb.statistics.changes.noise import noise_of_residuals
 from benchweb.statistics.deciding import LEAST_NIGHTS_BEFORE, LEAST_SUSPECT_RATIO, NOISE_TIMES
+from benchweb.statistics.noise import noise_of_residuals
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from benchweb.charts.run.trial.figures import TrialFigure
+from benchweb.charts.run.figures import TrialFigure
 
 # What the engine calls its own way to measure.
 _NATIVE = "native"

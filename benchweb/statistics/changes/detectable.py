@@ -5,8 +5,8 @@ from math import ceil, isfinite, pi, sqrt
 from statistics import median
 
 from benchweb.statistics.changes.judge import least_errors
-from benchweb.statistics.changes.noise import inflation, noise_of_residuals
 from benchweb.statistics.deciding import LEAST_CHANGE_RATIO, LEAST_RUNS, WINDOW_RUNS
+from benchweb.statistics.noise import inflation, noise_of_residuals
 
 # A change should show within so many runs.
 _RUNS_AFTER = 5

@@ -7,7 +7,7 @@ from itertools import groupby, pairwise
 from math import log
 from statistics import median
 
-from benchweb.statistics.changes.noise import noise_of_steps, without_spikes
+from benchweb.statistics.noise import noise_of_steps, without_spikes
 
 # A way between two levels that is shorter is a step.
 _SHORTEST_WAY = 8

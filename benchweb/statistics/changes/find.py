@@ -11,10 +11,10 @@ from benchweb.statistics.changes.drift import Slope, drifts
 from benchweb.statistics.changes.entropy import entropy_changes
 from benchweb.statistics.changes.judge import Bounds, holds, lasting
 from benchweb.statistics.changes.modes import Modes, share_change, share_difference_interval, two_modes
-from benchweb.statistics.changes.noise import noise_of_steps, without_spikes
 from benchweb.statistics.changes.potts import potts_changes
 from benchweb.statistics.deciding import LEAST_CHANGE_RATIO, LEAST_RUNS, WINDOW_RUNS
 from benchweb.statistics.median_interval import quick_median_difference_interval
+from benchweb.statistics.noise import noise_of_steps, without_spikes
 from benchweb.statistics.rank_sum import quick_p_value
 
 # The prices of a jump, in ln n: of L1-Potts' in standard deviations of the noise too.

@@ -6,8 +6,8 @@ from itertools import pairwise
 from math import inf, sqrt
 from statistics import median
 
-from benchweb.statistics.changes.noise import inflation, noise_of_residuals
 from benchweb.statistics.deciding import LARGEST_P_OF_CHANGE, LEAST_ERRORS_OF_CHANGE, MORE_ERRORS_OF_FEW
+from benchweb.statistics.noise import inflation, noise_of_residuals
 from benchweb.statistics.rank_sum import quick_p_value
 
 

@@ -6,8 +6,8 @@ from itertools import accumulate, pairwise
 from math import sqrt
 from statistics import NormalDist, median
 
-from benchweb.statistics.changes.noise import noise_of_residuals
 from benchweb.statistics.deciding import CONFIDENCE
+from benchweb.statistics.noise import noise_of_residuals
 
 # Two clusters are modes when they lie so many times the noise within them apart,
 _LEAST_GAP = 5.0

@@ -6,8 +6,8 @@ from math import exp, isfinite, log
 from statistics import median
 
 from benchweb.statistics.changes.modes import two_modes
-from benchweb.statistics.changes.noise import noise_of_residuals
 from benchweb.statistics.deciding import LEAST_RUNS, LEAST_SUSPECT_RATIO, NOISE_TIMES, WINDOW_RUNS
+from benchweb.statistics.noise import noise_of_residuals
 
 # The level is that of so many runs before. Noise and modes are those of more: of 30 values the noise is known to a
 # seventh only, and one series in some hundred would look half as noisy again.

@@ -8,7 +8,7 @@ from django.utils import translation
 from benchweb.catalog.engine_reasons import engine_reason
 from benchweb.catalog.reasons import Reason, joined
 from benchweb.catalog.translation import reason_text
-from benchweb.charts.run.trial.figures import label_and_unit
+from benchweb.charts.run.figures import label_and_unit
 from benchweb.charts.run.trial.words import EVIDENCE
 
 LIMITS = Path(__file__).parents[3] / "engine/crates/kinds/src/limits"

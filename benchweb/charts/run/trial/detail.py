@@ -12,7 +12,7 @@ from benchweb.catalog import Metric, catalog
 from benchweb.catalog.engine_reasons import engine_reason
 from benchweb.catalog.translation import reason_text
 from benchweb.charts.lines import has_both_ends
-from benchweb.charts.run.trial.figures import Grid, TrialFigure, figure, grid, is_number
+from benchweb.charts.run.figures import Grid, TrialFigure, figure, grid, is_number
 from benchweb.charts.run.verdict import flag_words, limit_words
 from benchweb.results.ingest import LAW
 from benchweb.results.models import Result

@@ -1,6 +1,6 @@
 """What the engine's documents call their figures, as texts to translate.
 
-They become labels as charts.run.trial.figures puts them together; a name that is missing here is shown as it is.
+They become labels as charts.run.figures puts them together; a name that is missing here is shown as it is.
 """
 
 from django.utils.translation import gettext_noop
