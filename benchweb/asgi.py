@@ -17,9 +17,9 @@ _django = get_asgi_application()
 # What reads the settings when it is imported comes after them.
 from benchweb.accounts.login import first_admin  # noqa: E402
 from benchweb.common.followed import follow_all  # noqa: E402
+from benchweb.ops.settings_checks import settings_are_usable  # noqa: E402
 from benchweb.serving.bounds import Bounded  # noqa: E402
 from benchweb.serving.connections import allow_connections  # noqa: E402
-from benchweb.settings_checks import settings_are_usable  # noqa: E402
 
 if faults := [str(message) for message in settings_are_usable() if message.is_serious()]:
     raise ImproperlyConfigured("\n".join(faults))

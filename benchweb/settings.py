@@ -1,4 +1,4 @@
-"""Settings: read from the environment and the state folder only, checked at start by benchweb.settings_checks."""
+"""Settings: read from the environment and the state folder only, checked at start by benchweb.ops.settings_checks."""
 
 import json
 import os
@@ -43,7 +43,7 @@ def _port(parts: SplitResult) -> int | None:
     try:
         return parts.port
     except ValueError:
-        # Told by benchweb.settings_checks.
+        # Told by benchweb.ops.settings_checks.
         return None
 
 

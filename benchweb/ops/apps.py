@@ -10,4 +10,4 @@ class OpsConfig(AppConfig):
 
     def ready(self) -> None:
         """Load the checks."""
-        from benchweb import settings_checks  # noqa: F401
+        from benchweb.ops import settings_checks  # noqa: F401

@@ -4,7 +4,7 @@ import pytest
 from pytest_django import Settings
 
 from benchweb.hosts.addresses import NetworksError, network_policy, parsed_networks
-from benchweb.settings_checks import settings_are_usable
+from benchweb.ops.settings_checks import settings_are_usable
 
 DEFAULT = parsed_networks("")
 

@@ -13,7 +13,7 @@ from pytest_django import Settings
 from benchweb.ops.running.home import Home
 from benchweb.ops.running.processes import SetupError
 from benchweb.ops.running.up import Up
-from benchweb.settings_checks import settings_are_usable
+from benchweb.ops.settings_checks import settings_are_usable
 
 
 def messages() -> list[str]:

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from benchweb.accounts.models import Role
 from benchweb.accounts.second_factors import Required
 from benchweb.hosts.addresses import NetworksError, parsed_networks
-from benchweb.settings_checks import FEWEST_AUDIT_DAYS, MOST_SHARE_DAYS
+from benchweb.ops.settings_checks import FEWEST_AUDIT_DAYS, MOST_SHARE_DAYS
 from benchweb.site.values import chosen, is_locked, site_settings_save, variable
 from benchweb.web.shared.forms import known_zone, text_field
 from benchweb.web.site.mail_form import MAIL_FIELDS, UNSHOWN, MailForm, built_in

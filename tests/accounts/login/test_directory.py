@@ -16,7 +16,7 @@ from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.models import Grant, Role, UserSession
 from benchweb.accounts.permissions import access_of
 from benchweb.login_settings import ldap_settings
-from benchweb.settings_checks import settings_are_usable
+from benchweb.ops.settings_checks import settings_are_usable
 from tests.accounts.login.directories import ADDRESS, PASSWORD, SUFFIX, Directory
 from tests.responses import Response
 

@@ -14,7 +14,7 @@ from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.models import Role, UserSession
 from benchweb.accounts.permissions import access_of
 from benchweb.login_settings import oidc_provider
-from benchweb.settings_checks import settings_are_usable
+from benchweb.ops.settings_checks import settings_are_usable
 from tests.accounts.login.openid import Provider
 from tests.accounts.login.provider import CLIENT_SECRET
 from tests.factories import make_user

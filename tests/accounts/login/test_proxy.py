@@ -15,7 +15,7 @@ from benchweb.accounts.models import Grant, Role, UserSession
 from benchweb.accounts.permissions import access_of, with_grants
 from benchweb.accounts.services import token_create
 from benchweb.login_settings import words
-from benchweb.settings_checks import settings_are_usable
+from benchweb.ops.settings_checks import settings_are_usable
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db

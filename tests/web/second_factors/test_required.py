@@ -14,7 +14,7 @@ from benchweb.accounts.roles.routes import page_routes
 from benchweb.accounts.roles.service_accounts import service_account_create
 from benchweb.accounts.second_factors import lacks_factor
 from benchweb.accounts.services import TokenLimits, token_create
-from benchweb.settings_checks import settings_are_usable
+from benchweb.ops.settings_checks import settings_are_usable
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
