@@ -110,6 +110,7 @@ def first_trial(token: str) -> dict[str, Any]:
     give_up_at = time.monotonic() + RUN_SECONDS
     runs = answer("/api/v1/runs", token)["items"]
     check(len(runs) == 1, f"{len(runs)} runs instead of 1")
+    trial: dict[str, Any]
     while (trial := answer(f"/api/v1/runs/{runs[0]['id']}", token)["trials"][0])["state"] in ("pending", "running"):
         check(time.monotonic() < give_up_at, f"the demo's first trial is still {trial['state']}")
         time.sleep(0.5)
