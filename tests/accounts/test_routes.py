@@ -25,6 +25,7 @@ OPEN = {
         "shared_embed",
         "shared_csv",
         "shared_json",
+        "shared_markdown",
         "share_unlock",
         "/s",
         "/s/",
