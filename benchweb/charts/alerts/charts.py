@@ -13,8 +13,8 @@ from benchweb.charts.alerts.points import Around, around
 from benchweb.charts.changes.levels import levels_of
 from benchweb.charts.export import pair_ids
 from benchweb.charts.history.charts import history
+from benchweb.charts.history.line_names import setting_parts
 from benchweb.charts.history.query import HistoryQuery
-from benchweb.charts.history.series import setting_parts
 from benchweb.charts.lines import COLORS, marker_of
 from benchweb.charts.table import chart_table
 from benchweb.documents.charts import Axis, ChartBand, ChartRing, ChartSeries, ChartSpec, Measured

@@ -9,11 +9,10 @@ from benchweb.catalog import Kind
 from benchweb.charts.changes.levels import NamedAlert, changes_of_series
 from benchweb.charts.history.drawing import Drawing
 from benchweb.charts.history.gaps import events_between
-from benchweb.charts.history.lines import Chosen, HistoryLine, LineEnd
+from benchweb.charts.history.lines import Chosen, HistoryLine, LineEnd, Selection, chosen_lines, selection_of
 from benchweb.charts.history.marks import TimeMarks, annotations_on, facts_of
 from benchweb.charts.history.points import history_points
 from benchweb.charts.history.query import HistoryQuery
-from benchweb.charts.history.series import Selection, chosen_lines, selection_of
 from benchweb.documents.charts import ChartSpec
 from benchweb.documents.references import Label, environment_ref, host_ref, worded
 

@@ -15,11 +15,11 @@ from benchweb.charts.changes.levels import Changes
 from benchweb.charts.export import pair_ids
 from benchweb.charts.history.ceilings import Ceilings
 from benchweb.charts.history.gaps import Break, Event, breaks
-from benchweb.charts.history.lines import HistoryLine
+from benchweb.charts.history.line_names import common_words, line_names, line_parts
+from benchweb.charts.history.lines import HistoryLine, Selection
 from benchweb.charts.history.marks import TimeMarks, marks_of
 from benchweb.charts.history.points import HistoryPoints, Step
 from benchweb.charts.history.query import HistoryQuery
-from benchweb.charts.history.series import Selection, common_words, line_names, line_parts
 from benchweb.charts.percentiles import percentile_names
 from benchweb.charts.table import chart_table
 from benchweb.documents.charts import (

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from benchweb.charts.export import PAIR_IDS, pair_ids
-from benchweb.charts.history.lines import HistoryLine
+from benchweb.charts.history.lines import HistoryLine, Selection
 from benchweb.charts.history.query import HistoryQuery
-from benchweb.charts.history.series import Selection
 from benchweb.documents.csv_file import csv_parts
 from benchweb.results.selectors import point_parts
 

@@ -1,9 +1,9 @@
-"""The lines of a look at the history: the series of a pair, kind and identity, read by one statement."""
+"""Which lines a look at the history draws: the series of a pair, kind and identity, read by one statement."""
 
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -20,6 +20,7 @@ from benchweb.hosts.pairs import with_pairs
 from benchweb.plans.expansion import expanded
 from benchweb.plans.models import PlanVersion
 from benchweb.results.ingest import identity_digest
+from benchweb.results.models import Series
 
 Keys = frozenset[tuple[str, str]]
 
@@ -191,6 +192,37 @@ class HistoryLine:
 
 
 @dataclass(frozen=True)
+class Selection:
+    """What is drawn of a kind: one metric, or a chart of percentiles, and what goes along with it."""
+
+    kind: Kind
+    key: str
+    title: str
+    # One metric, or percentiles from the lowest to the highest.
+    metrics: list[str]
+    strip: str
+    # Metrics that are no line over time but a ceiling.
+    ceilings: list[str]
+
+    @property
+    def is_percentiles(self) -> bool:
+        return len(self.metrics) > 1
+
+    @property
+    def main(self) -> str:
+        """Name the metric that is the line: of percentiles the median."""
+        return next((metric for metric in self.metrics if "_p50_" in metric), self.metrics[0])
+
+    @property
+    def beside(self) -> list[str]:
+        return [
+            *(metric for metric in self.metrics if metric != self.main),
+            *filter(None, [self.strip]),
+            *self.ceilings,
+        ]
+
+
+@dataclass(frozen=True)
 class Chosen:
     """The lines of a look, and how many there would be."""
 
@@ -198,15 +230,34 @@ class Chosen:
     total: int
 
 
-def lines_of(
-    query: HistoryQuery, kind: Kind, main: str, beside: list[str], *, most: int, digests: set[str] | None
-) -> Chosen:
-    """Return the lines that match, those with a result of the latest night first; `digests` are a plan's identities."""
-    values: dict[str, Any] = {"kind": kind.name, "main": main, "beside": beside, "most": most}
+def with_series(query: HistoryQuery) -> HistoryQuery:
+    """Take kind and metric from the series that a query names, where it names any; one query then."""
+    if not query.series:
+        return query
+    named = Series.objects.filter(pk__in=query.series).order_by("pk").values_list("kind", "metric").first()
+    return replace(query, kind=named[0], metric=named[1]) if named else query
+
+
+def selection_of(kind: Kind, key: str) -> Selection:
+    """Find what a key names: a metric of the kind, or one of its charts of percentiles; else the headline."""
+    charts = {chart.id: chart for chart in kind.charts if chart.form == "percentiles"}
+    strip = kind.loss
+    if key in charts and key not in kind.metrics:
+        chart = charts[key]
+        return Selection(kind, key, chart.title, list(chart.metrics), strip, [])
+    metric = kind.metrics.get(key) or kind.metrics[kind.headline]
+    ceilings = [name for chart in kind.charts if metric.key in chart.metrics for name in chart.lines]
+    return Selection(kind, metric.key, metric.label, [metric.key], "" if strip == metric.key else strip, ceilings)
+
+
+def chosen_lines(query: HistoryQuery, selection: Selection, *, most: int = MOST_LINES) -> Chosen:
+    """Choose the lines that match, those with a result of the latest night first; one query, one more for a plan."""
+    kind, main = selection.kind, selection.main
+    values: dict[str, Any] = {"kind": kind.name, "main": main, "beside": selection.beside, "most": most}
     only = conditions(query, kind, values)
-    if digests is not None:
+    if query.plan is not None:
         only += ["s.identity_digest = ANY(%(digests)s)", _OF_PLAN]
-        values |= {"digests": sorted(digests), "plan": query.plan}
+        values |= {"digests": sorted(_plan_digests(query.plan, kind)), "plan": query.plan}
     # What sweeps many series gives its lines other colours, and to count for each of them would take long.
     position = _POSITION_SQL if most <= MOST_LINES else "0"
     statement = _SQL.format(position=position, only="".join(f" AND {condition}" for condition in only), **_ENDS_SQL)
@@ -217,6 +268,11 @@ def lines_of(
         for row in rows
     ]
     return Chosen(lines, rows[0].total if rows else 0)
+
+
+def _plan_digests(plan_id: int, kind: Kind) -> set[str]:
+    keys = keys_of(PlanVersion.objects.filter(plan=plan_id))
+    return {digest for pairs in keys.values() for name, digest in pairs if name == kind.name}
 
 
 def _pair(row: _Row) -> LinePair:

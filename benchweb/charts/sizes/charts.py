@@ -12,8 +12,8 @@ from benchweb.catalog.translation import sentence_space
 from benchweb.charts.axes import MAXIMUM_TICKS
 from benchweb.charts.export import pair_ids
 from benchweb.charts.history.choices import facets_of, parameter_text
+from benchweb.charts.history.line_names import Parts, common_words
 from benchweb.charts.history.query import HistoryQuery
-from benchweb.charts.history.series import Parts, common_words
 from benchweb.charts.lines import Palette
 from benchweb.charts.sizes.lines import MOST_OVERLAID, SizeLine, SizeLines, size_lines
 from benchweb.charts.sizes.points import SizePoint, SizePoints, Times, night_points, size_points

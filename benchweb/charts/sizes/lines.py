@@ -7,9 +7,9 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from benchweb.catalog import Kind
-from benchweb.charts.history.lines import LinePair, conditions, parameter_conditions
+from benchweb.charts.history.line_names import Parts, setting_parts
+from benchweb.charts.history.lines import LinePair, Selection, chosen_lines, conditions, parameter_conditions
 from benchweb.charts.history.query import HistoryQuery
-from benchweb.charts.history.series import Parts, Selection, chosen_lines, setting_parts
 from benchweb.common.rows import fetch
 from benchweb.documents.references import Label, environment_ref
 from benchweb.hosts.pairs import with_pairs

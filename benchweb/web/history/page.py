@@ -16,10 +16,9 @@ from benchweb.charts.changes.levels import NamedAlert
 from benchweb.charts.history.charts import DrawnHistory, history
 from benchweb.charts.history.choices import Choices, Facet, first_kind, history_choices
 from benchweb.charts.history.heat.maps import heat_maps
-from benchweb.charts.history.lines import HistoryLine
+from benchweb.charts.history.lines import HistoryLine, chosen_lines, selection_of, with_series
 from benchweb.charts.history.marks import FlaggedChange
 from benchweb.charts.history.query import PERIODS, HistoryQuery, history_query
-from benchweb.charts.history.series import chosen_lines, selection_of, with_series
 from benchweb.charts.sizes.charts import size_charts, swept_parameter
 from benchweb.documents.charts import ChartSpec
 from benchweb.documents.moments import rfc3339

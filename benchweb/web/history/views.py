@@ -16,9 +16,9 @@ from benchweb.accounts.roles.needs import needs
 from benchweb.annotations.selectors import environments_about, environments_of_annotation
 from benchweb.annotations.services import AnnotationError, annotation_archive, annotation_create, annotation_restore
 from benchweb.charts.history.export import history_csv
+from benchweb.charts.history.lines import chosen_lines, selection_of
 from benchweb.charts.history.opening import opening_query
 from benchweb.charts.history.query import span_words
-from benchweb.charts.history.series import chosen_lines, selection_of
 from benchweb.common.downloads import download
 from benchweb.web.access.once import once
 from benchweb.web.history.forms import AnnotationForm

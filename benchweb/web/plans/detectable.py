@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchweb.catalog import catalog
-from benchweb.charts.history.series import setting_parts
+from benchweb.charts.history.line_names import setting_parts
 from benchweb.regressions.detectable import MOST_COUNTED, Detectable, detectable_changes
 from benchweb.statistics.deciding import LEAST_RUNS
 

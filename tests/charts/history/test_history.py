@@ -13,10 +13,9 @@ from benchweb.annotations.services import annotation_create
 from benchweb.catalog import catalog
 from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.charts.history.charts import DrawnHistory, history
-from benchweb.charts.history.lines import DASHES
+from benchweb.charts.history.lines import DASHES, with_series
 from benchweb.charts.history.points import history_points
 from benchweb.charts.history.query import history_query
-from benchweb.charts.history.series import with_series
 from benchweb.charts.lines import COLORS, marker_of
 from benchweb.documents.charts import ChartBand, ChartSeries
 from benchweb.hosts.models import Facts, Pair

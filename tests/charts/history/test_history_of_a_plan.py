@@ -10,8 +10,8 @@ from benchweb.catalog import catalog
 from benchweb.charts.history.charts import history
 from benchweb.charts.history.export import history_csv
 from benchweb.charts.history.heat.maps import heat_maps
+from benchweb.charts.history.lines import chosen_lines, selection_of
 from benchweb.charts.history.query import HistoryQuery, history_query
-from benchweb.charts.history.series import chosen_lines, selection_of
 from benchweb.hosts.models import Pair
 from benchweb.plans.models import Plan
 from benchweb.runs.models import Run, State

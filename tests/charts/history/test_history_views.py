@@ -8,8 +8,8 @@ from hdrh.histogram import HdrHistogram
 
 from benchweb.catalog import catalog
 from benchweb.charts.history.heat.maps import heat_maps
+from benchweb.charts.history.lines import chosen_lines, selection_of
 from benchweb.charts.history.query import HistoryQuery, history_query
-from benchweb.charts.history.series import chosen_lines, selection_of
 from benchweb.charts.sizes.charts import Sizes, size_charts
 from benchweb.documents.charts import ChartSpec
 from benchweb.hosts.models import Pair

@@ -13,9 +13,9 @@ from benchweb.catalog import Kind
 from benchweb.catalog.translation import sentence_space
 from benchweb.charts.history.gaps import Break, Event, break_of, events_between, longest_usual
 from benchweb.charts.history.heat.runs import LONGER_THAN_USUAL, bins_of, chosen_runs
-from benchweb.charts.history.lines import HistoryLine
+from benchweb.charts.history.line_names import common_words, line_names, line_parts
+from benchweb.charts.history.lines import HistoryLine, Selection
 from benchweb.charts.history.query import HistoryQuery
-from benchweb.charts.history.series import Selection, common_words, line_names, line_parts
 from benchweb.documents.charts import Axis, ChartHeat, ChartPoint, ChartSeries, ChartSpec, ChartTable
 from benchweb.documents.moments import rfc3339
 from benchweb.documents.references import Label, joined_label
