@@ -1,6 +1,7 @@
 """A share without names tells none, whatever text of a run, its hosts, facts, results and events it stands in."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ from benchweb.catalog.document import CATALOG_FILE
 from benchweb.catalog.reasons import Reason, joined, reason_fields
 from benchweb.documents.hidden import hidden_reason, tagged
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host
+from benchweb.ops.setup.steps import ENGINE
 from benchweb.plans.models import Plan, PlanVersion
 from benchweb.results.models import Result
 from benchweb.runs.events import event_add
 from benchweb.runs.models import Run, RunEvent, Trial
+from benchweb.sharing.known_words import SYSCTLS
 from benchweb.sharing.nameless import nameless_document, nameless_params
 from tests.sharing.scene import named, shared, texts_of, told_run
 from tests.web.hostile.planted import text_fields
@@ -145,3 +148,9 @@ def test_of_a_limit_its_word_and_figures_are_kept_and_no_sentence() -> None:
     kept = nameless_document({"limits": [{"direction": "forward", "by": "path", "evidence": [evidence], **said}]})
     figures_kept = {"value": 0.1, "unit": "ratio", "threshold": 0.01}
     assert kept == {"limits": [{"direction": "forward", "by": "path", "evidence": [figures_kept]}]}
+
+
+def test_every_sysctl_that_engines_read_is_known() -> None:
+    source = (ENGINE / "crates/kinds/src/facts/mod.rs").read_text()
+    listed = re.search(r"const SYSCTLS: \[&str; \d+\] = \[(.*?)\];", source, re.DOTALL)
+    assert listed and set(re.findall(r'"([^"]+)"', listed[1])) == SYSCTLS
