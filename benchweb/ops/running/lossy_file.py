@@ -55,7 +55,7 @@ class LossyFile:
             data = data[self._file.write(data[: select.PIPE_BUF]) :]
 
 
-def console(stream: TextIO) -> LossyFile:
+def console(stream: TextIO | None) -> LossyFile:
     """Return stderr or stdout, past Python's own buffer: that would keep, and repeat, what failed."""
 
     def opened() -> FileIO:
@@ -72,4 +72,4 @@ def say(text: str) -> None:
     _errors.write(f"{text}\n".encode(errors="replace"))
 
 
-_errors = console(sys.stderr)
+_errors = console(sys.__stderr__)

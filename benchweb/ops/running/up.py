@@ -92,6 +92,8 @@ class Up:
         self._supervisor = Supervisor(home.logs, PROJECT)
         self._own_database = not os.environ.get("BENCHWEB_DATABASE_URL")
         self._next_demo_at = 0.0
+        # Read at the start: later there may be no descriptor left for it.
+        self._begun_at = _process_begun_at()
         self._own_broker = not os.environ.get("BENCHWEB_REDIS_URL")
 
     def start(self) -> None:
@@ -173,7 +175,7 @@ class Up:
         """Tell that the pages are there, and go on with them until the engine is built."""
         self._wait_for_answer("/livez", what="The pages did not answer")
         say(
-            f"The pages are there after {_seconds_since_start():.1f} s, while the engine is built: "
+            f"The pages are there after {self._seconds:.1f} s, while the engine is built: "
             f"http://{LOOPBACK}:{self._port}/"
         )
         self._supervisor.wait_for_end(build, timeout_seconds=BUILD_SECONDS)
@@ -275,8 +277,12 @@ class Up:
         text = json.dumps([self._home.stamp("prepared"), addresses, token])
         return hashlib.sha256(text.encode()).hexdigest()
 
+    @property
+    def _seconds(self) -> float:
+        return time.clock_gettime(time.CLOCK_BOOTTIME) - self._begun_at
+
     def _announce(self) -> None:
-        lines = [f"benchweb is ready after {_seconds_since_start():.1f} s: http://{LOOPBACK}:{self._port}/"]
+        lines = [f"benchweb is ready after {self._seconds:.1f} s: http://{LOOPBACK}:{self._port}/"]
         if self._demo:
             lines += ["Log in as 'demo' with the password 'demo' (this machine only)."]
             if not os.environ.get("BENCHWEB_DEMO_TOKEN"):
@@ -294,10 +300,10 @@ def run(words: list[str]) -> int:
         return 1
 
 
-def _seconds_since_start() -> float:
-    """Return the age of the process, which was the set-up before: it went on as `up` by exec."""
+def _process_begun_at() -> float:
+    """Return when the process began, by the clock since boot: it was the set-up, which went on as `up` by exec."""
     begin_ticks = int(Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19])
-    return time.clock_gettime(time.CLOCK_BOOTTIME) - begin_ticks / os.sysconf("SC_CLK_TCK")
+    return begin_ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _port(text: str) -> int:
