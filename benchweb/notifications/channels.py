@@ -16,7 +16,7 @@ from benchweb.notifications.errors import NotificationError
 from benchweb.notifications.events import NotificationEvent
 from benchweb.notifications.kinds.email.kind import EMAIL
 from benchweb.notifications.kinds.kind import SETTING_NAMES, ChannelSettings, Receiver
-from benchweb.notifications.kinds.table import CHANNEL_KINDS
+from benchweb.notifications.kinds.table import CHANNEL_KINDS, unknown_kind_words
 from benchweb.notifications.messages import event_payload, message, message_id
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
 from benchweb.notifications.naming import checked_name
@@ -123,7 +123,7 @@ def _checked_config(settings: ChannelSettings, *, is_new: bool) -> dict[str, Any
     """Return what is stored of a channel's settings beside its secret; {} for what stays as it is."""
     kind = CHANNEL_KINDS.get(settings.kind)
     if kind is None:
-        raise NotificationError("kind", _("A channel is of the kind {values}.").format(values=", ".join(CHANNEL_KINDS)))
+        raise NotificationError("kind", unknown_kind_words())
     for field in SETTING_NAMES:
         if field not in kind.setting_names and getattr(settings, field):
             raise NotificationError(

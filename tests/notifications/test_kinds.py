@@ -10,14 +10,16 @@ import pytest
 import urllib3
 from django.test import Client
 
+from benchweb.catalog.reasons import Reason
 from benchweb.notifications import kinds
 from benchweb.notifications.answers import ReceiverAnswer
 from benchweb.notifications.delivery import outbox
+from benchweb.notifications.delivery.sending import send
 from benchweb.notifications.errors import NotificationError
 from benchweb.notifications.kinds.kind import ChannelField, ChannelKind, ChannelSettings
 from benchweb.notifications.kinds.kind import Receiver as MessageReceiver
 from benchweb.notifications.kinds.table import CHANNEL_KINDS
-from benchweb.notifications.messages import Message
+from benchweb.notifications.messages import Message, event_payload, message
 from benchweb.notifications.models import Channel, Delivery
 from benchweb.notifications.routing import notify
 from benchweb.notifications.services import RuleValues, rule_create
@@ -92,3 +94,13 @@ def test_the_table_has_every_folder_and_the_database_has_no_list_of_its_own() ->
     folders = {folder.parent.name for folder in room.glob("*/kind.py")}
     assert {*folders, "pager_of_the_night_shift"} == set(CHANNEL_KINDS)
     assert Channel._meta.get_field("kind").choices is None
+
+
+def test_a_channel_of_a_kind_that_is_gone_is_shown_and_says_so_when_something_is_sent(signed_in: Client) -> None:  # noqa: F811
+    channel = Channel.objects.create(name="old pager", kind="telex", config={})
+    assert "telex" in signed_in.get("/notifications").content.decode()
+    assert "telex" in signed_in.get(f"/notifications/channels/{channel.pk}").content.decode()
+    edited = signed_in.post(f"/notifications/channels/{channel.pk}/edit", {"name": "pager"})
+    assert "A channel is of the kind email" in edited.content.decode()
+    answer = send(message("1", event_payload(make_event())), channel)
+    assert answer.error == Reason("channel_kind_unknown", kind="telex")

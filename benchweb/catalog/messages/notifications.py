@@ -8,6 +8,7 @@ MESSAGES = {
     "channel_disabled_by_hand": "somebody disabled it",
     "channel_archived": "it was archived",
     "channel_gone": "the receiver answered 410: it wants no more messages",
+    "channel_kind_unknown": "This version of benchweb knows no channels of the kind {kind}.",
     "channel_secret_unreadable": (
         "The channel's secret can't be read: the secret key has changed. Enter the secret again."
     ),

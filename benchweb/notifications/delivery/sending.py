@@ -8,7 +8,7 @@ from benchweb.catalog.reasons import Reason, reason_of_error
 from benchweb.notifications.answers import ReceiverAnswer
 from benchweb.notifications.egress import EgressRefused, guarded
 from benchweb.notifications.kinds.kind import ChannelKind, Receiver, Unsendable
-from benchweb.notifications.kinds.table import CHANNEL_KINDS
+from benchweb.notifications.kinds.table import stored_kind
 from benchweb.notifications.messages import Message
 from benchweb.notifications.models import Channel
 from benchweb.site.secrets import SecretUnreadable, decrypted
@@ -23,7 +23,7 @@ def send(message: Message, channel: Channel, *, left: Sequence[str] = ()) -> Rec
         secret = decrypted(channel.secret_encrypted)
     except SecretUnreadable:
         return ReceiverAnswer(error=Reason("channel_secret_unreadable"))
-    return send_by(CHANNEL_KINDS[channel.kind], message, Receiver(channel.config, secret, left))
+    return send_by(stored_kind(channel.kind), message, Receiver(channel.config, secret, left))
 
 
 def send_by(kind: ChannelKind, message: Message, receiver: Receiver) -> ReceiverAnswer:

@@ -16,7 +16,7 @@ from benchweb.accounts.roles.needs import needs
 from benchweb.catalog.translation import reason_text
 from benchweb.notifications import channels, selectors
 from benchweb.notifications.errors import NotificationError
-from benchweb.notifications.kinds.table import CHANNEL_KINDS
+from benchweb.notifications.kinds.table import CHANNEL_KINDS, stored_kind
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
 from benchweb.web.access.once import once
 from benchweb.web.notifications.forms import ChannelForm, channel_form
@@ -50,7 +50,7 @@ def channel_page(request: HttpRequest, channel_id: int) -> HttpResponse:
     page = listing(request, Delivery.objects.filter(channel=channel), columns=_COLUMNS, sort="-created_at")
     log = selectors.attempts_of([row.pk for row in page.rows], _MOST_ATTEMPTS)
     rows = [DeliveryRow(row, row.payload["data"]["title"], log.get(row.pk, [])) for row in page.rows]
-    context = {"channel": channel, "kind": CHANNEL_KINDS[channel.kind].label, "page": page, "rows": rows}
+    context = {"channel": channel, "kind": stored_kind(channel.kind).label, "page": page, "rows": rows}
     return render(request, "notifications/channel.html", context)
 
 
@@ -76,7 +76,7 @@ def channel_new(request: HttpRequest, kind: str) -> HttpResponse:
 def channel_edit(request: HttpRequest, channel_id: int) -> HttpResponse:
     """Change a channel; a secret that is left empty stays."""
     channel = get_object_or_404(Channel, pk=channel_id, archived_at=None)
-    form_class, back = channel_form(CHANNEL_KINDS[channel.kind]), reverse("web:channel", args=[channel.pk])
+    form_class, back = channel_form(stored_kind(channel.kind)), reverse("web:channel", args=[channel.pk])
     form = form_class(request.POST, is_stored=True) if request.method == "POST" else form_class.of(channel)
     if request.method == "POST" and form.is_valid():
         try:

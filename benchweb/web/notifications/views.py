@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.notifications import selectors
-from benchweb.notifications.kinds.table import CHANNEL_KINDS
+from benchweb.notifications.kinds.table import CHANNEL_KINDS, stored_kind
 from benchweb.notifications.models import Channel, DeliveryAttempt, MaintenanceWindow, Rule
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def notifications(request: HttpRequest) -> HttpResponse:
     windows = MaintenanceWindow.objects.filter(archived_at__isnull=not archived).select_related("host", "environment")
     context = {
         "channels": [
-            ChannelRow(channel, CHANNEL_KINDS[channel.kind].label, last.get(channel.pk)) for channel in channels
+            ChannelRow(channel, stored_kind(channel.kind).label, last.get(channel.pk)) for channel in channels
         ],
         "kinds": [(kind.key, kind.label) for kind in CHANNEL_KINDS.values()],
         "rules": [RuleRow(rule, _takes(rule), _sends(rule)) for rule in rules[:_MOST_ROWS]],
