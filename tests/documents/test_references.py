@@ -56,6 +56,8 @@ def test_a_pseudonym_depends_on_the_secret_key(settings: Settings) -> None:
         (worded("Run %(id)s", id=run_ref(3)), "Run 3", f"Run {tagged('run', '3')}"),
         (joined_label([]), "", ""),
     ],
+    # Each process of the tests has a key of its own, and other pseudonyms.
+    ids=["host", "between words", "translated", "free text", "joined", "run", "nothing"],
 )  # fmt: skip
 def test_a_label_reads_as_its_text_and_hides_what_it_names(label: Label, text: str, nameless: str) -> None:
     assert (label, str(label), orjson.loads(orjson.dumps(label))) == (text, text, text)
