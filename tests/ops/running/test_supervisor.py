@@ -87,7 +87,7 @@ def test_a_console_that_is_closed_ends_nothing() -> None:
     os.close(reading)
     with os.fdopen(writing, "w") as stream:
         console(stream).write(b"to nobody\n")
-    console(None).write(b"to nobody\n")  # type: ignore[arg-type]
+    console(None).write(b"to nobody\n")
 
 
 def test_a_start_that_fails_is_told_and_tried_again(supervisor: Supervisor, capfd: pytest.CaptureFixture[str]) -> None:
