@@ -27,7 +27,7 @@ NPM_OF_WHEEL = "lib/node_modules/npm/bin/npm-cli.js"
 _LOCKED = (PROJECT / "pyproject.toml", PROJECT / "uv.lock")
 _UV_ENVIRONMENT = {"UV_PYTHON_DOWNLOADS": "never", "VIRTUAL_ENV": "", "UV_PROJECT_ENVIRONMENT": str(VENV)}
 _WITH_LDAP = ("--group", "ldap")
-# Into a log cargo would else write no progress, see build.seconds_left.
+# Into a log cargo would else write no progress, see build._seconds_left.
 _CARGO_ENVIRONMENT = {"CARGO_TERM_PROGRESS_WHEN": "always", "CARGO_TERM_PROGRESS_WIDTH": "80"}
 
 
