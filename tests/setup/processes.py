@@ -117,7 +117,7 @@ class Up:
         """Return the process numbers of the children that have a word in their command line, none while it is dead."""
         return [pid for pid in children(self.pid) if name in command_line(pid)]
 
-    def orphans(self, patience_seconds: float = 3) -> list[str]:
+    def orphans(self, patience_seconds: float = STOP_SECONDS) -> list[str]:
         """Return the processes of this state folder that are still there after a moment."""
         give_up_at = time.monotonic() + patience_seconds
         while (found := processes_of(self.home)) and time.monotonic() < give_up_at:
