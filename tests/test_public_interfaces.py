@@ -1,7 +1,7 @@
 """Nothing private of a dependency is used: what it calls `_name` it may change without a word."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -10,7 +10,6 @@ OURS = frozenset(ROOMS)
 # Documented in spite of their names: by Django (models' options and managers), by Python (named tuples, `os._exit`).
 DOCUMENTED = frozenset({"_meta", "_default_manager", "_make", "_replace", "_fields", "_asdict", "_exit"})
 FILES = [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py")) if "migrations" not in path.parts]
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 
 
 def is_private(name: str) -> bool:
@@ -34,11 +33,8 @@ def _is_own(value: ast.expr) -> bool:
     return isinstance(value, ast.Name) and value.id in {"self", "cls"}
 
 
-DEFINED = frozenset(name for tree in TREES.values() for name in defined(tree))
-
-
-def uses(tree: ast.Module) -> Iterator[str]:
-    """Return each use of something private that no module of ours defines."""
+def uses(tree: ast.Module, ours: Set[str]) -> Iterator[str]:
+    """Return each use of something private that isn't among the names that modules of ours define."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             modules = [(each.name, node.lineno) for each in node.names]
@@ -50,18 +46,21 @@ def uses(tree: ast.Module) -> Iterator[str]:
             first, *rest = module.split(".")
             if first not in OURS and first != "__future__" and any(map(is_private, [first, *rest])):
                 yield f"line {line}: {module}"
-        if isinstance(node, ast.Attribute) and is_private(node.attr) and node.attr not in DEFINED:
+        if isinstance(node, ast.Attribute) and is_private(node.attr) and node.attr not in ours:
             yield f"line {node.lineno}: .{node.attr}"
 
 
 def test_nothing_private_of_a_dependency_is_used() -> None:
-    found = {str(path.relative_to(ROOT)): list(uses(tree)) for path, tree in TREES.items()}
+    # Not when the module is read: every test process reads it, and would look through all trees for garbage.
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
+    ours = frozenset(name for tree in trees.values() for name in defined(tree))
+    found = {str(path.relative_to(ROOT)): list(uses(tree, ours)) for path, tree in trees.items()}
     assert {path: each for path, each in found.items() if each} == {}
 
 
 def test_what_is_private_is_found() -> None:
     source = "from psycopg._queries import PostgresQuery\nimport a._b\nfrom c import _d\nx.y._of_nobody\nself._meta\n"
-    assert [use.partition(": ")[2] for use in uses(ast.parse(source))] == [
+    assert [use.partition(": ")[2] for use in uses(ast.parse(source), frozenset())] == [
         "psycopg._queries.PostgresQuery",
         "a._b",
         "c._d",
