@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,11 +69,15 @@ class Up:
 
     def wait_ready(self) -> float:
         """Wait until /healthz answers 200; return the seconds it took."""
+        return self.wait_until(lambda: self.status("/healthz") == 200, "/healthz answers 200")
+
+    def wait_until(self, holds: Callable[[], object], what: str) -> float:
+        """Wait until something holds while it runs; return the seconds it took."""
         started_at = time.monotonic()
-        while self.status("/healthz") != 200:
-            assert self.process is not None and self.process.poll() is None, self.output
-            assert time.monotonic() - started_at < READY_SECONDS, self.output
-            time.sleep(0.1)
+        while not holds():
+            assert self.process is not None and self.process.poll() is None, f"{what}: {self.output}"
+            assert time.monotonic() - started_at < READY_SECONDS, f"{what}: {self.output}"
+            time.sleep(0.05)
         return time.monotonic() - started_at
 
     def status(self, path: str) -> int:

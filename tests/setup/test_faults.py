@@ -2,22 +2,30 @@
 
 import json
 import os
-import random
 import shutil
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from benchweb.ops.running.home import PROJECT, Home
 from tests.setup.processes import STOP_SECONDS, Up
 
-SEED = 20_26
-KILLS = 10
-# What a first start takes here; a kill may also come before the database is there, or when all is ready.
-FIRST_START_SECONDS = 8.0
+# How far a start has come, step by step: each kill leaves what the one before didn't.
+MOMENTS: dict[str, Callable[[Up], object]] = {
+    "the state folder is there": lambda up: up.home.exists(),
+    "the database's folder is begun": lambda up: (up.home / "postgres.new" / "PG_VERSION").exists(),
+    "the database's folder is being filled": lambda up: (up.home / "postgres.new" / "base" / "4").exists(),
+    "the database's folder is there": lambda up: (up.home / "postgres").exists(),
+    "the database starts": lambda up: (up.home / "postgres" / "postmaster.pid").exists(),
+    "the database is being prepared": lambda up: up.children_named("manage.py prepare"),
+    "the database is prepared": lambda up: (up.home / "stamps" / "prepared").exists(),
+    "the pages start": lambda up: up.children_named("uvicorn"),
+    "the demo is being filled": lambda up: up.children_named("manage.py demo"),
+    "the demo is filled": lambda up: (up.home / "stamps" / "demo").exists(),
+}
 
 
 def test_a_port_in_use_is_named_with_the_option_that_helps(up: Callable[..., Up]) -> None:
@@ -91,13 +99,12 @@ def test_a_foreign_folder_in_the_place_of_the_sockets_is_refused(state: Path) ->
 
 
 def test_up_killed_at_ten_moments_of_its_start_goes_on_at_the_next(up: Callable[..., Up]) -> None:
-    moments = random.Random(SEED)
-    for number in range(KILLS):
-        killed = up("random")
-        time.sleep(moments.uniform(0, FIRST_START_SECONDS))
+    for moment, is_there in MOMENTS.items():
+        killed = up("killed-early")
+        killed.wait_until(partial(is_there, killed), moment)
         killed.kill()
-        assert killed.orphans() == [], number
-    last = up("random")
+        assert killed.orphans() == [], moment
+    last = up("killed-early")
     last.wait_ready()
     assert len(last.json("/api/v1/pairs")["items"]) == 2
     assert len(last.json("/api/v1/runs")["items"]) == 1
