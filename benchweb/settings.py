@@ -336,9 +336,14 @@ LOGGING = {
             "callback": lambda record: getattr(record, "status_code", 0) not in (429, 503),
         },
         "without_links": {"()": "benchweb.accounts.audit.link_log.WithoutLinks"},
+        "without_stacks": {"()": "benchweb.common.short_logs.WithoutStacks"},
     },
     "handlers": {
-        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["no_refusals", "without_links"]},
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": "line",
+            "filters": ["no_refusals", "without_links", "without_stacks"],
+        },
     },
     # Paths of receivers may be secrets, and at this level it would tell each.
     "loggers": {"urllib3": {"level": "INFO"}},
