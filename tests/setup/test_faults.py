@@ -1,6 +1,5 @@
 """Faults of the start: each told in one sentence or mended, nothing lost, nothing left behind."""
 
-import json
 import os
 import shutil
 import socket
@@ -52,36 +51,6 @@ def test_an_option_that_is_no_port_is_refused(up: Callable[..., Up]) -> None:
     refused = up("bad-port", "--port", "70000")
     assert refused.wait() == 2
     assert "70000 isn't a port: give a number from 1 to 65535" in refused.output
-
-
-def test_kill_9_leaves_no_orphan_and_the_next_start_mends_what_it_left(up: Callable[..., Up]) -> None:
-    first = up("killed", "--no-demo")
-    first.wait_ready()
-    first.kill()
-    assert first.orphans() == []
-    runtime = json.loads((first.home / "runtime.json").read_text())
-    assert runtime["pid"] == first.pid
-    # What a server leaves that got no signal: its status file, with the number of a living stranger, and its socket.
-    (first.home / "postgres" / "postmaster.pid").write_text(f"{os.getpid()}\n{first.home}/postgres\n")
-    (first.home / "sockets" / ".s.PGSQL.5432").touch()
-    second = up("killed", "--no-demo")
-    second.wait_ready()
-    assert json.loads((second.home / "runtime.json").read_text())["pid"] == second.pid
-    assert second.terminate() < STOP_SECONDS
-
-
-def test_a_home_too_deep_for_sockets_gets_a_private_folder_that_goes_with_it(
-    up: Callable[..., Up], state: Path
-) -> None:
-    deep = "x" * 60 + "/" + "y" * 60
-    running = up(deep, "--no-demo")
-    sockets = Home(running.home).sockets
-    running.wait_ready()
-    assert not sockets.is_relative_to(state)
-    assert (sockets / ".s.PGSQL.5432").is_socket()
-    assert sockets.stat().st_mode & 0o777 == 0o700
-    running.terminate()
-    assert not sockets.exists()
 
 
 def test_a_foreign_folder_in_the_place_of_the_sockets_is_refused(state: Path) -> None:
