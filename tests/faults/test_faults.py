@@ -13,6 +13,7 @@ import pytest
 from bench.faults import harms
 from bench.faults.scene import Harm, Round, Scene
 
+pytestmark = pytest.mark.begun_first
 ALL_FINISHED = {"finished": 6}
 
 

@@ -35,11 +35,8 @@ FOLDERS = tuple(
 # and alone.
 BY_FILE = ("--dist", "loadfile", "--no-loadscope-reorder", "--durations=10")
 SIDE_BY_SIDE = ("-n", "2", *BY_FILE)
-# Tests of processes that wait for each other, browsers and start-ups half of their time: a third fills two CPUs.
-THREE_BESIDE = ("-n", "3", *BY_FILE)
-# One of these has a test that takes half of the part's time and a quarter of a CPU; the longer files come first.
+# Tests of processes that wait for each other, browsers and start-ups half of their time: four fill two CPUs.
 FOUR_BESIDE = ("-n", "4", *BY_FILE)
-WAITING = ("tests/faults", "tests/workers")
 RUST = (requirements.RUST,)
 RUST_CHECKED = (requirements.RUST, requirements.RUST_CHECKS)
 # What would help a second build only.
@@ -155,12 +152,11 @@ def _rust_tests() -> list[str]:
 def tests() -> list[Part]:
     """Return the tests that take the whole machine."""
     pytest = [str(VENV / "bin" / "python"), "-m", "pytest"]
-    others = [f"--ignore={path}" for path in (*FOLDERS, *WAITING)]
+    others = [f"--ignore={path}" for path in FOLDERS]
     return [
         Part("Rust tests", _rust_tests(), ENGINE, needs=RUST),
         Part("Python tests of the rooms", [*pytest, *SIDE_BY_SIDE, *FOLDERS], loud=True),
-        Part("Python tests of workers and faults", [*pytest, *FOUR_BESIDE, *WAITING], loud=True),
-        Part("Python and browser tests, the others", [*pytest, *THREE_BESIDE, *others], loud=True),
+        Part("Python and browser tests that wait", [*pytest, *FOUR_BESIDE, *others], loud=True),
     ]
 
 

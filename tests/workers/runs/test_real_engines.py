@@ -23,7 +23,7 @@ from workers.runs import sessions
 from workers.runs import trial as trials
 from workers.runs.leases import Lease
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.begun_first]
 
 
 def test_the_contracts_plan_ends_finished_with_twelve_trials_and_their_metrics(
