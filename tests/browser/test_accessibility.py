@@ -1,4 +1,4 @@
-"""Every page: by axe-core's rules (WCAG 2 A and AA) light and dark, by its weight, and by its charts' tables."""
+"""Every page: by axe-core's rules (WCAG 2 A and AA) light and dark, its policy, its weight, its charts' tables."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,8 @@ from urllib.parse import urljoin
 import pytest
 from django.conf import settings
 from django.template.loader import render_to_string
-from playwright.sync_api import Page
+from django.test import Client
+from playwright.sync_api import Page, Response
 
 from tests.browser.site import OF_STRANGERS, Address, filled_site, names_of_pages
 from tests.browser.steps import log_in, wait_until
@@ -16,7 +17,7 @@ AXE = Path(__file__).resolve().parents[2] / "frontend" / "node_modules" / "axe-c
 _RULES = "type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']"
 # Of all rules this one alone minds colours.
 _COLOURS = "type: 'rule', values: ['color-contrast']"
-_AXE = """async runOnly => (await axe.run(document, {runOnly, resultTypes: ["violations"]})).violations"""
+_AXE = """async ([within, runOnly]) => (await axe.run(within, {runOnly, resultTypes: ["violations"]})).violations"""
 # What is told by itself when it changes and is a stop of the keyboard, too, is read twice. What scrolls may be a stop.
 _TWICE = """() => {
     const isStop = each => each.hasAttribute("tabindex") || each.tabIndex >= 0;
@@ -40,6 +41,14 @@ _VISIT = """() => {
         rows: charts.map(chart => chart.querySelectorAll(".chart-table tbody tr").length),
     };
 }"""
+# What is around the contents of other pages has the same colours as on these.
+_WHOLE = {"login", "overview", "fault"}
+# A real browser tells what it had to block.
+LISTEN = """
+    window.blocked = [];
+    document.addEventListener("securitypolicyviolation", event =>
+        window.blocked.push(`${event.effectiveDirective} ${event.blockedURI} ${event.sample}`));
+"""
 _CHINESE = {"overview", "launch", "history", "matrix", "run", "shared"}
 WITH_CHARTS = {
     *("host", "host_availability", "run", "trial", "report", "compare", "history"),
@@ -47,21 +56,22 @@ WITH_CHARTS = {
 }
 
 
-def violations(page: Page, run_only: str = _RULES) -> list[str]:
-    """Return what axe-core finds against the page, with the first element at fault."""
-    found: list[Any] = page.evaluate(f"({_AXE})({{{run_only}}})")
+def violations(page: Page, run_only: str = _RULES, within: str = "html") -> list[str]:
+    """Return what axe-core finds against a part of the page, with the first element at fault."""
+    found: list[Any] = page.evaluate(f"({_AXE})(['{within}', {{{run_only}}}])")
     return [
         f"{each['id']}: {each['nodes'][0]['html'][:80]} {each['nodes'][0]['failureSummary'][:200]}" for each in found
     ]
 
 
 @pytest.mark.usefixtures("sends_mail")
-def test_every_page_keeps_the_rules_of_accessibility_its_weight_and_a_table_for_each_chart(
+def test_every_page_keeps_the_rules_of_accessibility_its_policy_its_weight_and_a_table_for_each_chart(
     page: Page, web: str
 ) -> None:
     pages = filled_site()
     assert {each.name for each in pages} == names_of_pages() | {"not found"}
     page.context.add_init_script(path=AXE)
+    page.context.add_init_script(LISTEN)
     faults: list[str] = []
     drawn: set[str] = set()
     for each in pages:
@@ -72,7 +82,9 @@ def test_every_page_keeps_the_rules_of_accessibility_its_weight_and_a_table_for_
         if each.name not in OF_STRANGERS:
             faults += visited(page, each, drawn)
     fault = render_to_string("500.html")
-    page.route("**/fault", lambda route: route.fulfill(status=500, content_type="text/html", body=fault))
+    policy = Client().get("/login").headers["Content-Security-Policy"]
+    headers = {"Content-Type": "text/html", "Content-Security-Policy": policy}
+    page.route("**/fault", lambda route: route.fulfill(status=500, headers=headers, body=fault))
     faults += visited(page, Address("fault", "/fault", 500), drawn)
     page.context.add_cookies([{"name": settings.LANGUAGE_COOKIE_NAME, "value": "zh-hans", "url": web}])
     for each in pages:
@@ -95,9 +107,11 @@ def visited(page: Page, address: Address, drawn: set[str]) -> list[str]:
     # What the page fetches by itself belongs to it.
     wait_until(page, IS_WHOLE)
     visit = page.evaluate(_VISIT)
-    found = [f"light: {fault}" for fault in violations(page)]
+    found = [*unguarded(answer), *page.evaluate("window.blocked")]
+    found += [f"light: {fault}" for fault in violations(page)]
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
-    found += [f"dark: {fault}" for fault in violations(page, _COLOURS)]
+    within = "html" if address.name in _WHOLE else "#content"
+    found += [f"dark: {fault}" for fault in violations(page, _COLOURS, within)]
     found += [f"told by itself, and a stop of the keyboard: {markup}" for markup in page.evaluate(_TWICE)]
     if visit["bytes"] > _MOST_BYTES:
         found.append(f"{visit['bytes']:,} bytes")
@@ -108,3 +122,10 @@ def visited(page: Page, address: Address, drawn: set[str]) -> list[str]:
     if visit["rows"]:
         drawn.add(address.name)
     return [f"{address.path}, {each}" for each in found]
+
+
+def unguarded(answer: Response) -> list[str]:
+    """Return what is wrong with the headers of a page."""
+    policy = answer.headers.get("content-security-policy", "")
+    loose = [each for each in ("unsafe", "http:", "https:") if each in policy] or "default-src" not in policy
+    return [f"policy {policy!r}"] if loose else []
