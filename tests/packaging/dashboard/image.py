@@ -31,10 +31,12 @@ class Image:
                 continue
             for source in copy.sources:
                 self._copy(_BUNDLE[source] if copy.stage else rules.PROJECT / source, folder / copy.target)
+        # The image's packages are compiled; here they are by whoever uses them first.
+        building = {name: value for name, value in self.environment({}).items() if name != "PYTHONDONTWRITEBYTECODE"}
         for command in self.stage.arguments("RUN"):
             # What changes the system's accounts has no meaning here.
             if not command.startswith("useradd"):
-                subprocess.run(command, shell=True, cwd=folder, env=self.environment({}), check=True)
+                subprocess.run(command, shell=True, cwd=folder, env=building, check=True)
         self.laid_out = self.files()
 
     def environment(self, container: dict[str, str]) -> dict[str, str]:
