@@ -57,9 +57,9 @@ def test_a_server_takes_up_within_seconds_what_another_process_stores(
         assert held_by(server) == "3 days, 0 own kinds"
         SiteSetting.objects.update(value=4)
         define_kind()
-        stored_at = time.monotonic()
+        give_up_at = time.monotonic() + 12 * READ_AGAIN_SECONDS
         while held_by(server) != "4 days, 1 own kinds":
-            assert time.monotonic() - stored_at < 4 * READ_AGAIN_SECONDS
+            assert time.monotonic() < give_up_at
             time.sleep(0.05)
     finally:
         stopped(server)

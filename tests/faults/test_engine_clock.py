@@ -49,6 +49,6 @@ def test_an_hours_step_of_an_engines_clock_is_said_and_changes_no_duration(tmp_p
         still = measured_while(sink, tmp_path, lambda: None)
     for result in (forth, back):
         assert "clock_step" in result["flags"]
-        assert abs(result["window"]["elapsed_seconds"] - SECONDS) < SECONDS / 10
+        assert SECONDS - 0.2 < result["window"]["elapsed_seconds"] < SECONDS + 30
         assert result["metrics"]["transactions_per_second"] > 0
     assert "clock_step" not in still["flags"]

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from workers.engine_client import dialing
 from workers.engine_client.dialing import dial, interleaved
 
 
@@ -43,7 +44,7 @@ def silent(address: str) -> Iterator[int]:
 
 
 def dialled(addresses: list[str], port: int) -> str:
-    connection, address = dial(addresses, port, seconds=3)
+    connection, address = dial(addresses, port, seconds=30)
     connection.close()
     return address
 
@@ -65,18 +66,18 @@ def test_the_first_that_answers_is_used() -> None:
         assert dialled(["127.0.0.1", "::1"], port) == "127.0.0.1"
 
 
-def test_a_closed_port_costs_no_time() -> None:
+def test_a_closed_port_costs_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    # More than there is for all.
+    monkeypatch.setattr(dialing, "ATTEMPT_DELAY_SECONDS", 60.0)
     with listening("127.0.0.3") as port:
-        started = time.monotonic()
         assert dialled(["127.0.0.1", "::1", "127.0.0.2", "127.0.0.3"], port) == "127.0.0.3"
-        assert time.monotonic() - started < 0.2
 
 
 def test_an_address_without_an_answer_costs_a_quarter_of_a_second() -> None:
     with silent("127.0.0.1") as port, socket.create_server(("127.0.0.2", port)):
         started = time.monotonic()
         assert dialled(["127.0.0.1", "127.0.0.2"], port) == "127.0.0.2"
-        assert 0.2 < time.monotonic() - started < 1
+        assert 0.2 < time.monotonic() - started < 30
 
 
 def test_where_none_answers_the_error_is_that_of_who_did() -> None:
@@ -88,7 +89,7 @@ def test_silence_ends_in_time() -> None:
     started = time.monotonic()
     with silent("127.0.0.1") as port, pytest.raises(TimeoutError):
         dial(["127.0.0.1"], port, seconds=0.5)
-    assert 0.4 < time.monotonic() - started < 1.5
+    assert 0.4 < time.monotonic() - started < 30
 
 
 def test_a_dialled_connection_carries_data() -> None:

@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 
 import psycopg
@@ -13,8 +12,9 @@ from django.db import connection
 
 from benchweb.results.models import Result
 from benchweb.runs.models import State
+from benchweb.runs.services import run_cancel
 from tests.processes import Engine, killed
-from tests.workers.runs.real_runs import ended, long_run, pair_of, running_trial
+from tests.workers.runs.real_runs import ended, long_run, pair_of, running_trial, wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -75,18 +75,25 @@ def test_a_database_that_cannot_store_for_a_while_loses_no_result(
     # Before the first trial begins: it takes a second, which a busy machine needs to notice it.
     with connection.cursor() as cursor:
         cursor.execute(
-            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
-            "$$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;"
+            # What a sequence counts stays counted when its transaction fails.
+            "CREATE SEQUENCE refusals; CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN PERFORM nextval('refusals');"
+            "RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;"
             "CREATE TRIGGER full_disk BEFORE INSERT ON results_result FOR EACH ROW EXECUTE FUNCTION refuse()"
         )
     run = long_run(pair_of(*engine_pair), seconds=1, repetitions=2)
-    running_trial(run, 1)
-    time.sleep(3)
+    wait_for(lambda: refusals() > 1, "a second refusal of the first result")
     assert Result.objects.count() == 0
     with connection.cursor() as cursor:
-        cursor.execute("DROP TRIGGER full_disk ON results_result; DROP FUNCTION refuse")
+        cursor.execute("DROP TRIGGER full_disk ON results_result; DROP FUNCTION refuse; DROP SEQUENCE refusals")
     assert ended(run).state == State.FINISHED
     assert Result.objects.filter(trial__run=run).count() == 2
+
+
+def refusals() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT last_value FROM refusals")
+        return int(cursor.fetchone()[0])
 
 
 def test_a_worker_holds_no_database_connection_while_it_waits_on_an_engine(
@@ -95,19 +102,17 @@ def test_a_worker_holds_no_database_connection_while_it_waits_on_an_engine(
     environment_of_test: dict[str, str],
 ) -> None:
     worker()
-    run = long_run(pair_of(*engine_pair), seconds=8, repetitions=1)
+    run = long_run(pair_of(*engine_pair), seconds=600, repetitions=1)
     running_trial(run, 1)
     query = (
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
-        "AND state <> 'idle'"
+        "AND backend_type = 'client backend' AND state <> 'idle'"
     )
-    with psycopg.connect(environment_of_test["BENCHWEB_DATABASE_URL"]) as other:
-        busy = []
-        for _ in range(100):
-            time.sleep(0.05)
-            busy += other.execute(query).fetchall()
-    # The heartbeat and the tick borrow one, on a busy machine for a second; the waiting run has none all the time, not
-    # even an open transaction.
-    assert (0,) in busy
-    assert ended(run).state == State.FINISHED
+    # The heartbeat and the tick borrow one now and then; the waiting run has none all the time, not even an open
+    # transaction.
+    with psycopg.connect(environment_of_test["BENCHWEB_DATABASE_URL"], autocommit=True) as other:
+        wait_for(lambda: other.execute(query).fetchone() == (0,), "a moment without any connection at work")
+    assert run.trials.get().state == State.RUNNING
+    assert run_cancel(run=run)
+    assert ended(run).state == State.CANCELLED
     assert settings.DATABASES["default"]["CONN_MAX_AGE"] == 0

@@ -178,14 +178,14 @@ def test_a_cancelled_campaign_stops_every_engine_at_once_and_stays_cancelled(
     pairs = [pair_of(*engines[:2]), pair_of(*engines[2:], names=("gamma", "delta"))]
     # Two run, and of each host's two more wait.
     pairs += [make_pair(source=pair.source, sink=pair.sink, environment=str(n)) for pair in pairs for n in (1, 2)]
-    plan = make_plan(steps=[{"kind": "tcp_rr", "params": {"duration_seconds": 30}}], repetitions=2)
+    plan = make_plan(steps=[{"kind": "tcp_rr", "params": {"duration_seconds": 600}}], repetitions=2)
     # Before a worker checks the engines and finds that all are on one machine, where one run would wait for the other.
     campaign = launch(plan=plan, pairs=pairs, user=None)
     worker()
     wait_for(lambda: all(map(children, engines)), "the start of both runs")
     assert campaign_cancel(campaign=campaign) == 6
-    # Each trial alone would have gone on for half a minute.
-    assert wait_for(lambda: not any(map(children, engines)), "the end of all engines' processes") < 15
+    # Each trial alone would have gone on for longer than this waits.
+    wait_for(lambda: not any(map(children, engines)), "the end of all engines' processes")
     runs = list(campaign.runs.order_by("pk"))
     assert {ended(run).state for run in runs} == {State.CANCELLED}
     time.sleep(1)
