@@ -28,9 +28,8 @@ TO_BUILD = "BENCHWEB_TO_BUILD"
 STOP_ORDER = ["web", "worker", "beat", "engine-a", "engine-b", "valkey", "postgres"]
 # The web server's open streams and the worker's tasks end side by side: both in 5 s would be tight otherwise.
 OVERLAP_SECONDS = {"web": 0.6}
-DATABASE_START_SECONDS = 60
-BROKER_START_SECONDS = 10
-ENGINE_START_SECONDS = 15
+# What each server may take, on a slow machine beside other work.
+START_SECONDS = 60
 # An upgrade may write something of each of many million points.
 PREPARE_SECONDS = 3_600
 # On a slow machine beside other work.
@@ -196,7 +195,7 @@ class Up:
             self._supervisor.wait_for(
                 lambda: valkey.is_ready(self._home.sockets),
                 what="Valkey did not start",
-                timeout_seconds=BROKER_START_SECONDS,
+                timeout_seconds=START_SECONDS,
             )
 
     def _start_database(self) -> None:
@@ -208,7 +207,7 @@ class Up:
         self._supervisor.wait_for(
             lambda: child.process is not None and postgres.is_ready(self._home.postgres, child.process.pid),
             what="PostgreSQL did not start",
-            timeout_seconds=DATABASE_START_SECONDS,
+            timeout_seconds=START_SECONDS,
         )
 
     def _fill_demo(self) -> None:
@@ -217,7 +216,7 @@ class Up:
             self._supervisor.wait_for(
                 partial(engines.answers, self._home, name),
                 what=f"The demo's engine {name} did not answer",
-                timeout_seconds=ENGINE_START_SECONDS,
+                timeout_seconds=START_SECONDS,
             )
         digest = self._digest_of_demo()
         if self._home.stamp("demo") == digest:
