@@ -7,14 +7,17 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from benchweb.hosts.models import Pair
 from benchweb.hosts.services import pair_create
 from benchweb.regressions import transitions
 from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert, AlertSeries, AlertTransition, RunJudgement, SeriesNoise
 from benchweb.regressions.selectors import night_of_date
 from benchweb.regressions.signals import alert_changed
+from benchweb.results.run_summaries import write_figures
 from tests.factories import make_endpoint, make_environment, make_pair
-from tests.regressions.judged import judged, night, quiet, run_of
+from tests.nights import measured
+from tests.regressions.judged import NOISE, judged, night, quiet, run_of
 
 pytestmark = pytest.mark.django_db
 State = Alert.State
@@ -101,6 +104,27 @@ def test_a_recovery_is_noticed_and_told_once_and_the_segment_never_alerts_again(
     alert = Alert.objects.get()
     assert alert.state == State.RECOVERED
     assert told == [State.OPEN, State.RECOVERED]
+
+
+def test_a_latency_that_stays_hundreds_of_times_longer_has_not_recovered() -> None:
+    pair = make_pair()
+    round_trips = [14e-6] * 20 + [11e-3] * 6 + [5.4e-3] * 4
+    for number, seconds in enumerate(round_trips):
+        latency_night(pair, number, seconds)
+    alert = Alert.objects.get(kind=Alert.Kind.CHANGE)
+    assert alert.state == State.OPEN
+    for number in range(30, 33):
+        latency_night(pair, number, 15e-6)
+    alert.refresh_from_db()
+    assert alert.state == State.RECOVERED
+
+
+def latency_night(pair: Pair, number: int, seconds: float) -> None:
+    """Measure and judge a night's round trips."""
+    noisy = seconds * (1 + NOISE[number % len(NOISE)])
+    run = measured(pair, night(number), noisy, kind="tcp_rr", metric="latency_p50_seconds")
+    write_figures()
+    assert judge_run(run.pk)
 
 
 def test_a_second_step_after_a_recovery_is_an_alert_of_its_own(told: list[str]) -> None:

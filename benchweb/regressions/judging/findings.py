@@ -7,7 +7,7 @@ from statistics import median
 
 from benchweb.regressions.deciding import NEAR_RUNS
 from benchweb.regressions.judging.histories import History, RunValue
-from benchweb.regressions.judging.watched import is_on_log_scale, is_worse, least_difference
+from benchweb.regressions.judging.watched import is_on_log_scale, is_worse, least_difference, middle_level
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
 from benchweb.statistics.changes import Change, ModeShares, find_changes, is_one_drift, suspicion
 from benchweb.statistics.comparison import adjusted_p_values
@@ -121,8 +121,7 @@ def _left_out(known: Sequence[AlertSeries], places: Mapping[int, int]) -> set[in
 
 def is_as_before(history: History, part: AlertSeries, run: RunValue) -> bool:
     """Tell whether a run's figure is nearer to the level before the change than to the one after."""
-    middle = (part.before + part.after) / 2
-    return is_worse(history.metric, run.median, middle)
+    return is_worse(history.metric, run.median, middle_level(history.metric, part.before, part.after))
 
 
 def same_segment(finding: SeriesFinding, known: Sequence[AlertSeries]) -> AlertSeries | None:

@@ -1,6 +1,7 @@
 """Choose the series that are judged: the figures that users care for, and no other."""
 
 from functools import cache, reduce
+from math import sqrt
 from operator import or_
 
 from django.db.models import Q
@@ -58,6 +59,13 @@ def least_difference(metric: Metric) -> float:
 def is_on_log_scale(metric: Metric) -> bool:
     """Tell whether the metric varies with its level, as times do."""
     return metric.unit == "s"
+
+
+def middle_level(metric: Metric, first: float, second: float) -> float:
+    """Return the level half-way between two, on the scale that the metric is judged on: of times their ratios count."""
+    if is_on_log_scale(metric) and first > 0 and second > 0:
+        return sqrt(first * second)
+    return (first + second) / 2
 
 
 def is_worse(metric: Metric, before: float, after: float) -> bool:
