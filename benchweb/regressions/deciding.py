@@ -16,6 +16,10 @@ MOST_NOISE_TIMES = 20.0
 CRITICAL_RATIO = 0.2
 # Of a suspect's series, or of a control's, so large a share must be bad when it is measured again.
 BAD_AGAIN_SHARE = 0.5
+# So many pairs of one host that are bad in one slot confirm each other: nothing has to be measured again.
+LEAST_PAIRS_OF_HOST = 3
+# Of the pairs that a slot measured of a host, or of one end of it, so large a share must be bad for it to be the cause.
+BAD_OF_HOST_SHARE = 0.75
 # Where a change begins is known to so many runs: nearer ones are the same.
 NEAR_RUNS = 3
 # So many runs in a row must be as before; of what one run alone showed, and nobody acknowledged, one is enough.

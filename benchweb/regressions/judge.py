@@ -19,6 +19,7 @@ from benchweb.regressions.judging.findings import (
 )
 from benchweb.regressions.judging.histories import History, histories, series_of_run
 from benchweb.regressions.judging.locks import lock_environments
+from benchweb.regressions.judging.slots import regroup_slot
 from benchweb.regressions.judging.watched import watched_series
 from benchweb.regressions.models import Alert, AlertSeries, RunJudgement
 from benchweb.regressions.thresholds.judging import judge_thresholds
@@ -60,8 +61,12 @@ def _judge_series(run: Run) -> None:
     known = _known_parts(watched)
     recovery.notice_recovered(watched, known)
     is_rerun = confirmation.is_confirmation(run)
+    if not is_rerun:
+        confirmation.take_as_confirmation(run, watched, known)
     new += [] if is_rerun else _suspect_findings(run, watched, known, {finding.history.series_id for finding in new})
-    for alert in grouping.group_findings(new, pair=run.pair, run=run):
+    found = grouping.group_findings(new, pair=run.pair, run=run)
+    found += regroup_slot(run)
+    for alert in Alert.objects.filter(pk__in=[alert.pk for alert in found]).order_by("pk"):
         if alert.state == Alert.State.SUSPECT and alert.confirmation_id is None:
             confirmation.confirm(alert, run)
 

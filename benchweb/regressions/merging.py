@@ -1,23 +1,22 @@
 """Merge alerts that have one cause, and split what has another from them; each is refused or done as a whole."""
 
-import uuid
 from collections.abc import Collection, Iterable
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchweb.accounts.permissions import Permission, access_of
 from benchweb.regressions.judging.grouping import describe
 from benchweb.regressions.judging.locks import lock_environments
+from benchweb.regressions.judging.parts import join_alert, part_off
 from benchweb.regressions.judging.recovery import end_if_recovered
-from benchweb.regressions.models import Alert, AlertSeries, AlertTransition
+from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.regressions.selectors import environments_of_alerts
 from benchweb.regressions.thresholds.judging import describe as describe_breach
-from benchweb.regressions.transitions import AlertError, check_live, record
+from benchweb.regressions.transitions import AlertError, check_live
 
-State, Action = Alert.State, AlertTransition.AlertAction
+State = Alert.State
 # What is only suspected, or is measured again just now, is judged by rules of its own.
 _FIT = (State.OPEN, State.ACKNOWLEDGED)
 
@@ -41,15 +40,8 @@ def merge(*, alert_id: int, into: int, by: User | None, comment: str = "") -> No
     if source.kind != target.kind:
         refusal = _("Alert {alert_id} is of the kind {kind}: alerts of one kind can be merged.")
         raise AlertError("into", refusal.format(alert_id=into, kind=target.get_kind_display()))
-    AlertSeries.objects.filter(alert=source).update(alert=target)
-    before, source.state, source.ended_at, source.merged_into = source.state, State.MERGED, timezone.now(), target
-    source.save()
-    if source.begun_at < target.begun_at:
-        target.begun_at, target.night = source.begun_at, source.night
-        target.save(update_fields=["begun_at", "night"])
+    join_alert(source, target, by=by, comment=comment)
     _describe(target)
-    record(source, Action.MERGED, before, by, comment, params={"into": into})
-    record(target, Action.MERGED, target.state, by, comment, params={"from": alert_id})
 
 
 @transaction.atomic
@@ -59,26 +51,7 @@ def split(*, alert_id: int, series: Collection[int], by: User | None, comment: s
     _check_fit(alert)
     parts = list(alert.series.filter(series__in=series).select_related("series__pair").order_by("pk"))
     _check_parts(alert, parts, series)
-    first = parts[0].series.pair
-    new = Alert.objects.create(
-        kind=alert.kind,
-        state=alert.state,
-        code=alert.code,
-        environment_id=first.environment_id,
-        pair=first,
-        plan=alert.plan,
-        schedule=alert.schedule,
-        begun_at=alert.begun_at,
-        night=alert.night,
-        segment_key=f"split:{alert.pk}:{uuid.uuid4().hex}",
-        created_at=timezone.now(),
-        # People were told of it with the alert that it was part of.
-        opened_at=alert.opened_at,
-        assignee=alert.assignee,
-    )
-    AlertSeries.objects.filter(pk__in=[part.pk for part in parts]).update(alert=new)
-    record(alert, Action.SPLIT, alert.state, by, comment, params={"into": new.pk})
-    record(new, Action.SPLIT, "", by, comment, params={"from": alert.pk}, announced=False)
+    new = part_off(alert, parts, by=by, comment=comment)
     for half in (alert, new):
         _describe(half)
         end_if_recovered(half.pk)

@@ -221,6 +221,8 @@ class AlertTransition(models.Model):
         WOKEN = "woken", _("snooze ended")
         MERGED = "merged", _("merged")
         SPLIT = "split", _("split")
+        # Series of a measure that it had none of.
+        JOINED = "joined", _("series joined")
 
     alert = models.ForeignKey(Alert, on_delete=models.CASCADE, related_name="transitions")
     action = models.CharField(max_length=20, choices=AlertAction.choices, default=AlertAction.MOVED)

@@ -216,13 +216,15 @@ def test_an_outlier_of_the_night_before_does_not_make_a_pair_its_host(mesh: list
     assert (alert.state, alert.verdict, alert.host, alert.pair) == (State.OPEN, "pair", None, pair)
 
 
-def test_an_outlier_in_an_alert_does_not_hold_up_its_recovery(mesh: list[Pair]) -> None:
+def test_an_outlier_of_a_later_night_is_no_part_of_an_open_alert(mesh: list[Pair]) -> None:
     alert = confirmed(mesh, {mesh[0]: 0.7}, {mesh[0]: 0.7})
     for number in range(LAST + 2, LAST + 5):
         for pair in mesh:
             judged(pair, [0.9 if pair == mesh[1] and number == LAST + 2 else 1.0], first=number)
     alert.refresh_from_db()
-    assert (alert.state, alert.series.count()) == (State.RECOVERED, 2)
+    assert (alert.state, alert.series.count()) == (State.RECOVERED, 1)
+    outlier = Alert.objects.latest("pk")
+    assert (outlier.state, outlier.pair, outlier.opened_at) == (State.RECOVERED, mesh[1], None)
 
 
 def test_a_fall_beside_an_outlier_is_measured_again_once_the_outlier_is_gone(mesh: list[Pair]) -> None:

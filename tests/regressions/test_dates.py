@@ -38,13 +38,15 @@ def test_an_outlier_of_another_pair_that_was_not_measured_since_dates_no_later_f
     quiet([outlier, falls])
     judged(outlier, [0.9], first=20)
     judged(falls, [1.0, 1.0] + [0.8] * 5, first=20)
-    alert = Alert.objects.get()
-    assert (alert.state, alert.series.count()) == (State.OPEN, 2)
-    assert dates() == [(State.OPEN, night(22), night_of(night(22)))]
-    # It was no outlier after all: it has been bad since.
+    assert dates() == [
+        (State.SUSPECT, night(20), night_of(night(20))),
+        (State.OPEN, night(22), night_of(night(22))),
+    ]
+    # It was no outlier after all: it has been bad since, for the same cause.
     for number in range(21, 26):
         assert judge_run(run_of(outlier, number, 0.9).pk)
-    assert dates()[0][1] == night(20)
+    assert dates() == [(State.MERGED, night(20), night_of(night(20))), (State.OPEN, night(20), night_of(night(20)))]
+    assert Alert.objects.get(state=State.OPEN).series.count() == 2
 
 
 def test_a_split_part_has_the_date_of_its_own_fall() -> None:
@@ -54,7 +56,7 @@ def test_a_split_part_has_the_date_of_its_own_fall() -> None:
     for number in range(20, 28):
         judged(first, [0.8], first=number)
         judged(second, [0.8 if number >= 22 else 1.0], first=number)
-    alert = Alert.objects.get()
+    alert = Alert.objects.get(state=State.OPEN)
     assert alert.begun_at == night(20)
     later = AlertSeries.objects.get(series__pair=second).series_id
     new = split(alert_id=alert.pk, series=[later], by=None)

@@ -10,10 +10,12 @@ from django.utils import timezone
 
 from benchweb.hosts.models import Pair
 from benchweb.regressions import transitions
-from benchweb.regressions.deciding import BAD_AGAIN_SHARE
+from benchweb.regressions.deciding import BAD_AGAIN_SHARE, LEAST_PAIRS_OF_HOST
 from benchweb.regressions.judging.findings import comparable_runs, is_as_before, suspect_finding
 from benchweb.regressions.judging.grouping import describe
-from benchweb.regressions.judging.histories import histories
+from benchweb.regressions.judging.histories import History, histories
+from benchweb.regressions.judging.joining import explaining_open_alert
+from benchweb.regressions.judging.parts import join_alert
 from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.results.models import Series
 from benchweb.runs.models import OPEN_STATES, Run
@@ -70,12 +72,50 @@ def conclude(campaign_id: int) -> bool:
         return transitions.move(alert.pk, State.SUSPECT, changes={"unconfirmed_code": "rerun_failed"})
     if not bad:
         return _end_gone_alert(alert, main)
+    if (known := explaining_open_alert(alert)) is not None:
+        join_alert(alert, known)
+        describe(known)
+        return True
     # Where several pairs fell together, they tell of their host too.
     host_id = _host_at_fault(main, runs.exclude(pk=main.pk), parts) or alert.host_id
     changes: dict[str, Any] = {"verdict": Verdict.HOST if host_id else Verdict.PAIR, "host_id": host_id}
     if host_id:
         changes["severity"] = Alert.Severity.CRITICAL
     return transitions.move(alert.pk, State.OPEN, changes=changes)
+
+
+def take_as_confirmation(run: Run, watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]]) -> None:
+    """Take a later run of the same pair as the measurement of what was not measured again: by a slot or by hand.
+
+    What is bad again is sure from then on; a suspect of which that is so of enough series is told.
+    """
+    again: dict[int, list[bool]] = defaultdict(list)
+    alerts: dict[int, Alert] = {}
+    for history in watched:
+        for part in known.get(history.series_id, ()):
+            if not _waits_for_confirmation(part, run):
+                continue
+            is_bad = not is_as_before(history, part, history.runs[history.places[run.pk]])
+            if is_bad:
+                AlertSeries.objects.filter(pk=part.pk).update(rerun=run)
+            again[part.alert_id].append(is_bad)
+            alerts[part.alert_id] = part.alert
+    for alert_id, bad in again.items():
+        alert = alerts[alert_id]
+        if alert.state != State.SUSPECT or sum(bad) < BAD_AGAIN_SHARE * len(bad):
+            continue
+        if (told := explaining_open_alert(alert)) is not None:
+            join_alert(alert, told)
+            describe(told)
+            continue
+        describe(alert)
+        transitions.move(alert_id, State.OPEN, changes={"unconfirmed_code": ""})
+
+
+def _waits_for_confirmation(part: AlertSeries, run: Run) -> bool:
+    """Tell whether one run alone showed a part of a live alert, and this is a later one."""
+    is_suspected = part.p is None and part.rerun_id is None and part.recovered_run_id is None
+    return is_suspected and part.alert.state in (State.SUSPECT, State.OPEN) and part.first_bad_run_id != run.pk
 
 
 def _end_gone_alert(alert: Alert, main: Run) -> bool:
@@ -107,8 +147,18 @@ def _in_the_way(schedule: Schedule) -> str:
 
 
 def _note_unconfirmed(alert: Alert, code: str) -> bool:
+    """Write why a suspect is not measured again; several pairs of its host in one slot are their own control."""
+    ends = {frozenset(_host_ids(part.series.pair)) for part in _lasting_parts(alert)}
+    if alert.host_id is not None and len(ends) >= LEAST_PAIRS_OF_HOST:
+        changes = {"unconfirmed_code": code, "verdict": Verdict.HOST}
+        return transitions.move(alert.pk, State.OPEN, changes=changes)
     Alert.objects.filter(pk=alert.pk, state=State.SUSPECT).update(unconfirmed_code=code)
     return False
+
+
+def _lasting_parts(alert: Alert) -> "QuerySet[AlertSeries, AlertSeries]":
+    parts = alert.series.filter(recovered_run=None)
+    return parts.select_related("series__pair__source", "series__pair__sink")
 
 
 def _start_before(schedule: Schedule, now: datetime, seconds: float) -> datetime | None:

@@ -1,55 +1,60 @@
 """Make alerts of findings: one for what has one cause, whatever the number of series and pairs."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
+from math import log10
 from typing import Any
-
-from django.db.models import OuterRef, Q, Subquery
 
 from benchweb.catalog import catalog
 from benchweb.hosts.models import Pair
 from benchweb.regressions import transitions
-from benchweb.regressions.deciding import CRITICAL_RATIO, NEAR_RUNS
+from benchweb.regressions.deciding import CRITICAL_RATIO
 from benchweb.regressions.handling.snoozes import wake_if_worse
-from benchweb.regressions.judging.causes import causes_of, common_causes, common_host, common_uplink
+from benchweb.regressions.judging.causes import common_causes, common_host, common_uplink
 from benchweb.regressions.judging.findings import SeriesFinding, segment_key
 from benchweb.regressions.judging.histories import histories
-from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
+from benchweb.regressions.judging.joining import bad_since, explaining_alert
+from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries, AlertTransition
 from benchweb.results.models import RunFigure
 from benchweb.results.nightly_summaries import night_of
 from benchweb.runs.models import OPEN_STATES, Run
 from benchweb.schedules.models import Schedule
 
 State = Alert.State
-_NOON_BEFORE = timedelta(hours=12)
-_DAY = timedelta(days=1)
-
-
-@dataclass(frozen=True)
-class _Span:
-    """The time in which another alert that has the same cause may have begun."""
-
-    first: datetime
-    last: datetime
+# What is smaller says no more.
+_LEAST_P = 1e-12
 
 
 def group_findings(findings: Sequence[SeriesFinding], *, pair: Pair, run: Run) -> list[Alert]:
     """Add a run's new findings to the alerts of their causes, made where there are none; return these alerts."""
     given: dict[int, Alert] = {}
-    sure: set[int] = set()
+    joined: dict[int, list[AlertSeries]] = defaultdict(list)
     for finding in findings:
-        alert = _alert_of(finding, pair) or transitions.begin(_new_alert(finding, pair, run))
-        _add_part(alert, finding)
+        alert = explaining_alert(finding, pair) or transitions.begin(_new_alert(finding, pair, run))
         given[alert.pk] = alert
-        if finding.is_confirmed:
-            sure.add(alert.pk)
+        joined[alert.pk].append(_add_part(alert, finding))
     for alert in given.values():
         describe(alert)
+        sure = [part for part in joined[alert.pk] if part.p is not None]
         # Once all of its series are known: people are told of it with these.
-        if alert.pk in sure:
-            transitions.move(alert.pk, State.OPEN)
+        if sure and not transitions.move(alert.pk, State.OPEN):
+            tell_of_new_measures(alert, sure)
     return list(Alert.objects.filter(pk__in=given).order_by("pk"))
+
+
+def tell_of_new_measures(alert: Alert, joined: Sequence[AlertSeries]) -> bool:
+    """Tell people of parts that joined an alert that they know of, where it has had no such measure so far."""
+    news = {(part.series.kind, part.series.metric): part.pk for part in joined[::-1]}
+    earlier = alert.series.exclude(pk__in=[part.pk for part in joined])
+    for known in earlier.values_list("series__kind", "series__metric"):
+        news.pop(known, None)
+    if not news or alert.opened_at is None:
+        return False
+    alert.refresh_from_db()
+    params = {"parts": sorted(news.values())}
+    transitions.record(alert, AlertTransition.AlertAction.JOINED, alert.state, None, "", params=params, announced=True)
+    return True
 
 
 def update(part: AlertSeries, finding: SeriesFinding) -> None:
@@ -68,11 +73,11 @@ def describe(alert: Alert) -> None:
     """Write what the parts of an alert have in common, and its size; its state is left as it is, a snooze may end."""
     # What measuring again showed may have been written since it was read.
     alert.refresh_from_db(fields=["host", "verdict"])
-    parts = list(alert.series.select_related("series", "first_bad_run", "rerun").annotate(bad_since=_bad_since()))
+    parts = list(alert.series.select_related("series", "first_bad_run", "rerun").annotate(bad_since=bad_since()))
     chance = _chance_parts(parts)
     parts = [part for part in parts if part.pk not in chance] or parts
     pairs = pairs_with_hosts({part.series.pair_id for part in parts})
-    worst = max(parts, key=lambda part: (abs(part.difference_ratio or 0.0), -part.pk))
+    worst = naming_part(parts)
     causes = common_causes(pairs)
     # What was only inferred from the parts is inferred anew.
     host_id = common_host(causes, known=alert.host_id if alert.verdict == Alert.RerunVerdict.HOST else None)
@@ -93,6 +98,8 @@ def describe(alert: Alert) -> None:
             "metric": worst.series.metric,
             "identity": worst.series.identity,
             "ratio": worst.difference_ratio,
+            "before": worst.before,
+            "after": worst.after,
             "mode_shares": _mode_shares(worst),
             "sizes": _bad_sizes(parts, worst),
             "series": len(parts),
@@ -103,18 +110,32 @@ def describe(alert: Alert) -> None:
     wake_if_worse(alert.pk)
 
 
-def _bad_since() -> Subquery:
-    figures = RunFigure.objects.filter(series=OuterRef("series"), run=OuterRef("first_bad_run"))
-    return Subquery(figures.values("at")[:1])
+def naming_part(parts: Sequence[AlertSeries]) -> AlertSeries:
+    """Return the part that an alert is named by: of a kind's headline before others, and of what most pairs show.
+
+    Among the parts of that measure the largest difference; a ratio alone would choose jitter before a link at 60 %.
+    """
+    measures: dict[tuple[str, str], list[AlertSeries]] = defaultdict(list)
+    for part in parts:
+        measures[part.series.kind, part.series.metric].append(part)
+
+    def weight(measure: tuple[str, str]) -> tuple[bool, int, float]:
+        its, kind = measures[measure], catalog().kinds.get(measure[0])
+        # p-values of a night's series are no independent tests: the surest of them counts.
+        surest = max((-log10(max(part.p, _LEAST_P)) for part in its if part.p is not None), default=0.0)
+        return kind is not None and kind.headline == measure[1], len({part.series.pair_id for part in its}), surest
+
+    named = max(sorted(measures), key=weight)
+    return max(measures[named], key=lambda part: (abs(part.difference_ratio or 0.0), -part.pk))
 
 
 def _begun_at(parts: Sequence[Any]) -> datetime | None:
     """Return when the first bad run of what is sure began, else of all; an outlier dates no later fall."""
-    sure = [part for part in parts if _is_sure(part)]
+    sure = [part for part in parts if is_sure(part)]
     return min((part.bad_since for part in sure or parts if part.bad_since is not None), default=None)
 
 
-def _is_sure(part: AlertSeries) -> bool:
+def is_sure(part: AlertSeries) -> bool:
     """Tell whether a test over runs since showed it, or another measurement that is over."""
     was_measured_again = part.rerun is not None and part.rerun.state not in OPEN_STATES
     return part.p is not None or (was_measured_again and part.rerun_id != part.recovered_run_id)
@@ -163,7 +184,7 @@ def _in_order(values: Iterable[float | None]) -> list[float]:
 
 def _chance_parts(parts: Sequence[AlertSeries]) -> set[int]:
     """Return the parts of which one run stood out, and nothing that came after, but beside what was bad again."""
-    sure = [part for part in parts if _is_sure(part)]
+    sure = [part for part in parts if is_sure(part)]
     beside = {part.first_bad_run.campaign_id for part in sure}
     doubtful = [part for part in parts if part.recovered_run_id is not None and part not in sure]
     places = {history.series_id: history.places for history in histories({part.series_id for part in doubtful})}
@@ -174,29 +195,6 @@ def _chance_parts(parts: Sequence[AlertSeries]) -> set[int]:
         if is_one and (part.rerun_id is not None or part.first_bad_run.campaign_id not in beside):
             chance.add(part.pk)
     return chance
-
-
-def _alert_of(finding: SeriesFinding, pair: Pair) -> Alert | None:
-    """Return the alert that the finding belongs to: of the same cause, begun in the same night or some runs apart."""
-    near, night = _near_span(finding), _night_span(finding.first_bad.at)
-    first, last = min(near.first, night.first), max(near.last, night.last)
-    # Ended ones only where the segment is the same: what was known isn't told again.
-    is_same = Q(
-        opened_at__isnull=False, ended_at__gt=finding.first_bad.at, begun_at__gte=near.first, begun_at__lte=near.last
-    )
-    candidates = Alert.objects.filter(
-        Q(ended_at=None, begun_at__gte=first, begun_at__lte=last) | is_same,
-        kind=Alert.Kind.CHANGE,
-        environment=pair.environment_id,
-    ).exclude(state__in=(State.INVALID, State.MERGED))
-    causes = causes_of(pair)
-    for alert in candidates.order_by("ended_at", "pk"):
-        pairs = pairs_with_hosts(set(alert.series.values_list("series__pair_id", flat=True)))
-        if alert.ended_at is not None and pair not in pairs:
-            continue
-        if causes & common_causes(pairs):
-            return alert
-    return None
 
 
 def _new_alert(finding: SeriesFinding, pair: Pair, run: Run) -> Alert:
@@ -222,11 +220,11 @@ def schedule_of(run: Run) -> Schedule | None:
     return Schedule.objects.filter(slots__campaign=run.campaign_id).first()
 
 
-def _add_part(alert: Alert, finding: SeriesFinding) -> None:
+def _add_part(alert: Alert, finding: SeriesFinding) -> AlertSeries:
     key = segment_key(finding)
     unannounced = AlertSeries.objects.filter(segment_key=key, alert__opened_at=None).exclude(recovered_run=None)
     unannounced.update(segment_key=f"unannounced:{key}")
-    AlertSeries.objects.create(
+    return AlertSeries.objects.create(
         alert=alert,
         series_id=finding.history.series_id,
         segment_key=key,
@@ -253,15 +251,3 @@ def _have_same_hosts(pairs: Sequence[Pair]) -> bool:
 def pairs_with_hosts(ids: Iterable[int]) -> Sequence[Pair]:
     """Return pairs with the hosts of their ends, in one order."""
     return list(Pair.objects.filter(pk__in=ids).select_related("source__host", "sink__host").order_by("pk"))
-
-
-def _near_span(finding: SeriesFinding) -> _Span:
-    """Return the times of the runs around the first bad one."""
-    runs = finding.history.runs
-    index = finding.history.places[finding.first_bad.run_id]
-    return _Span(runs[max(0, index - NEAR_RUNS)].at, runs[min(len(runs) - 1, index + NEAR_RUNS)].at)
-
-
-def _night_span(at: datetime) -> _Span:
-    ends = datetime.combine(night_of(at), datetime.min.time(), UTC) + _NOON_BEFORE
-    return _Span(ends - _DAY, ends - timedelta(microseconds=1))

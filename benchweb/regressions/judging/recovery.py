@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from benchweb.regressions import transitions
 from benchweb.regressions.deciding import RECOVERED_RUNS
 from benchweb.regressions.judging.findings import changes_of, is_as_before
-from benchweb.regressions.judging.grouping import describe
+from benchweb.regressions.judging.grouping import describe, is_sure
 from benchweb.regressions.judging.histories import History
+from benchweb.regressions.judging.parts import part_off
 from benchweb.regressions.judging.watched import is_worse
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
 
@@ -65,7 +66,15 @@ def _better_since(history: History, first: int) -> int | None:
 
 
 def end_if_recovered(alert_id: int) -> bool:
-    """End an alert all of whose series came back; True when it was ended."""
-    if AlertSeries.objects.filter(alert=alert_id, recovered_run=None).exists():
+    """End an alert once all that was sure of it came back, or where nothing was sure all of it; True when ended.
+
+    What one run alone showed, and none has measured since, is a suspect of its own then.
+    """
+    parts = list(AlertSeries.objects.filter(alert=alert_id).select_related("rerun", "series__pair"))
+    lasting = [part for part in parts if part.recovered_run_id is None]
+    if any(is_sure(part) for part in lasting) or (lasting and not any(is_sure(part) for part in parts)):
         return False
-    return transitions.move(alert_id, State.RECOVERED)
+    ended = transitions.move(alert_id, State.RECOVERED)
+    if ended and lasting:
+        describe(part_off(Alert.objects.get(pk=alert_id), lasting, state=State.SUSPECT))
+    return ended

@@ -167,15 +167,17 @@ def beside(pair: Pair, number: int, count: int) -> None:
     assert Run.objects.get(pk=run.pk).has_figures
 
 
-@pytest.mark.parametrize(("others", "state"), [(0, State.OPEN), (1000, State.SUSPECT)])
-def test_what_a_thousand_series_of_the_night_show_by_chance_waits_for_more_runs(others: int, state: str) -> None:
+@pytest.mark.parametrize(("others", "opened"), [(0, 1), (1000, 0)])
+def test_what_a_thousand_series_of_the_night_show_by_chance_waits_for_more_runs(others: int, opened: int) -> None:
     pair, other = make_pair(), make_pair()
+    # No single run is a suspect: only runs together tell.
+    said(SensitivityScope(environment=pair.environment), noise_times=20.0)
     quiet(pair)
-    judged(pair, [0.9] * 3, first=20)
-    assert Alert.objects.get().state == State.SUSPECT
+    judged(pair, [0.93] * 3, first=20)
+    assert not Alert.objects.exists()
     beside(other, 23, others)
     # Four runs of 24: p = 2 / 10,626.
-    judged(pair, [0.9], first=23)
-    assert Alert.objects.get().state == state
-    judged(pair, [0.9] * 3, first=24)
+    judged(pair, [0.93], first=23)
+    assert Alert.objects.count() == opened
+    judged(pair, [0.93] * 3, first=24)
     assert Alert.objects.get().state == State.OPEN

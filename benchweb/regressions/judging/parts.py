@@ -1,0 +1,54 @@
+"""Move series from alert to alert: all of one to another, or some to a new one."""
+
+import uuid
+from collections.abc import Collection
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from benchweb.regressions.models import Alert, AlertSeries, AlertTransition
+from benchweb.regressions.transitions import record
+
+State, Action = Alert.State, AlertTransition.AlertAction
+
+
+def join_alert(source: Alert, target: Alert, *, by: User | None = None, comment: str = "") -> None:
+    """Move all of an alert's series to another one, and end it; the caller has locked both, and describes the other."""
+    AlertSeries.objects.filter(alert=source).update(alert=target)
+    before, source.state, source.ended_at, source.merged_into = source.state, State.MERGED, timezone.now(), target
+    source.save()
+    if source.begun_at < target.begun_at:
+        target.begun_at, target.night = source.begun_at, source.night
+        target.save(update_fields=["begun_at", "night"])
+    record(source, Action.MERGED, before, by, comment, params={"into": target.pk})
+    record(target, Action.MERGED, target.state, by, comment, params={"from": source.pk})
+
+
+def part_off(
+    alert: Alert, parts: Collection[AlertSeries], *, state: str = "", by: User | None = None, comment: str = ""
+) -> Alert:
+    """Move some of an alert's series to a new one of the same state, or a given one; return that.
+
+    The parts come with their series' pairs; the caller has locked the alert, and describes both.
+    """
+    first = next(iter(parts)).series.pair
+    new = Alert.objects.create(
+        kind=alert.kind,
+        state=state or alert.state,
+        code=alert.code,
+        environment_id=first.environment_id,
+        pair=first,
+        plan=alert.plan,
+        schedule=alert.schedule,
+        begun_at=alert.begun_at,
+        night=alert.night,
+        segment_key=f"split:{alert.pk}:{uuid.uuid4().hex}",
+        created_at=timezone.now(),
+        # People were told of it with the alert that it was part of.
+        opened_at=None if state == State.SUSPECT else alert.opened_at,
+        assignee=alert.assignee,
+    )
+    AlertSeries.objects.filter(pk__in=[part.pk for part in parts]).update(alert=new)
+    record(alert, Action.SPLIT, alert.state, by, comment, params={"into": new.pk})
+    record(new, Action.SPLIT, "", by, comment, params={"from": alert.pk}, announced=False)
+    return new

@@ -1,0 +1,134 @@
+"""Judge the causes of a slot anew once all of its pairs are judged: which hosts explain the most that is bad in it."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from django.db.models import Exists, OuterRef
+
+from benchweb.hosts.models import Pair
+from benchweb.regressions.deciding import BAD_OF_HOST_SHARE
+from benchweb.regressions.judging.grouping import describe
+from benchweb.regressions.judging.parts import join_alert, part_off
+from benchweb.regressions.models import UNTRIAGED_STATES, Alert, AlertSeries
+from benchweb.runs.models import OPEN_STATES, Run
+
+State = Alert.State
+
+
+class _Suspicion(NamedTuple):
+    """What would explain that pairs are bad: a host or an uplink, or what one of them sends, or receives."""
+
+    cause: str
+    end: str
+
+
+def regroup_slot(run: Run) -> list[Alert]:
+    """Give each alert of a slot the pairs that its cause explains, once the last of the slot's runs is judged.
+
+    Return the alerts that were changed. Alerts that somebody acknowledged, or that began earlier, stay as they are.
+    """
+    runs = Run.objects.filter(campaign=run.campaign_id, pair__environment=run.pair.environment_id)
+    is_waiting = runs.exclude(pk=run.pk).filter(has_figures=True, judgement__judged_at=None)
+    if runs.filter(state__in=OPEN_STATES).exists() or is_waiting.exists():
+        return []
+    alerts = _alerts_of(runs)
+    parts = AlertSeries.objects.filter(alert__in=alerts, recovered_run=None)
+    bad = list(parts.select_related("alert", "series__pair__source__host", "series__pair__sink__host").order_by("pk"))
+    by_pair: dict[int, list[AlertSeries]] = defaultdict(list)
+    for part in bad:
+        by_pair[part.series.pair_id].append(part)
+    if len(by_pair) < 2:
+        return []
+    measured = Pair.objects.filter(runs__in=runs.filter(has_figures=True)).select_related("source__host", "sink__host")
+    groups = pairs_by_cause(by_pair, measured.distinct())
+    now = {
+        frozenset(pair for pair, its in by_pair.items() if any(part.alert == alert for part in its)) for alert in alerts
+    }
+    if now == set(groups):
+        return []
+    return _regrouped(groups, by_pair)
+
+
+def pairs_by_cause(bad: Collection[int], measured: Iterable[Pair]) -> list[frozenset[int]]:
+    """Return the bad pairs, by their ids, in groups of one cause each: few causes that explain all, the largest first.
+
+    A host, an uplink, or what it sends or receives, is a cause where most of its pairs that were measured are bad, and
+    more of these than of the good ones are explained by nothing else. What is left over are pairs of their own.
+    """
+    pairs = {pair.pk: pair for pair in measured}
+    suspicions: dict[_Suspicion, set[int]] = defaultdict(set)
+    for pair in pairs.values():
+        for suspicion in _suspicions(pair):
+            suspicions[suspicion].add(pair.pk)
+    left = set(bad) & pairs.keys()
+    groups = []
+    while left:
+        best = max(
+            (
+                (len(concerned & left) - len(concerned - set(bad)), len(concerned), sorted(concerned & left))
+                for concerned in suspicions.values()
+                if len(concerned & set(bad)) >= BAD_OF_HOST_SHARE * len(concerned)
+            ),
+            default=(0, 0, []),
+        )
+        if best[0] < 2:
+            break
+        groups.append(frozenset(best[2]))
+        left -= groups[-1]
+    by_ends: dict[frozenset[int], set[int]] = defaultdict(set)
+    for pair_id in sorted(left):
+        by_ends[frozenset((pairs[pair_id].source_id, pairs[pair_id].sink_id))].add(pair_id)
+    return [*groups, *map(frozenset, by_ends.values())]
+
+
+def _suspicions(pair: Pair) -> set[_Suspicion]:
+    sends, receives = pair.source.host, pair.sink.host
+    found = {
+        suspicion
+        for host, end in ((sends, "source"), (receives, "sink"))
+        for suspicion in (_Suspicion(f"host {host.pk}", ""), _Suspicion(f"host {host.pk}", end))
+    }
+    # Within one uplink no traffic of the pair leaves it.
+    if sends.uplink != receives.uplink:
+        found |= {_Suspicion(f"uplink {host.uplink}", "") for host in (sends, receives) if host.uplink}
+    return found
+
+
+def _alerts_of(runs: "Iterable[Run]") -> list[Alert]:
+    """Return the alerts that began with these runs, all of what lasts in them."""
+    parts = AlertSeries.objects.filter(alert=OuterRef("pk"), recovered_run=None)
+    alerts = Alert.objects.filter(
+        Exists(parts.filter(first_bad_run__in=runs)),
+        ~Exists(parts.exclude(first_bad_run__in=runs)),
+        kind=Alert.Kind.CHANGE,
+        state__in=UNTRIAGED_STATES,
+    )
+    return list(alerts.order_by("pk"))
+
+
+def _regrouped(groups: Sequence[frozenset[int]], by_pair: dict[int, list[AlertSeries]]) -> list[Alert]:
+    """Move the parts so that each group has one alert: the one that has the most of it, or a new one."""
+    taken: dict[int, Alert] = {}
+    left = {part.alert_id: part.alert for its in by_pair.values() for part in its}
+    for group in groups:
+        parts = [part for pair_id in sorted(group) for part in by_pair[pair_id]]
+        its = [part.alert_id for part in parts if part.alert_id not in taken]
+        if its:
+            home = left[max(sorted(set(its)), key=its.count)]
+            AlertSeries.objects.filter(pk__in=[part.pk for part in parts]).update(alert=home)
+        else:
+            home = part_off(parts[0].alert, parts)
+        taken[home.pk] = home
+    for alert_id, alert in left.items():
+        if alert_id not in taken and not alert.series.exists():
+            join_alert(alert, _home_of(by_pair, alert_id))
+    for alert in taken.values():
+        describe(alert)
+    return list(taken.values())
+
+
+def _home_of(by_pair: dict[int, list[AlertSeries]], alert_id: int) -> Alert:
+    """Return the alert that has now what an alert had."""
+    first = next(part for its in by_pair.values() for part in its if part.alert_id == alert_id)
+    return AlertSeries.objects.select_related("alert").get(pk=first.pk).alert

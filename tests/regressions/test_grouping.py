@@ -1,0 +1,172 @@
+"""A finding joins the alert whose cause explains it, and no other; a slot is judged anew once all of it is there."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from benchweb.hosts.models import Host, Pair
+from benchweb.hosts.services import pair_create
+from benchweb.regressions.judge import judge_run
+from benchweb.regressions.judging.slots import pairs_by_cause
+from benchweb.regressions.models import Alert, AlertTransition
+from benchweb.results.run_summaries import write_figures
+from benchweb.schedules.models import Schedule
+from tests.factories import make_endpoint, make_environment, make_pair
+from tests.nights import add_values, measured
+from tests.regressions.judged import NOISE, judged, level, night, quiet
+from tests.regressions.test_confirmation import LAST, end, slot_of
+
+pytestmark = pytest.mark.django_db
+State = Alert.State
+QUIET = 14
+
+
+@pytest.fixture
+def mesh() -> list[Pair]:
+    """Return the twelve pairs of four hosts, of an environment; nothing is measured yet."""
+    ends, environment = [make_endpoint(host_name=f"grouped-{name}") for name in "abcd"], make_environment("grouped")
+    return [
+        pair_create(source=source, sink=sink, environment=environment)
+        for source in ends
+        for sink in ends
+        if source != sink
+    ]
+
+
+def host(name: str) -> Host:
+    return Host.objects.get(name=f"grouped-{name}")
+
+
+def of(mesh: Sequence[Pair], *, source: str = "", sink: str = "", either: str = "") -> list[Pair]:
+    """Return the pairs of a host at one end, or at either."""
+    return [
+        pair
+        for pair in mesh
+        if pair.source.host.name == f"grouped-{source or either}" or pair.sink.host.name == f"grouped-{sink or either}"
+    ]
+
+
+def night_of_losses(mesh: Sequence[Pair], number: int, slow: Sequence[Pair] = (), lossy: Sequence[Pair] = ()) -> None:
+    """Measure and judge a night's rates and losses."""
+    for pair in mesh:
+        run = measured(pair, night(number), level(number, 0.6 if pair in slow else 1.0), kind="udp_stream")
+        loss = (0.02 if pair in lossy else 0.0) + abs(NOISE[number % len(NOISE)]) / 100
+        add_values(run, pair, night(number), loss, kind="udp_stream", metric="loss_ratio")
+    write_figures()
+    for run in [pair.runs.latest("pk") for pair in mesh]:
+        assert judge_run(run.pk)
+
+
+def open_alerts() -> dict[str, set[str]]:
+    """Return the measures of each alert that people were told of, by its host."""
+    alerts = Alert.objects.filter(state=State.OPEN).select_related("host")
+    return {
+        alert.host.name if alert.host else "": set(alert.series.values_list("series__metric", flat=True))
+        for alert in alerts
+    }
+
+
+def test_a_later_fault_of_another_measure_is_an_alert_of_its_own_and_told(mesh: list[Pair]) -> None:
+    for number in range(QUIET):
+        night_of_losses(mesh, number)
+    slow = of(mesh, either="d")
+    for number in range(QUIET, QUIET + 2):
+        night_of_losses(mesh, number, slow)
+    for number in range(QUIET + 2, QUIET + 4):
+        night_of_losses(mesh, number, slow, of(mesh, sink="b"))
+    assert open_alerts() == {"grouped-d": {"throughput_bps"}, "grouped-b": {"loss_ratio"}}
+    for number in range(QUIET + 4, QUIET + 8):
+        night_of_losses(mesh, number, (), of(mesh, sink="b"))
+    assert open_alerts() == {"grouped-b": {"loss_ratio"}}
+    assert Alert.objects.get(host=host("d")).state == State.RECOVERED
+
+
+def test_an_alert_whose_series_are_all_back_takes_nothing_more(mesh: list[Pair]) -> None:
+    pair, other = of(mesh, source="a")[:2]
+    quiet([pair, other])
+    judged(pair, [0.8] * 6, first=20)
+    alert = Alert.objects.get()
+    alert.series.update(recovered_run=pair.runs.latest("pk"))
+    judged(other, [0.8] * 2, first=20)
+    assert {each.pair for each in Alert.objects.all()} == {pair, other}
+
+
+def test_a_measure_that_an_open_alert_had_none_of_is_told() -> None:
+    pair = make_pair()
+    for number in range(30):
+        slow = number >= 20
+        run = measured(pair, night(number), level(number, 0.9 if slow else 1.0), kind="udp_stream")
+        # Too little to be a suspect, and begun in the same night: sure some nights later.
+        jitter = 1e-3 * (1.028 if slow else 1.0) * (1 + NOISE[number % len(NOISE)] / 5)
+        add_values(run, pair, night(number), jitter, kind="udp_stream", metric="jitter_seconds")
+        write_figures()
+        assert judge_run(run.pk)
+    alert = Alert.objects.get(state=State.OPEN)
+    row = alert.transitions.get(action=AlertTransition.AlertAction.JOINED)
+    [part] = alert.series.filter(pk__in=row.params["parts"])
+    assert part.series.metric == "jitter_seconds"
+
+
+def test_a_suspect_that_the_next_run_shows_again_is_open() -> None:
+    pair = make_pair()
+    quiet(pair)
+    first, second = judged(pair, [0.8] * 2, first=20)
+    alert = Alert.objects.get()
+    assert (alert.state, alert.unconfirmed_code) == (State.OPEN, "")
+    part = alert.series.get()
+    assert (part.first_bad_run, part.rerun) == (first, second)
+
+
+def test_several_pairs_of_a_host_in_one_slot_are_told_without_measuring_again(mesh: list[Pair]) -> None:
+    quiet(mesh, QUIET)
+    campaign = slot_of(mesh)
+    Schedule.objects.filter(slots__campaign=campaign).update(rerun_percent=0)
+    end(campaign, dict.fromkeys(of(mesh, either="d"), 0.7), LAST)
+    alert = Alert.objects.get()
+    assert (alert.state, alert.host, alert.verdict) == (State.OPEN, host("d"), "host")
+    assert alert.unconfirmed_code == "reruns_off"
+
+
+def test_two_hosts_that_fall_in_one_slot_are_an_alert_each(mesh: list[Pair]) -> None:
+    quiet(mesh, QUIET)
+    campaign = slot_of(mesh)
+    Schedule.objects.filter(slots__campaign=campaign).update(rerun_percent=0)
+    end(campaign, dict.fromkeys([*of(mesh, sink="b"), *of(mesh, sink="d")], 0.7), LAST)
+    live = Alert.objects.filter(ended_at=None)
+    assert {alert.host for alert in live} == {host("b"), host("d")}
+    assert {alert.series.count() for alert in live} == {3}
+
+
+def test_what_one_run_alone_showed_does_not_hold_up_an_alerts_end(mesh: list[Pair]) -> None:
+    pair, other = of(mesh, source="a")[:2]
+    quiet([pair, other])
+    judged([pair, other], [0.8], first=20)
+    judged(pair, [0.8] * 5 + [1.0] * 3, first=21)
+    alert = Alert.objects.order_by("pk")[0]
+    assert (alert.state, set(alert.series.values_list("series__pair", flat=True))) == (State.RECOVERED, {pair.pk})
+    apart = Alert.objects.latest("pk")
+    assert (apart.state, apart.pair, apart.opened_at) == (State.SUSPECT, other, None)
+    judged(other, [0.8], first=28)
+    apart.refresh_from_db()
+    assert apart.state == State.OPEN
+
+
+@pytest.mark.parametrize(
+    ("bad", "causes"),
+    [
+        ({"either": "d"}, ["abcd"]),
+        ({"sink": "b"}, ["b"]),
+        ({"source": "a", "sink": "d"}, ["a", "d"]),
+    ],
+)
+def test_few_causes_explain_what_is_bad(mesh: list[Pair], bad: Mapping[str, str], causes: list[str]) -> None:
+    ids = {pair.pk for pair in of(mesh, **bad)}
+    groups = pairs_by_cause(ids, mesh)
+    assert len(groups) == len(causes)
+    assert frozenset().union(*groups) == ids
+
+
+def test_pairs_that_share_a_host_most_of_whose_pairs_are_good_are_no_hosts_fault(mesh: list[Pair]) -> None:
+    first, second = of(mesh, source="a")[0], of(mesh, sink="a")[-1]
+    groups = pairs_by_cause({first.pk, second.pk}, mesh)
+    assert groups == [frozenset({first.pk}), frozenset({second.pk})]
