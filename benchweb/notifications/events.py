@@ -18,10 +18,10 @@ class NotificationEvent:
     text: str
     url: str
     at: datetime
-    environment_id: int | None = None
+    environment_ids: tuple[int, ...] = ()
     plan_id: int | None = None
     host_ids: tuple[int, ...] = ()
-    # Those of its hosts, its pair and its plan.
+    # Those of its hosts, its pairs and its plan.
     labels: tuple[str, ...] = ()
     # What it belongs to: mails of one thread are shown together.
     thread: str = ""
@@ -31,6 +31,9 @@ class NotificationEvent:
         """The event as receivers get it: JSON values only."""
         return asdict(self) | {
             "at": self.at.astimezone(UTC).isoformat(),
+            # The only one; of several all of them are below.
+            "environment_id": self.environment_ids[0] if len(self.environment_ids) == 1 else None,
+            "environment_ids": list(self.environment_ids),
             "host_ids": list(self.host_ids),
             "labels": list(self.labels),
         }

@@ -23,6 +23,8 @@ from benchweb.notifications.timing import (
 )
 from benchweb.regressions.models import Alert
 
+# Hosts of a pair.
+_PAIR = 2
 SEND_TASK = "workers.tasks.send_notifications"
 
 
@@ -61,7 +63,7 @@ def _wanting_rules(event: NotificationEvent) -> Iterable[Rule]:
     least = [severity.value for severity in Alert.Severity if severity.rank <= Alert.Severity(event.severity).rank]
     return (
         Rule.objects.filter(
-            Q(environment=None) | Q(environment=event.environment_id),
+            Q(environment=None) | Q(environment__in=event.environment_ids),
             Q(plan=None) | Q(plan=event.plan_id),
             Q(host_label="") | Q(host_label__in=event.labels),
             Q(alert_kinds=[]) | Q(alert_kinds__contains=[event.kind]),
@@ -76,9 +78,12 @@ def _wanting_rules(event: NotificationEvent) -> Iterable[Rule]:
 
 
 def _muting_window(event: NotificationEvent, now: datetime) -> MaintenanceWindow | None:
-    concerned = Q(host__in=event.host_ids) | Q(host_label__in=event.labels)
-    if event.environment_id is not None:
-        concerned |= Q(environment=event.environment_id)
+    # What more than a pair's hosts show goes on while one of them is in maintenance.
+    concerned = Q(host__in=event.host_ids) | Q(host_label__in=event.labels) if len(event.host_ids) <= _PAIR else Q()
+    if len(event.environment_ids) == 1:
+        concerned |= Q(environment=event.environment_ids[0])
+    if not concerned:
+        return None
     under_way = MaintenanceWindow.objects.filter(archived_at=None, begins_at__lte=now, ends_at__gt=now)
     return under_way.filter(concerned).order_by("-ends_at").first()
 

@@ -132,6 +132,19 @@ def signed_percent(ratio: float) -> str:
     return f"{'−' if ratio < 0 else '+'}{abs(ratio) * 100:.1f} %"
 
 
+def change_text(levels: tuple[float, float] | None, ratio: float | None, unit: str) -> str:
+    """Say a change in per cent, or by its levels: of what more than doubled, of a ratio, and of what was nothing."""
+    if levels is not None and (ratio is None or abs(ratio) >= 1 or unit == "ratio"):
+        return levels_text(*levels, unit)
+    return _("changed") if ratio is None else signed_percent(ratio)
+
+
+def levels_text(before: float, after: float, unit: str) -> str:
+    """Say from which level to which: 9.41 → 5.63 Gbit/s, 12.0 µs → 5.60 ms."""
+    old, new = quantity(before, unit), quantity(after, unit)
+    return f"{old.number if old.unit == new.unit else old} → {new}"
+
+
 def _place_label(alert: Alert) -> Label:
     if alert.pair is not None and alert.verdict != Alert.RerunVerdict.HOST:
         has_both_directions = alert.params["pairs"] > 1
@@ -154,8 +167,11 @@ def _figure_name(alert: Alert) -> str:
 
 
 def _size_text(alert: Alert) -> str:
-    ratio = alert.params.get("ratio")
-    size = _("changed") if ratio is None else signed_percent(ratio)
+    params = alert.params
+    metric = catalog().metrics.get(params["metric"])
+    # What an older version wrote has no levels.
+    levels = (params["before"], params["after"]) if "before" in params else None
+    size = change_text(levels, params.get("ratio"), metric.unit if metric else "")
     details = "; ".join(text for text in (sizes_text(alert), mode_shares_text(alert)) if text)
     return f"{size} ({details})" if details else size
 

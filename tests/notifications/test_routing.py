@@ -13,7 +13,7 @@ from benchweb.notifications.models import Channel, Delivery, Rule
 from benchweb.notifications.routing import notify
 from benchweb.notifications.services import RuleValues, WindowValues, archive, rule_create, rule_update, window_create
 from benchweb.notifications.timing import end_of_quiet, next_time_of_day
-from tests.factories import make_environment, make_plan
+from tests.factories import make_channel, make_endpoint, make_environment, make_plan
 from tests.notifications.events import clock, let_pass, make_event
 from tests.notifications.receivers import HttpReceiver, MailServer, body_of
 
@@ -67,10 +67,10 @@ def test_a_rule_takes_what_it_names(
 def test_a_rule_may_be_for_one_environment_and_one_plan(webhook: Channel) -> None:
     environment, plan = make_environment(), make_plan()
     rule_create(RuleValues(name="rule", channel=webhook, environment=environment, plan=plan))
-    for event in ({}, {"environment_id": environment.pk}, {"plan_id": plan.pk}):
+    for event in ({}, {"environment_ids": (environment.pk,)}, {"plan_id": plan.pk}):
         notify(make_event(**event))
     assert Delivery.objects.count() == 0
-    notify(make_event(environment_id=environment.pk, plan_id=plan.pk))
+    notify(make_event(environment_ids=(environment.pk,), plan_id=plan.pk))
     assert Delivery.objects.count() == 1
 
 
@@ -165,9 +165,9 @@ def test_maintenance_mutes_and_says_so(webhook: Channel, everything: Rule, by: s
     concerned: dict[str, Any] = {by: {"host": host, "host_label": "rack-7", "environment": environment}[by]}
     hour = timedelta(hours=1)
     window_create(WindowValues(name="new cables", begins_at=now - hour, ends_at=now + hour, **concerned))
-    concerned = {"host_ids": (host.pk,), "labels": ("rack-7",), "environment_id": environment.pk}
+    concerned = {"host_ids": (host.pk,), "labels": ("rack-7",), "environment_ids": (environment.pk,)}
     notify(make_event(**concerned))
-    notify(make_event(host_ids=(host.pk + 1,), labels=("rack-8",), environment_id=environment.pk + 1))
+    notify(make_event(host_ids=(host.pk + 1,), labels=("rack-8",), environment_ids=(environment.pk + 1,)))
     other, muted = Delivery.objects.all()
     assert (muted.state, other.state) == ("muted", "queued")
     assert muted.reason.startswith("Muted by the maintenance window new cables, until ")
@@ -190,3 +190,13 @@ def test_a_changed_rule_holds_for_what_comes(webhook: Channel, everything: Rule)
     rule_update(rule=everything, values=RuleValues(name="worst", channel=webhook, least_severity="critical"))
     notify(make_event())
     assert Delivery.objects.count() == 0
+
+
+@pytest.mark.django_db
+def test_maintenance_of_one_of_many_hosts_mutes_nothing_that_all_of_them_show() -> None:
+    rule_create(RuleValues(name="all", channel=make_channel()))
+    hosts = [make_endpoint().host for _ in range(3)]
+    now = timezone.now()
+    window_create(WindowValues(name="reboot", begins_at=now, ends_at=now + timedelta(hours=1), host=hosts[0]))
+    notify(make_event(host_ids=tuple(host.pk for host in hosts)))
+    assert Delivery.objects.get().state == "queued"

@@ -104,3 +104,20 @@ def test_runs_that_finish_with_nothing_received_are_one_alert_of_their_pair() ->
                 [("nothing", "recovered", {"runs": 2})],
             ][number]
         )
+
+
+@pytest.mark.parametrize(
+    ("kind", "metric", "value", "opened"),
+    [
+        ("tcp_rr", "latency_p50_seconds", 14e-6, []),
+        ("ping", "loss_ratio", 1.0, ["nothing"]),
+        ("ping", "loss_ratio", 0.5, []),
+    ],
+)
+def test_a_result_without_its_headline_is_nothing_received_only_where_all_was_lost(
+    kind: str, metric: str, value: float, opened: list[str]
+) -> None:
+    run = measured(make_pair(), NIGHT, value, kind=kind, metric=metric)
+    write_figures()
+    assert judge_run(run.pk)
+    assert list(Alert.objects.values_list("code", flat=True)) == opened

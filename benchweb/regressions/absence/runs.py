@@ -39,7 +39,15 @@ def judge_receipt(run: Run) -> None:
 
 
 def _has_received(figures: "QuerySet[RunFigure, RunFigure]") -> bool:
-    """Tell whether any headline is more than nothing."""
+    """Tell whether any headline is more than nothing; without a headline, whether not all was lost.
+
+    Results that are pushed may lack the headline, and an engine gives none of replies that never came.
+    """
     kinds = catalog().kinds.values()
     headlines = reduce(or_, (Q(series__kind=kind.name, series__metric=kind.headline) for kind in kinds))
-    return figures.filter(headlines, median__gt=0).exists()
+    if figures.filter(headlines).exists():
+        return figures.filter(headlines, median__gt=0).exists()
+    losses = Q(series__metric__in=[key for key, metric in catalog().metrics.items() if metric.is_loss])
+    if figures.filter(losses).exists():
+        return figures.filter(losses, median__lt=1).exists()
+    return figures.exists()

@@ -52,7 +52,7 @@ def alert_document(alert: Alert, zone: tzinfo) -> Document:
 
 
 def _series(page: AlertPage) -> list[DocumentTable]:
-    columns = [_("Figure"), _("Pair"), _("Before"), _("After"), _("Difference"), _("Interval")]
+    columns = [_("Figure"), _("Pair"), _("Before"), _("After"), _("Difference"), _("Interval"), _("As before since")]
     rows: list[Sequence[DocumentCell]] = [
         [
             line.figure,
@@ -61,6 +61,7 @@ def _series(page: AlertPage) -> list[DocumentTable]:
             MeasuredValue(line.part.after, line.unit),
             line.difference,
             line.interval,
+            Moment(line.back_at) if line.back_at else "",
         ]
         for line in page.series
     ]

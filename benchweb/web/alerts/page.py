@@ -1,6 +1,7 @@
 """Prepare the page of an alert."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -29,6 +30,8 @@ class SeriesLine:
     figure: Label
     unit: str
     difference: str
+    # When it was as before again; None while it is not.
+    back_at: datetime | None
     interval: str
     history_url: str
     compare_url: str
@@ -54,7 +57,7 @@ class AlertPage:
 
 def alert_page(alert: Alert) -> AlertPage:
     """Return what the page of an alert shows; the alert comes as `selectors.alerts` has it."""
-    parts = list(parts_named_first(alert)[:MOST_SERIES])
+    parts = list(parts_named_first(alert).select_related("recovered_run")[:MOST_SERIES])
     titles = part_titles(parts)
     lines = [_line(part, titles.get(part.pk, part.series.metric)) for part in parts]
     count: int = alert.series_count  # type: ignore[attr-defined]
@@ -88,6 +91,7 @@ def _line(part: AlertSeries, title: str) -> SeriesLine:
         figure=joined_label([kind.label if kind else series.kind, title]),
         unit=metric.unit if metric else "",
         difference=percent(part.difference_ratio),
+        back_at=part.recovered_run.started_at or part.recovered_run.created_at if part.recovered_run else None,
         interval=_("{low} to {high}").format(low=low, high=high) if low and high else "",
         history_url=f"{reverse('web:history')}?series={series.pk}",
         compare_url=f"{reverse('web:compare')}?runs={','.join(map(str, runs))}" if len(runs) > 1 else "",
