@@ -74,7 +74,15 @@ def _absence_title(alert: Alert) -> Label:
             return worded(_("{pair}: {runs} finished with nothing received"), pair=pair, runs=runs)
         case "unreachable":
             endpoint = endpoint_ref(alert.endpoint) if alert.endpoint else ""
-            return worded(_("{endpoint} is unreachable"), endpoint=endpoint)
+            slots = sum(params.get("slots_by_schedule", {}).values())
+            if not slots:
+                return worded(_("{endpoint} is unreachable"), endpoint=endpoint)
+            sentence = ngettext(
+                "{endpoint} is unreachable: {count} slot without complete results",
+                "{endpoint} is unreachable: {count} slots without complete results",
+                slots,
+            )
+            return worded(sentence, endpoint=endpoint, count=f"{slots:,}")
         case _code:
             return worded(_("Alert {number}"), number=numbered_ref("alert", alert.pk))
 

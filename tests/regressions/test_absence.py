@@ -8,6 +8,7 @@ from django.utils import timezone
 from benchweb.hosts.models import Endpoint
 from benchweb.regressions import transitions
 from benchweb.regressions.absence.missing import check_absences
+from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert
 from benchweb.results.run_summaries import write_figures
@@ -121,3 +122,38 @@ def test_a_result_without_its_headline_is_nothing_received_only_where_all_was_lo
     write_figures()
     assert judge_run(run.pk)
     assert list(Alert.objects.values_list("code", flat=True)) == opened
+
+
+def test_a_dead_host_and_the_slots_that_it_spoils_are_one_alert(now: datetime) -> None:
+    pair = make_pair()
+    schedule = make_schedule(target={"pairs": [pair.pk]})
+    since = now - timedelta(minutes=3)
+    slot(schedule, now - timedelta(minutes=9), "finished")
+    Endpoint.objects.filter(pk=pair.sink_id).update(unreachable_since=since, status_reason="connection refused")
+    for minutes in (2, 1):
+        slot(schedule, now - timedelta(minutes=minutes), "nonstart")
+        check_absences()
+    alert = Alert.objects.get()
+    assert (alert.code, alert.state, alert.host, alert.severity) == (
+        "unreachable",
+        State.OPEN,
+        pair.sink.host,
+        "critical",
+    )
+    assert alert_title(alert) == f"{pair.sink} is unreachable: 2 slots without complete results"
+    Endpoint.objects.filter(pk=pair.sink_id).update(unreachable_since=None)
+    check_absences()
+    assert Alert.objects.get().state == State.RECOVERED
+    # What fails although all hosts answer again has a cause of its own.
+    slot(schedule, timezone.now(), "failed")
+    check_absences()
+    assert Alert.objects.latest("pk").code == "slot"
+
+
+def test_a_slot_that_a_silent_host_does_not_explain_is_an_alert_of_its_own(now: datetime) -> None:
+    pairs = [make_pair(), make_pair()]
+    schedule = make_schedule(target={"pairs": [pair.pk for pair in pairs]})
+    Endpoint.objects.filter(pk=pairs[0].sink_id).update(unreachable_since=now - timedelta(minutes=3))
+    slot(schedule, now - timedelta(minutes=1), "nonstart")
+    assert check_absences() == 1
+    assert Alert.objects.get().code == "slot"

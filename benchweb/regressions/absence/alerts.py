@@ -10,6 +10,8 @@ from benchweb.results.nightly_summaries import night_of
 
 # At the first start nobody wants to hear of what has been missing for longer.
 LOOK_BACK_DAYS = 2
+# Of a reason that an alert tells.
+MOST_REASON = 500
 
 
 def open_once(*, code: str, key: str, begun_at: datetime, **fields: Any) -> Alert | None:

@@ -4,7 +4,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from benchweb.common.rows import database_now
 from benchweb.hosts.models import Endpoint, Pair
-from benchweb.regressions.absence.alerts import end_where, live_alerts, open_once
+from benchweb.regressions.absence.alerts import MOST_REASON, end_where, live_alerts, open_once
 from benchweb.regressions.deciding import UNREACHABLE_AFTER
 from benchweb.regressions.models import Alert
 
@@ -20,20 +20,24 @@ def unreachable_endpoints() -> list[Alert]:
         host__is_synthetic=False,
         unreachable_since__lt=database_now() - UNREACHABLE_AFTER,
     )
-    alerts = [
-        open_once(
-            code="unreachable",
-            key=f"{endpoint.pk}:{endpoint.unreachable_since:%Y%m%dT%H%M%S}",
-            begun_at=endpoint.unreachable_since,
-            endpoint=endpoint,
-            host=endpoint.host,
-            severity=Alert.Severity.CRITICAL,
-            params={"reason": endpoint.status_reason[:500]},
-        )
-        for endpoint in silent.select_related("host")
-        if endpoint.unreachable_since is not None
-    ]
+    alerts = [open_unreachable(endpoint) for endpoint in silent.select_related("host")]
     return [alert for alert in alerts if alert]
+
+
+def open_unreachable(endpoint: Endpoint) -> Alert | None:
+    """Open the alert of an endpoint that doesn't answer, with its host; None where its silence has one already."""
+    since = endpoint.unreachable_since
+    if since is None:
+        return None
+    return open_once(
+        code="unreachable",
+        key=f"{endpoint.pk}:{since:%Y%m%dT%H%M%S}",
+        begun_at=since,
+        endpoint=endpoint,
+        host=endpoint.host,
+        severity=Alert.Severity.CRITICAL,
+        params={"reason": endpoint.status_reason[:MOST_REASON]},
+    )
 
 
 def _is_silent(alert: Alert) -> bool:

@@ -6,16 +6,23 @@ from typing import NamedTuple
 from django.db.models import Max, Q, QuerySet
 
 from benchweb.common.rows import database_now, fetch
-from benchweb.regressions.absence.alerts import LOOK_BACK_DAYS, end_where, live_alerts, open_once
+from benchweb.hosts.models import Endpoint, Pair
+from benchweb.regressions.absence.alerts import LOOK_BACK_DAYS, MOST_REASON, end_where, live_alerts, open_once
+from benchweb.regressions.absence.endpoints import open_unreachable
 from benchweb.regressions.deciding import UNBEGUN_AFTER, UNCLAIMED_AFTER
 from benchweb.regressions.models import Alert
-from benchweb.runs.models import State
+from benchweb.runs.models import Run, State
 from benchweb.schedules.models import Schedule, Slot
+from benchweb.schedules.targets import resolved_target
+
+# How runs end that give no complete result.
+_INCOMPLETE = (State.FAILED, State.NONSTART, State.CANCELLED)
 
 # Each schedule's slots without complete results since its last complete one.
 _STRETCHES = """
     SELECT slot.schedule_id, count(*) AS slots, min(slot.at) AS first_at, max(complete.at) AS complete_at,
       (array_agg(slot.id ORDER BY slot.at))[1] AS first_slot_id,
+      (array_agg(slot.id ORDER BY slot.at DESC))[1] AS last_slot_id, max(slot.at) AS last_at,
       (array_agg(slot.reason ORDER BY slot.at DESC))[1] AS reason
     FROM schedules_slot slot
     JOIN schedules_schedule schedule ON schedule.id = slot.schedule_id AND schedule.archived_at IS NULL
@@ -26,7 +33,6 @@ _STRETCHES = """
       AND slot.at > coalesce(complete.at, '-infinity')
     GROUP BY slot.schedule_id
 """
-_MOST_REASON = 500
 
 
 class _Stretch(NamedTuple):
@@ -35,6 +41,8 @@ class _Stretch(NamedTuple):
     first_at: datetime
     complete_at: datetime | None
     first_slot_id: int
+    last_slot_id: int
+    last_at: datetime
     reason: str
 
 
@@ -50,7 +58,7 @@ def slots_without_results() -> list[Alert]:
         live_alerts("slot"), lambda alert: (at := complete.get(alert.schedule_id)) is not None and at > alert.begun_at
     )
     since = database_now() - timedelta(days=LOOK_BACK_DAYS)
-    return [alert for row in fetch(_Stretch, _STRETCHES, {"since": since}) if (alert := _stretch_alert(row))]
+    return [alert for row in fetch(_Stretch, _STRETCHES, {"since": since}) for alert in _stretch_alerts(row)]
 
 
 def late_schedules() -> list[Alert]:
@@ -83,17 +91,28 @@ def late_schedules() -> list[Alert]:
     return [alert for alert in alerts if alert]
 
 
-def _stretch_alert(row: _Stretch) -> Alert | None:
-    """Open the alert of a stretch, or write how long that has grown whose alert there is."""
-    params = {"slots": row.slots, "reason": row.reason[:_MOST_REASON]}
+def _stretch_alerts(row: _Stretch) -> list[Alert]:
+    """Open the alert of a stretch, or write how long that has grown whose alert there is.
+
+    What hosts that don't answer explain is these hosts' alert, which opens at once: the slot is what is missing.
+    """
+    params = {"slots": row.slots, "reason": row.reason[:MOST_REASON]}
     same = Alert.objects.filter(code="slot", schedule=row.schedule_id)
     if row.complete_at is not None:
         same = same.filter(begun_at__gt=row.complete_at)
     if (alert := same.order_by("-pk").first()) is not None:
         Alert.objects.filter(pk=alert.pk, ended_at=None).update(params=params)
-        return None
+        return []
     schedule = Schedule.objects.get(pk=row.schedule_id)
-    return open_once(
+    if silent := _silent_ends(schedule, row.last_slot_id):
+        opened = [alert for endpoint in silent if (alert := open_unreachable(endpoint))]
+        for alert in Alert.objects.filter(code="unreachable", endpoint__in=silent, ended_at=None):
+            slots = {**alert.params.get("slots_by_schedule", {}), str(schedule.pk): row.slots}
+            Alert.objects.filter(pk=alert.pk).update(params={**alert.params, "slots_by_schedule": slots})
+        return opened
+    if _was_hosts_fault(row):
+        return []
+    alert = open_once(
         code="slot",
         key=f"{row.schedule_id}:{row.first_slot_id}",
         begun_at=row.first_at,
@@ -101,6 +120,28 @@ def _stretch_alert(row: _Stretch) -> Alert | None:
         plan_id=schedule.plan_id,
         params=params,
     )
+    return [alert] if alert else []
+
+
+def _silent_ends(schedule: Schedule, slot_id: int) -> list[Endpoint]:
+    """Return the endpoints that don't answer where these explain all that a slot lacks; else none."""
+    campaign = Slot.objects.values_list("campaign", flat=True).get(pk=slot_id)
+    lacking = Pair.objects.filter(runs__in=Run.objects.filter(campaign=campaign, state__in=_INCOMPLETE))
+    ends = ("source__host", "sink__host")
+    pairs = lacking.select_related(*ends) if campaign else resolved_target(schedule.target).pairs
+    silent: dict[int, Endpoint] = {}
+    for pair in pairs:
+        its = [end for end in (pair.source, pair.sink) if end.unreachable_since is not None]
+        if not its:
+            return []
+        silent |= {end.pk: end for end in its}
+    return list(silent.values())
+
+
+def _was_hosts_fault(row: _Stretch) -> bool:
+    """Tell whether the latest of a stretch's slots was one that hosts explain which answer again."""
+    alerts = Alert.objects.filter(Q(ended_at=None) | Q(ended_at__gte=row.last_at), code="unreachable")
+    return alerts.filter(params__slots_by_schedule__has_key=str(row.schedule_id)).exists()
 
 
 def _unbegun_slots(now: datetime) -> "QuerySet[Slot, Slot]":
