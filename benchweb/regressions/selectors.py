@@ -62,6 +62,8 @@ class NightFindings:
 
     night: date
     begun: list[Alert]
+    # Open ones of the nights before, that nobody has dealt with.
+    still_open: list[Alert]
     recovered: list[Alert]
     # Suspects that were not measured again, or to no end.
     unconfirmed: list[Alert]
@@ -163,6 +165,7 @@ def night_of_date(night: date, environments: Collection[int] | None = None) -> N
     return NightFindings(
         night=night,
         begun=list(opened.filter(night=night)[:MOST_ALERTS]),
+        still_open=list(opened.filter(~is_snoozed(), night__lt=night, state=Alert.State.OPEN)[:MOST_ALERTS]),
         recovered=list(
             opened.filter(state=Alert.State.RECOVERED, ended_at__gte=begins, ended_at__lt=ends)[:MOST_ALERTS]
         ),

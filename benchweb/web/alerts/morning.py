@@ -137,7 +137,7 @@ def morning_page(night: date | None, scope: NightScope) -> MorningPage:
         night=night,
         summary=summary,
         sections=_sections(summary),
-        left=len(_alerts_left(summary)),
+        left=len(_alerts_left(summary)) + len(summary.still_open),
         before=night - _DAY,
         after=night + _DAY if night < today else None,
     )
@@ -155,7 +155,9 @@ def _sections(summary: NightFindings) -> list[tuple[str, str, list[MorningAlert]
     sections = [
         (_("What changed"), _("Nothing changed."), [alert for alert in left if alert.kind != Alert.Kind.ABSENCE]),
         (_("What is missing"), _("Nothing is missing."), [alert for alert in left if alert.kind == Alert.Kind.ABSENCE]),
+        (_("What is still open from earlier nights"), "", summary.still_open),
         (_("What recovered"), _("Nothing recovered."), summary.recovered),
+        (_("What somebody took care of"), "", _handled_alerts(summary)),
         (_("What was not measured again"), "", summary.unconfirmed),
     ]
     # Where nothing ran, that nothing changed would be no news.
@@ -166,6 +168,12 @@ def _sections(summary: NightFindings) -> list[tuple[str, str, list[MorningAlert]
 def _alerts_left(summary: NightFindings) -> list[Alert]:
     done = (*DONE_STATES, Alert.State.RECOVERED)
     return [alert for alert in summary.begun if alert.state not in done and not alert.is_snoozed]
+
+
+def _handled_alerts(summary: NightFindings) -> list[Alert]:
+    """Return what somebody dealt with since; what was merged is told with the other."""
+    handled = set(DONE_STATES) - {Alert.State.MERGED}
+    return [alert for alert in summary.begun if alert.state in handled]
 
 
 def _lines(alerts: list[Alert]) -> list[MorningAlert]:

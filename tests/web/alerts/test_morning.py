@@ -1,5 +1,6 @@
 """The page of a night: what changed, what is missing, what recovered, and what "all quiet" rests on."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -28,7 +29,8 @@ def test_it_lists_what_is_left_to_look_at_and_what_recovered(signed_in: Client) 
     Alert.objects.filter(pk=ended.pk).update(ended_at=AT)
     page = signed_in.get(PAGE).content.decode()
     shown = {alert.pk: f'href="/alerts/{alert.pk}"' in page for alert in (left, known, ended)}
-    assert shown == {left.pk: True, known.pk: False, ended.pk: True}
+    assert shown == {left.pk: True, known.pk: True, ended.pk: True}
+    assert page.index("What somebody took care of") < page.index(f"/alerts/{known.pk}")
     assert page.index(f"/alerts/{left.pk}") < page.index("What recovered") < page.index(f"/alerts/{ended.pk}")
     assert "All quiet" not in page
     assert f"/alerts/{left.pk}" not in signed_in.get("/morning?night=2026-11-25").content.decode()
@@ -43,6 +45,26 @@ def test_all_quiet_says_what_it_rests_on(signed_in: Client) -> None:
     assert "1 of 1 run finished." in page
     assert "Half of the series would show a change of" in page
     assert len(runs) == 20
+
+
+def test_a_night_is_not_quiet_while_an_alert_of_an_earlier_one_is_open(signed_in: Client) -> None:
+    quiet(make_pair(), 6)
+    last = NIGHT + 5 * timedelta(days=1)
+    address = f"/morning?night={(last + timedelta(hours=12)).date()}"
+    alert = make_alert(pair=make_pair(), at=last - timedelta(days=3))
+    page = signed_in.get(address).content.decode()
+    assert "All quiet" not in page
+    assert page.index("What is still open from earlier nights") < page.index(f"/alerts/{alert.pk}")
+    transitions.acknowledge(alert_id=alert.pk, by=None)
+    assert "All quiet." in signed_in.get(address).content.decode()
+
+
+@pytest.mark.parametrize("deal", [transitions.fix, transitions.expect, transitions.invalidate])
+def test_what_somebody_fixed_at_night_stays_in_it(signed_in: Client, deal: Callable[..., None]) -> None:
+    alert = make_alert(pair=make_pair(), at=AT)
+    deal(alert_id=alert.pk, by=None)
+    page = signed_in.get(PAGE).content.decode()
+    assert page.index("What somebody took care of") < page.index(f"/alerts/{alert.pk}")
 
 
 def test_a_night_without_runs_is_not_called_quiet(signed_in: Client) -> None:

@@ -272,6 +272,8 @@ class VerdictItem(Item):
 class NightItem(Item):
     night: date
     begun: list[AlertItem]
+    # Open ones of the nights before, that nobody has dealt with.
+    still_open: list[AlertItem]
     recovered: list[AlertItem]
     # Suspects that were not measured again, or to no end; their `unconfirmed_reason` says why.
     unconfirmed: list[AlertItem]

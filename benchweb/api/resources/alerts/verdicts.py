@@ -102,6 +102,7 @@ def night_get(request: HttpRequest, night: str, query: Query[NightQuery]) -> Nig
     return NightItem(
         night=summary.night,
         begun=[AlertItem(**alert_fields(request, alert)) for alert in summary.begun],
+        still_open=[AlertItem(**alert_fields(request, alert)) for alert in summary.still_open],
         recovered=[AlertItem(**alert_fields(request, alert)) for alert in summary.recovered],
         unconfirmed=[AlertItem(**alert_fields(request, alert)) for alert in summary.unconfirmed],
         slots=summary.slots,
