@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import sqrt
 from statistics import median
 from typing import NamedTuple
 
@@ -11,8 +12,18 @@ from benchweb.common.rows import fetch
 from benchweb.regressions.deciding import VERDICT_LOOK_BACK
 from benchweb.regressions.judging.sensitivity import SeriesSensitivity, sensitivities
 from benchweb.regressions.judging.watched import is_worse, least_difference, watched_metric
+from benchweb.results.models import Series
 from benchweb.runs.models import Run
 from benchweb.statistics.comparison import Difference, Verdict, difference, verdicts
+from benchweb.statistics.deciding import (
+    LARGEST_P_OF_DIFFERENCE,
+    LEAST_RUNS,
+    LEAST_VALUES_OF_INTERVAL,
+    MORE_ERRORS_OF_FEW,
+    NOISE_TIMES,
+)
+from benchweb.statistics.noise import NORMAL
+from benchweb.statistics.rank_sum import least_p_value
 
 # Of each measure.
 _MOST_VALUES = 200
@@ -68,29 +79,46 @@ class Compared:
 
 
 @dataclass(frozen=True)
+class Doubt:
+    """A measure that may be worse, or of which so few repetitions tell nothing, and how many could tell."""
+
+    compared: Compared
+    repetitions: int
+
+
+@dataclass(frozen=True)
 class RunVerdict:
     """A verdict with what it rests on; `changes` are the measures that are surely different, the worst first."""
 
     outcome: GateOutcome
     changes: list[Compared]
+    # What makes it inconclusive.
+    in_doubt: list[Doubt]
     compared: int
     # The median over what was compared; None where these few repetitions can show nothing.
     smallest_detectable_change_ratio: float | None
 
 
 def verdict_beside_run(run: Run, baseline: Run) -> RunVerdict:
-    """Compare the repetitions of two runs."""
-    return _verdict(_run_measures(run), _run_measures(baseline))
+    """Compare the repetitions of two runs; with itself a run has no verdict."""
+    if run.pk == baseline.pk:
+        return RunVerdict(GateOutcome.NO_DATA, [], [], 0, None)
+    return _verdict(_run_measures(run), _run_measures(baseline), run, is_of_runs=False)
 
 
 def verdict_beside_environment(run: Run, environment_id: int) -> RunVerdict:
     """Compare a run's repetitions with the medians of an environment's runs in the two months before."""
-    return _verdict(_run_measures(run), _usual_measures(run, "pair.environment_id = %(which)s", environment_id))
+    return _verdict(_run_measures(run), _usual_measures(run, "pair.environment_id = %(which)s", environment_id), run)
 
 
 def verdict_beside_history(run: Run) -> RunVerdict:
     """Compare a run's repetitions with the medians of its own pair's runs in the two months before."""
-    return _verdict(_run_measures(run), _usual_measures(run, "pair.id = %(which)s", run.pair_id))
+    return _verdict(_run_measures(run), _own_medians(run), run)
+
+
+def _own_medians(run: Run) -> list[_Measure]:
+    """Return the medians of the pair's own runs in the two months before."""
+    return _usual_measures(run, "pair.id = %(which)s", run.pair_id)
 
 
 def _run_measures(run: Run) -> list[_Measure]:
@@ -112,7 +140,9 @@ def _usual_measures(run: Run, of: str, which: int) -> list[_Measure]:
     return fetch(_Measure, _MEDIANS.format(of=of), values)
 
 
-def _verdict(measured: Sequence[_Measure], baseline: Sequence[_Measure]) -> RunVerdict:
+def _verdict(
+    measured: Sequence[_Measure], baseline: Sequence[_Measure], run: Run, *, is_of_runs: bool = True
+) -> RunVerdict:
     before: dict[tuple[str, str, str], list[float]] = defaultdict(list)
     for measure in baseline:
         before[measure[:3]] = measure.values
@@ -124,34 +154,76 @@ def _verdict(measured: Sequence[_Measure], baseline: Sequence[_Measure]) -> RunV
     ]
     surely = [change for change in compared if change.verdict == Verdict.DIFFERENT]
     known = sensitivities({change.series_id for change in surely})
-    different = [
+    large = [
         change for change in surely if _is_large(change, known.get(change.series_id, SeriesSensitivity()).floor_ratio)
     ]
+    usual = _as_usual(run, large, is_of_runs=is_of_runs) if large else set()
+    different = [change for change in large if change.series_id not in usual]
+    in_doubt = [doubt for change in compared if (doubt := _doubt(change, len(compared), is_of_runs))]
     detectable = [
         share
         for gap in differences
         if gap.least_shift_shown is not None and (share := gap.share(gap.least_shift_shown)) is not None
     ]
     return RunVerdict(
-        outcome=_outcome(compared, different),
+        outcome=_outcome(compared, different, in_doubt),
         changes=sorted(different, key=lambda change: (not change.is_worse, -abs(change.difference.ratio or 0.0))),
+        in_doubt=in_doubt,
         compared=len(compared),
         smallest_detectable_change_ratio=median(detectable) if detectable else None,
     )
 
 
-def _outcome(compared: Sequence[Compared], different: Sequence[Compared]) -> GateOutcome:
+def _as_usual(run: Run, changes: Sequence[Compared], *, is_of_runs: bool) -> set[int]:
+    """Return the series of changes that are no larger than runs of the pair differ among themselves.
+
+    Repetitions of one run share what sets that run apart, which no test over them can see: what decides beside it is
+    the noise between runs, MAD of their medians: what lies no further off than a suspect would is usual. Of two single
+    runs both have it. Where the pair has fewer than LEAST_RUNS runs before, it is not known.
+    """
+    times = NOISE_TIMES * (1 if is_of_runs else sqrt(2))
+    medians = {measure[:3]: measure.values for measure in _own_medians(run)}
+    rows = Series.objects.filter(pk__in=[change.series_id for change in changes])
+    identities = dict(rows.values_list("pk", "identity_digest"))
+    usual = set()
+    for change in changes:
+        values = medians.get((change.kind, change.metric, identities[change.series_id]), [])
+        if len(values) < LEAST_RUNS:
+            continue
+        middle = median(values)
+        noise = NORMAL * median([abs(value - middle) for value in values])
+        if abs(change.difference.difference) <= times * (1 + MORE_ERRORS_OF_FEW / len(values)) * noise:
+            usual.add(change.series_id)
+    return usual
+
+
+def _doubt(compared: Compared, family: int, is_of_runs: bool) -> Doubt | None:
+    """Return what is in doubt of a measure: it may be worse, or can't be told at all; None where nothing is."""
+    if compared.verdict == Verdict.TOO_FEW:
+        return Doubt(compared, _repetitions_needed(compared, 1, is_of_runs))
+    if compared.verdict == Verdict.PERHAPS and compared.is_worse:
+        return Doubt(compared, _repetitions_needed(compared, family, is_of_runs))
+    return None
+
+
+def _repetitions_needed(compared: Compared, family: int, is_of_runs: bool) -> int:
+    """Return how many repetitions could tell, of this run, or of both where the baseline is a single run too."""
+    before = compared.difference.baseline_n
+    return next(
+        count
+        for count in range(LEAST_VALUES_OF_INTERVAL, _MOST_VALUES)
+        if least_p_value(count, before if is_of_runs and before >= LEAST_VALUES_OF_INTERVAL else count) * family
+        <= LARGEST_P_OF_DIFFERENCE
+    )
+
+
+def _outcome(compared: Sequence[Compared], different: Sequence[Compared], in_doubt: Sequence[Doubt]) -> GateOutcome:
     if not compared:
         return GateOutcome.NO_DATA
     if any(change.is_worse for change in different):
         return GateOutcome.REGRESSION
     # What may be worse, or can't be told at all, is no pass.
-    if any(
-        change.verdict == Verdict.TOO_FEW or (change.verdict == Verdict.PERHAPS and change.is_worse)
-        for change in compared
-    ):
-        return GateOutcome.INCONCLUSIVE
-    return GateOutcome.PASS
+    return GateOutcome.INCONCLUSIVE if in_doubt else GateOutcome.PASS
 
 
 def _is_bad(measure: _Measure, difference: Difference) -> bool:

@@ -1,5 +1,6 @@
 """Alerts, verdicts, changes and nights by REST."""
 
+import random
 from datetime import datetime, timedelta
 from typing import Any
 from xml.etree import ElementTree
@@ -18,6 +19,7 @@ from benchweb.hosts.models import Facts, Pair
 from benchweb.regressions import transitions
 from benchweb.regressions.models import Alert, AlertTransition
 from benchweb.results.models import Result, Series
+from benchweb.results.run_summaries import write_figures
 from benchweb.runs.models import Run, Trial
 from tests.api.conftest import ApiClient
 from tests.factories import make_environment, make_pair
@@ -226,6 +228,42 @@ def test_a_verdict_beside_the_runs_before_rests_on_their_medians(api: ApiClient,
     assert (of_environment["verdict"], of_environment["baseline_run"]) == ("regression", None)
     first = measured(make_pair(), NIGHT, 1e9)
     assert api.get(f"/runs/{first.pk}/verdict").json()["verdict"] == "no_data"
+
+
+def test_unchanged_runs_that_differ_among_themselves_are_no_regressions(api: ApiClient, pair: Pair) -> None:
+    chance = random.Random(1)
+    runs = [
+        measured(pair, night(number), *(level * (1 + chance.gauss(0, 0.001)) for _ in range(5)))
+        for number, level in enumerate(1e9 * (1 + chance.gauss(0, 0.02)) for _ in range(52))
+    ]
+    write_figures()
+    baseline, judged = runs[11], runs[12:]
+    for query in ("", f"?baseline={baseline.pk}"):
+        found = [api.get(f"/runs/{run.pk}/verdict{query}").json()["verdict"] for run in judged]
+        assert found.count("regression") <= 0.05 * len(judged)
+    slow = measured(pair, night(60), *(8e8 * each for each in LEVELS))
+    for query in ("", f"?baseline={baseline.pk}"):
+        assert api.get(f"/runs/{slow.pk}/verdict{query}").json()["verdict"] == "regression"
+
+
+def test_what_is_inconclusive_names_its_measures_and_the_repetitions_that_could_tell(
+    api: ApiClient, pair: Pair
+) -> None:
+    good, few = (measured(pair, night(number), 1e9 * level, 1.01e9 * level) for number, level in ((0, 1.0), (1, 0.8)))
+    answer = api.get(f"/runs/{few.pk}/verdict?baseline={good.pk}").json()
+    assert answer["verdict"] == "inconclusive"
+    (doubt,) = answer["in_doubt"]
+    assert (doubt["metric"], doubt["is_worse"], doubt["repetitions_needed"]) == ("throughput_bps", True, 4)
+    good, enough = (
+        measured(pair, night(number), *(1e9 * level * (1 + n / 1000) for n in range(4)))
+        for number, level in ((2, 1.0), (3, 0.8))
+    )
+    assert api.get(f"/runs/{enough.pk}/verdict?baseline={good.pk}").json()["verdict"] == "regression"
+
+
+def test_a_run_beside_itself_has_no_verdict(api: ApiClient, pair: Pair) -> None:
+    run = measured(pair, NIGHT, *(1e9 * each for each in LEVELS))
+    assert api.get(f"/runs/{run.pk}/verdict?baseline={run.pk}").json()["verdict"] == "no_data"
 
 
 @pytest.mark.parametrize("baseline", ["env:", "env:x", "999999", "yesterday", "-1", "9" * 30])

@@ -261,11 +261,18 @@ class MeasureItem(Item):
     is_worse: bool
 
 
+class DoubtItem(MeasureItem):
+    # Of this run, or of both where the baseline is a single run: so many could tell.
+    repetitions_needed: int
+
+
 class VerdictItem(Item):
     verdict: str
     baseline_run: int | None
     compared: int
     changes: list[MeasureItem]
+    # What makes it inconclusive.
+    in_doubt: list[DoubtItem]
     smallest_detectable_change_ratio: float | None
 
 

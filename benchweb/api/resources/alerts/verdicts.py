@@ -1,7 +1,7 @@
 """What the figures say: the changes of a series, the verdict on a run, and what a night gave."""
 
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Any
 
 from django.http import HttpRequest
 from ninja import Query, Router
@@ -14,6 +14,7 @@ from benchweb.api.problems import Problem, invalid, not_found
 from benchweb.api.resources.alerts.schemas import (
     AlertItem,
     ChangeItem,
+    DoubtItem,
     MeasureItem,
     NightItem,
     SeriesChangesItem,
@@ -89,7 +90,10 @@ def run_verdict(request: HttpRequest, run_id: Identifier, query: Query[VerdictQu
         verdict=verdict.outcome.value,
         baseline_run=baseline_run,
         compared=verdict.compared,
-        changes=[_measure(change) for change in verdict.changes],
+        changes=[MeasureItem(**_measure(change)) for change in verdict.changes],
+        in_doubt=[
+            DoubtItem(**_measure(doubt.compared), repetitions_needed=doubt.repetitions) for doubt in verdict.in_doubt
+        ],
         smallest_detectable_change_ratio=verdict.smallest_detectable_change_ratio,
     )
 
@@ -142,18 +146,18 @@ def _id(text: str) -> int:
     return pk
 
 
-def _measure(compared: verdicts.Compared) -> MeasureItem:
+def _measure(compared: verdicts.Compared) -> dict[str, Any]:
     low, high = compared.difference.interval or (None, None)
-    return MeasureItem(
-        series=compared.series_id,
-        kind=compared.kind,
-        metric=compared.metric,
-        difference_ratio=compared.difference.ratio,
-        interval_low_ratio=None if low is None else compared.difference.share(low),
-        interval_high_ratio=None if high is None else compared.difference.share(high),
-        p=compared.difference.p_value,
-        is_worse=compared.is_worse,
-    )
+    return {
+        "series": compared.series_id,
+        "kind": compared.kind,
+        "metric": compared.metric,
+        "difference_ratio": compared.difference.ratio,
+        "interval_low_ratio": None if low is None else compared.difference.share(low),
+        "interval_high_ratio": None if high is None else compared.difference.share(high),
+        "p": compared.difference.p_value,
+        "is_worse": compared.is_worse,
+    }
 
 
 def _date(text: str) -> date:
