@@ -29,6 +29,7 @@ _UNCONFIRMED = {
     "window_closed": gettext_lazy("Not measured again: the schedule's window has closed, or closes too soon."),
     "budget_spent": gettext_lazy("Not measured again: the schedule's time for re-runs is spent for today."),
     "refused": gettext_lazy("Not measured again: the re-run could not be launched."),
+    "disturbed": gettext_lazy("Not confirmed: its hosts were disturbed while they measured again."),
     "rerun_failed": gettext_lazy("Measured again without a result."),
 }
 

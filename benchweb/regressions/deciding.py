@@ -20,6 +20,10 @@ BAD_AGAIN_SHARE = 0.5
 LEAST_PAIRS_OF_HOST = 3
 # Of the pairs that a slot measured of a host, or of one end of it, so large a share must be bad for it to be the cause.
 BAD_OF_HOST_SHARE = 0.75
+# A test of whose trials so large a share bears that its hosts were disturbed is no figure of the network, unless more
+# than so large a share of the runs before were disturbed alike.
+DISTURBED_SHARE = 0.5
+USUAL_DISTURBED_SHARE = 0.2
 # Where a change begins is known to so many runs: nearer ones are the same.
 NEAR_RUNS = 3
 # So many runs in a row must be as before; of what one run alone showed, and nobody acknowledged, one is enough.

@@ -13,6 +13,7 @@ from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert, RunJudgement
 from benchweb.regressions.selectors import night_of_date
+from benchweb.results.models import Result
 from benchweb.results.run_summaries import write_figures
 from benchweb.runs.models import Campaign, Run
 from benchweb.runs.services import launch
@@ -49,13 +50,15 @@ def slot_of(pairs: Sequence[Pair], seconds: int = 1) -> Campaign:
     return campaign
 
 
-def end(campaign: Campaign, factors: dict[Pair, float], number: int) -> None:
-    """End a campaign's runs as measured: each pair at a share of the usual level; and judge them."""
+def end(campaign: Campaign, factors: dict[Pair, float], number: int, *, disturbed: Sequence[Pair] = ()) -> None:
+    """End a campaign's runs as measured: each pair at a share of the usual level, some disturbed; and judge them."""
     for run in campaign.runs.order_by("pk"):
         at = night(number)
         Run.objects.filter(pk=run.pk).update(state="finished", started_at=at, finished_at=at + timedelta(minutes=1))
         run.trials.all().delete()
         add_values(run, run.pair, at, level(number, factors.get(run.pair, 1.0)))
+        if run.pair in disturbed:
+            Result.objects.create(trial=run.trials.get(), metrics={}, flags=["background_cpu"], document={})
     write_figures()
     for run in campaign.runs.order_by("pk"):
         judge_run(run.pk)

@@ -11,6 +11,7 @@ from django.utils import timezone
 from benchweb.hosts.models import Pair
 from benchweb.regressions import transitions
 from benchweb.regressions.deciding import BAD_AGAIN_SHARE, LEAST_PAIRS_OF_HOST
+from benchweb.regressions.judging.disturbance import disturbed_kinds
 from benchweb.regressions.judging.findings import comparable_runs, is_as_before, suspect_finding
 from benchweb.regressions.judging.grouping import describe
 from benchweb.regressions.judging.histories import History, histories
@@ -66,10 +67,17 @@ def conclude(campaign_id: int) -> bool:
     if alert is None or runs.filter(state__in=OPEN_STATES).exists() or runs.filter(has_figures=False).exists():
         return False
     parts = list(alert.series.filter(rerun__campaign=campaign_id).select_related("series"))
-    main = runs.filter(pk__in={part.rerun_id for part in parts}).select_related("pair__source", "pair__sink").first()
+    main = (
+        runs.filter(pk__in={part.rerun_id for part in parts})
+        .select_related("pair__source", "pair__sink", "plan_version")
+        .first()
+    )
     bad = _bad_again(main, {part.series_id: part for part in parts}) if main else None
     if main is None or bad is None:
-        return transitions.move(alert.pk, State.SUSPECT, changes={"unconfirmed_code": "rerun_failed"})
+        code = "disturbed" if main is not None and disturbed_kinds(main) else "rerun_failed"
+        # The next run may still tell.
+        alert.series.filter(rerun__campaign=campaign_id).update(rerun=None)
+        return transitions.move(alert.pk, State.SUSPECT, changes={"unconfirmed_code": code})
     if not bad:
         return _end_gone_alert(alert, main)
     if (known := explaining_open_alert(alert)) is not None:
@@ -91,15 +99,21 @@ def take_as_confirmation(run: Run, watched: Sequence[History], known: Mapping[in
     """
     again: dict[int, list[bool]] = defaultdict(list)
     alerts: dict[int, Alert] = {}
-    for history in watched:
-        for part in known.get(history.series_id, ()):
-            if not _waits_for_confirmation(part, run):
-                continue
-            is_bad = not is_as_before(history, part, history.runs[history.places[run.pk]])
-            if is_bad:
-                AlertSeries.objects.filter(pk=part.pk).update(rerun=run)
-            again[part.alert_id].append(is_bad)
-            alerts[part.alert_id] = part.alert
+    waiting = [
+        (history, part)
+        for history in watched
+        for part in known.get(history.series_id, ())
+        if _waits_for_confirmation(part, run)
+    ]
+    disturbed = disturbed_kinds(run) if waiting else frozenset()
+    for history, part in waiting:
+        is_bad = not is_as_before(history, part, history.runs[history.places[run.pk]])
+        if is_bad and history.kind in disturbed:
+            continue
+        if is_bad:
+            AlertSeries.objects.filter(pk=part.pk).update(rerun=run)
+        again[part.alert_id].append(is_bad)
+        alerts[part.alert_id] = part.alert
     for alert_id, bad in again.items():
         alert = alerts[alert_id]
         if alert.state != State.SUSPECT or sum(bad) < BAD_AGAIN_SHARE * len(bad):
@@ -148,17 +162,26 @@ def _in_the_way(schedule: Schedule) -> str:
 
 def _note_unconfirmed(alert: Alert, code: str) -> bool:
     """Write why a suspect is not measured again; several pairs of its host in one slot are their own control."""
-    ends = {frozenset(_host_ids(part.series.pair)) for part in _lasting_parts(alert)}
-    if alert.host_id is not None and len(ends) >= LEAST_PAIRS_OF_HOST:
+    if alert.host_id is not None and _falling_pairs(alert) >= LEAST_PAIRS_OF_HOST:
         changes = {"unconfirmed_code": code, "verdict": Verdict.HOST}
         return transitions.move(alert.pk, State.OPEN, changes=changes)
     Alert.objects.filter(pk=alert.pk, state=State.SUSPECT).update(unconfirmed_code=code)
     return False
 
 
-def _lasting_parts(alert: Alert) -> "QuerySet[AlertSeries, AlertSeries]":
-    parts = alert.series.filter(recovered_run=None)
-    return parts.select_related("series__pair__source", "series__pair__sink")
+def _falling_pairs(alert: Alert) -> int:
+    """Count the pairs of hosts that an alert's undisturbed runs show to be bad, both directions once."""
+    parts = alert.series.filter(recovered_run=None).select_related(
+        "series__pair__source", "series__pair__sink", "first_bad_run__plan_version"
+    )
+    disturbed = {run: disturbed_kinds(run) for run in {part.first_bad_run for part in parts}}
+    return len(
+        {
+            frozenset(_host_ids(part.series.pair))
+            for part in parts
+            if part.series.kind not in disturbed[part.first_bad_run]
+        }
+    )
 
 
 def _start_before(schedule: Schedule, now: datetime, seconds: float) -> datetime | None:
@@ -228,12 +251,15 @@ def _host_ids(pair: Pair) -> set[int]:
 
 
 def _bad_again(main: Run, parts: Mapping[int, AlertSeries]) -> bool | None:
-    """Tell whether the suspect series are bad again; None where the re-run gave none of them."""
-    bad = []
+    """Tell whether the suspect series are bad again; None where the re-run gave none of them undisturbed."""
+    bad, disturbed = [], disturbed_kinds(main)
     for history in histories(parts):
         index = history.places.get(main.pk)
-        if index is not None:
-            bad.append(not is_as_before(history, parts[history.series_id], history.runs[index]))
+        if index is None:
+            continue
+        is_bad = not is_as_before(history, parts[history.series_id], history.runs[index])
+        if not (is_bad and history.kind in disturbed):
+            bad.append(is_bad)
     return sum(bad) >= BAD_AGAIN_SHARE * len(bad) if bad else None
 
 
@@ -241,7 +267,7 @@ def _host_at_fault(main: Run, controls: "QuerySet[Run, Run]", parts: Sequence[Al
     """Return the one host whose other pair is bad too; None where the pair alone is, or both hosts' are."""
     hosts = _host_ids(main.pair)
     bad = set()
-    for control in controls.select_related("pair__source", "pair__sink"):
+    for control in controls.select_related("pair__source", "pair__sink", "plan_version"):
         shared = hosts & _host_ids(control.pair)
         # The pair in the other direction has both hosts, and tells neither.
         if len(shared) == 1 and _is_bad(control, parts):
@@ -259,7 +285,12 @@ def _is_bad(control: Run, parts: Sequence[AlertSeries]) -> bool:
     others = AlertSeries.objects.filter(series__in=ids).exclude(alert__in={part.alert_id for part in parts})
     for part in others.order_by("-pk"):
         known[part.series_id].append(part)
-    until_control = [history.until(control.pk) for history in histories(ids) if control.pk in history.places]
+    disturbed = disturbed_kinds(control)
+    until_control = [
+        history.until(control.pk)
+        for history in histories(ids)
+        if control.pk in history.places and history.kind not in disturbed
+    ]
     bad = [
         suspect_finding(history, control.pk, known[history.series_id]) is not None
         for history in until_control
