@@ -20,7 +20,7 @@ from uuid import uuid4
 import pytest
 from django.conf import settings
 from django.core.cache import caches
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import translation
 from pytest_django import DjangoDbBlocker
 
@@ -223,6 +223,17 @@ def django_db_setup(django_test_environment: None, django_db_blocker: DjangoDbBl
     yield
     with django_db_blocker.unblock():
         databases.drop_copy()
+
+
+@pytest.fixture(scope="module")
+def rows_of_a_module(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Keep what fixtures of a module write for all its tests, each of which takes back what itself wrote.
+
+    No test of such a module may have a transaction of its own. Give each its own objects of the rows.
+    """
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 @pytest.fixture(scope="session")

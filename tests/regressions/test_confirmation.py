@@ -27,9 +27,9 @@ State = Alert.State
 LAST = 20
 
 
-@pytest.fixture
-def mesh() -> list[Pair]:
-    """Return the six pairs of three hosts, the first host's first, with twenty quiet nights behind them."""
+@pytest.fixture(scope="module")
+def mesh_ids(rows_of_a_module: None) -> list[int]:
+    """Make the six pairs of three hosts, the first host's first, with twenty quiet nights behind them."""
     ends, environment = [make_endpoint() for _ in range(3)], make_environment("mesh")
     pairs = [
         pair_create(source=source, sink=sink, environment=environment)
@@ -38,7 +38,14 @@ def mesh() -> list[Pair]:
         if source != sink
     ]
     quiet(pairs)
-    return pairs
+    return [pair.pk for pair in pairs]
+
+
+@pytest.fixture
+def mesh(mesh_ids: list[int], db: None) -> list[Pair]:
+    """Return those pairs anew."""
+    ends = ("source__host", "sink__host")
+    return list(Pair.objects.filter(pk__in=mesh_ids).select_related("environment", *ends).order_by("pk"))
 
 
 def slot_of(pairs: Sequence[Pair], seconds: int = 1) -> Campaign:
