@@ -1,6 +1,5 @@
 """A change is found once, by whoever looks, and told of once for what has one cause."""
 
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -58,42 +57,36 @@ def test_a_step_of_many_series_opens_one_alert_with_its_levels(told: list[str]) 
     assert told == [State.OPEN]
 
 
-def test_the_first_bad_night_is_a_suspect_that_nobody_is_told_of_and_that_goes_by_itself(told: list[str]) -> None:
-    pair = make_pair()
-    quiet(pair)
-    judged(pair, [0.8], first=20)
+def test_the_first_bad_night_is_a_suspect_that_nobody_is_told_of_and_that_goes_by_itself(
+    quiet_pair: Pair, told: list[str]
+) -> None:
+    judged(quiet_pair, [0.8], first=20)
     alert = Alert.objects.get()
     assert (alert.state, alert.unconfirmed_code) == (State.SUSPECT, "no_schedule")
     assert night_of_date(alert.night).unconfirmed == [alert]
-    judged(pair, [1.0], first=21)
+    judged(quiet_pair, [1.0], first=21)
     alert.refresh_from_db()
     assert (alert.state, alert.opened_at) == (State.RECOVERED, None)
     assert told == []
 
 
-def test_a_spike_some_nights_later_is_a_suspect_of_its_own() -> None:
-    pair = make_pair()
-    quiet(pair)
-    judged(pair, [0.8, 1.0, 1.0, 0.8, 1.0, 1.0], first=20)
+def test_a_spike_some_nights_later_is_a_suspect_of_its_own(quiet_pair: Pair) -> None:
+    judged(quiet_pair, [0.8, 1.0, 1.0, 0.8, 1.0, 1.0], first=20)
     assert list(Alert.objects.order_by("pk").values_list("state", flat=True)) == [State.RECOVERED] * 2
 
 
-def test_a_good_run_that_ends_a_suspect_hides_no_change_that_later_runs_show(told: list[str]) -> None:
-    pair = make_pair()
-    quiet(pair)
-    runs = judged(pair, [0.9, 1.0] + [0.9] * 6, first=20)
+def test_a_good_run_that_ends_a_suspect_hides_no_change_that_later_runs_show(quiet_pair: Pair, told: list[str]) -> None:
+    runs = judged(quiet_pair, [0.9, 1.0] + [0.9] * 6, first=20)
     assert list(Alert.objects.order_by("pk").values_list("state", flat=True)) == [State.RECOVERED, State.OPEN]
     part = AlertSeries.objects.get(alert__state=State.OPEN)
     assert part.first_bad_run_id in {runs[0].pk, runs[2].pk}
     assert told == [State.OPEN]
-    judged(pair, [0.9] * 4, first=28)
+    judged(quiet_pair, [0.9] * 4, first=28)
     assert Alert.objects.count() == 2
 
 
-def test_a_change_for_the_better_alerts_nobody() -> None:
-    pair = make_pair()
-    quiet(pair)
-    judged(pair, [1.2] * 8, first=20)
+def test_a_change_for_the_better_alerts_nobody(quiet_pair: Pair) -> None:
+    judged(quiet_pair, [1.2] * 8, first=20)
     assert Alert.objects.count() == 0
 
 
@@ -127,10 +120,8 @@ def latency_night(pair: Pair, number: int, seconds: float) -> None:
     assert judge_run(run.pk)
 
 
-def test_a_second_step_after_a_recovery_is_an_alert_of_its_own(told: list[str]) -> None:
-    pair = make_pair()
-    quiet(pair)
-    judged(pair, [0.85] * 6 + [1.0] * 12 + [0.85] * 6, first=20)
+def test_a_second_step_after_a_recovery_is_an_alert_of_its_own(quiet_pair: Pair, told: list[str]) -> None:
+    judged(quiet_pair, [0.85] * 6 + [1.0] * 12 + [0.85] * 6, first=20)
     assert list(Alert.objects.order_by("pk").values_list("state", flat=True)) == [State.RECOVERED, State.OPEN]
     assert told == [State.OPEN, State.RECOVERED, State.OPEN]
 
@@ -162,39 +153,34 @@ def test_a_suspect_that_was_acknowledged_alerts_no_more_after_some_good_runs(
 
 
 def test_a_suspect_that_was_acknowledged_recovers_by_three_runs_which_is_told_and_a_later_fall_is_news(
+    quiet_pair: Pair,
     told: list[str],
 ) -> None:
-    pair = make_pair()
-    quiet(pair)
-    judged(pair, [0.9], first=20)
+    judged(quiet_pair, [0.9], first=20)
     transitions.acknowledge(alert_id=Alert.objects.get().pk, by=None)
-    judged(pair, [1.0] * 2, first=21)
+    judged(quiet_pair, [1.0] * 2, first=21)
     assert Alert.objects.get().state == State.ACKNOWLEDGED
-    judged(pair, [1.0], first=23)
+    judged(quiet_pair, [1.0], first=23)
     assert Alert.objects.get().state == State.RECOVERED
-    judged(pair, [1.0] * 10 + [0.9] * 6, first=24)
+    judged(quiet_pair, [1.0] * 10 + [0.9] * 6, first=24)
     assert told == [State.ACKNOWLEDGED, State.RECOVERED, State.OPEN]
 
 
-def test_an_expected_level_is_the_baseline_of_what_comes_after() -> None:
-    pair = make_pair()
-    quiet(pair)
-    judged(pair, [0.85] * 6, first=20)
+def test_an_expected_level_is_the_baseline_of_what_comes_after(quiet_pair: Pair) -> None:
+    judged(quiet_pair, [0.85] * 6, first=20)
     transitions.expect(alert_id=Alert.objects.get().pk, by=None)
-    judged(pair, [0.85] * 14, first=26)
+    judged(quiet_pair, [0.85] * 14, first=26)
     assert Alert.objects.count() == 1
-    judged(pair, [0.7] * 6, first=40)
+    judged(quiet_pair, [0.7] * 6, first=40)
     assert list(Alert.objects.order_by("pk").values_list("state", flat=True)) == [State.EXPECTED, State.OPEN]
 
 
-def test_an_invalid_alert_teaches_the_floor_of_its_series() -> None:
-    pair = make_pair()
-    quiet(pair)
-    judged(pair, [0.95] * 7, first=20)
+def test_an_invalid_alert_teaches_the_floor_of_its_series(quiet_pair: Pair) -> None:
+    judged(quiet_pair, [0.95] * 7, first=20)
     alert = Alert.objects.get()
     transitions.invalidate(alert_id=alert.pk, by=None)
     assert SeriesNoise.objects.get().floor_ratio == pytest.approx(0.05, abs=0.01)
-    judged(pair, [1.0] * 14 + [0.96] * 7, first=27)
+    judged(quiet_pair, [1.0] * 14 + [0.96] * 7, first=27)
     assert Alert.objects.count() == 1
 
 
@@ -237,41 +223,15 @@ def test_a_run_is_judged_once() -> None:
     run = run_of(pair, 0)
     assert judge_run(run.pk)
     assert not judge_run(run.pk)
-    assert RunJudgement.objects.get().run == run
+    assert RunJudgement.objects.filter(run=run).count() == 1
 
 
-def test_a_result_that_came_late_is_judged_in_its_place(told: list[str]) -> None:
-    pair = make_pair()
-    quiet(pair)
+def test_a_result_that_came_late_is_judged_in_its_place(quiet_pair: Pair, told: list[str]) -> None:
     nights = [*range(20, 23), *range(24, 27)]
     for number in nights:
-        judged(pair, [0.9], first=number)
+        judged(quiet_pair, [0.9], first=number)
     assert told == [State.OPEN]
-    late = run_of(pair, 23, 0.9)
+    late = run_of(quiet_pair, 23, 0.9)
     assert judge_run(late.pk)
     assert Alert.objects.get().state == State.OPEN
     assert told == [State.OPEN]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_two_workers_that_judge_at_once_make_one_alert() -> None:
-    pair = make_pair()
-    quiet(pair, series=3)
-    runs = [run_of(pair, number, 0.8, series=3) for number in range(20, 26)]
-    begin = threading.Barrier(4)
-    judgements: list[bool] = []
-
-    def judge(run_id: int) -> None:
-        begin.wait()
-        judgements.append(judge_run(run_id))
-        connection.close()
-
-    threads = [threading.Thread(target=judge, args=[run.pk]) for run in (runs[-1], runs[-1], runs[-2], runs[-2])]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(judgements) == [False, False, True, True]
-    alert = Alert.objects.get()
-    assert (alert.state, alert.series.count()) == (State.OPEN, 3)
-    assert [row.to_state for row in alert.transitions.all()] == [State.SUSPECT, State.OPEN]

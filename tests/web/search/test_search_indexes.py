@@ -22,9 +22,9 @@ MANY_FACTS = 2_000
 FEW = 3
 
 
-@pytest.fixture
-def runs(db: None) -> list[Run]:
-    """Make a few runs of a rare pair and plan between very many of a common one."""
+@pytest.fixture(scope="module")
+def many_runs(rows_of_a_module: None) -> list[Run]:
+    """Make a few runs of a rare pair and plan between very many of a common one; return those few."""
     common = make_run(pair=make_pair(source=make_endpoint(host_name="oak")), name="nightly")
     rare = make_pair(source=make_endpoint(host_name="rowan"), environment="attic")
     made = [make_run(pair=rare, name="rarely") for _ in range(FEW)]
@@ -41,15 +41,16 @@ def runs(db: None) -> list[Run]:
 
 
 @pytest.mark.parametrize("text", ["rowan", "ROWAN rarely", "attic", "nobody", "oak nobody"])
-def test_a_search_of_runs_reads_those_that_match(runs: list[Run], text: str) -> None:
+@pytest.mark.django_db
+def test_a_search_of_runs_reads_those_that_match(many_runs: list[Run], text: str) -> None:
     found = set(runs_matching(RunFilters(text=text))[:50])
-    assert found == (set() if "nobody" in text else set(runs))
+    assert found == (set() if "nobody" in text else set(many_runs))
     assert _rows_read(lambda: list(runs_matching(RunFilters(text=text))[:50]), "runs_run") <= 10 * FEW
 
 
 def test_a_word_in_the_names_of_very_many_pairs_is_searched_for_too(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selectors, "MOST_IDS", 4)
-    source = make_endpoint(host_name="oak")
+    source = make_endpoint(host_name="elm")
     pairs = [make_pair(source=source, environment=f"ward {number}") for number in range(5)]
     run = make_run(pair=pairs[-1])
     make_run()

@@ -17,9 +17,9 @@ from tests.factories import make_endpoint, make_pair
 from tests.nights import DAY, measured
 
 
-@pytest.fixture
-def pair(db: None) -> Pair:
-    """Return a pair whose transactions got worse, and whose stream got better."""
+@pytest.fixture(scope="module")
+def measured_pair(rows_of_a_module: None) -> Pair:
+    """Make a pair whose transactions got worse, and whose stream got better."""
     pair = make_pair()
     for ago in range(8, -1, -1):
         at = timezone.now() - ago * DAY
@@ -30,6 +30,12 @@ def pair(db: None) -> Pair:
         pass
     nights.make()
     return pair
+
+
+@pytest.fixture
+def pair(measured_pair: Pair, db: None) -> Pair:
+    """Return that pair anew."""
+    return Pair.objects.select_related("source", "sink").get(pk=measured_pair.pk)
 
 
 @pytest.fixture(params=["host", "environment", "pair"])
