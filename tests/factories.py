@@ -30,7 +30,7 @@ from benchweb.schedules.services import schedule_create
 _numbers = count(1)
 
 ONE_TRIAL = [{"kind": "tcp_stream", "params": {"duration_seconds": 1}}]
-SIZES = [
+SIZES: list[dict[str, Any]] = [
     {"kind": "tcp_stream", "params": {"message_size_bytes": [64, 1024, 16384], "duration_seconds": 1}},
     {
         "kind": "tcp_rr",

@@ -22,9 +22,9 @@ def pair_of(source: Engine, sink: Engine, *, names: tuple[str, str] = ("alpha", 
 
 
 def long_run(pair: Pair, seconds: float = 2, repetitions: int = 4) -> Run:
-    return make_run(
-        pair=pair, repetitions=repetitions, steps=[{"kind": "tcp_rr", "params": {"duration_seconds": seconds}}]
-    )
+    """Launch a run that takes its time and hardly any of a CPU's."""
+    params = {"duration_seconds": seconds, "rate_bps": 8_000_000}
+    return make_run(pair=pair, repetitions=repetitions, steps=[{"kind": "tcp_stream", "params": params}])
 
 
 def wait_for(condition: Callable[[], bool], what: str) -> float:

@@ -30,7 +30,7 @@ def test_an_engine_killed_in_a_trial_fails_the_run_with_the_reason_and_keeps_wha
     ended(run)
     assert run.state == State.FAILED
     assert ("alpha", "beta")[victim] in run.trials.exclude(reason="").order_by("-index")[0].reason
-    assert run.trials.get(index=1).result.metrics["transactions_per_second"] > 0
+    assert run.trials.get(index=1).result.metrics["throughput_bps"] > 0
     assert run.trials.get(index=2).state == State.FAILED
     assert run.trials.get(index=3).state in {State.NONSTART, State.FAILED}
 

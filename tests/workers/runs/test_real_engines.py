@@ -30,7 +30,8 @@ def test_the_contracts_plan_ends_finished_with_twelve_trials_and_their_metrics(
     worker: Callable[[], "subprocess.Popen[bytes]"], engine_pair: tuple[Engine, Engine]
 ) -> None:
     worker()
-    run = ended(make_run(pair=pair_of(*engine_pair), steps=SIZES, repetitions=3))
+    steps = [{"kind": step["kind"], "params": {**step["params"], "duration_seconds": 0.3}} for step in SIZES]
+    run = ended(make_run(pair=pair_of(*engine_pair), steps=steps, repetitions=3))
     assert (run.state, run.reason) == (State.FINISHED, "")
     results = list(Result.objects.filter(trial__run=run).select_related("trial"))
     assert len(results) == 12
@@ -110,7 +111,7 @@ def test_a_worker_killed_in_the_middle_is_followed_by_the_next_and_every_trial_i
     assert (run.state, run.reason) == (State.FINISHED, "")
     assert set(run.trials.values_list("state", flat=True)) == {State.FINISHED}
     assert Result.objects.filter(trial__run=run).count() == 4
-    assert Point.objects.filter(run=run, series__metric="transactions_per_second").count() == 4
+    assert Point.objects.filter(run=run, series__metric="throughput_bps").count() == 4
     assert run.trials.get(index=2).session == session
     assert run.events.filter(text__contains="another worker goes on").count() == 1
 
@@ -178,7 +179,8 @@ def test_a_cancelled_campaign_stops_every_engine_at_once_and_stays_cancelled(
     pairs = [pair_of(*engines[:2]), pair_of(*engines[2:], names=("gamma", "delta"))]
     # Two run, and of each host's two more wait.
     pairs += [make_pair(source=pair.source, sink=pair.sink, environment=str(n)) for pair in pairs for n in (1, 2)]
-    plan = make_plan(steps=[{"kind": "tcp_rr", "params": {"duration_seconds": 600}}], repetitions=2)
+    steps = [{"kind": "tcp_stream", "params": {"duration_seconds": 600, "rate_bps": 8_000_000}}]
+    plan = make_plan(steps=steps, repetitions=2)
     # Before a worker checks the engines and finds that all are on one machine, where one run would wait for the other.
     campaign = launch(plan=plan, pairs=pairs, user=None)
     worker()
