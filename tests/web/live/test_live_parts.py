@@ -2,14 +2,14 @@
 
 import re
 import threading
-import time
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
 from benchweb.runs.models import Run, State
-from benchweb.web.live.parts import FRESH_SECONDS, PartKey, shared_part
+from benchweb.web.live import parts
+from benchweb.web.live.parts import PartKey, shared_part
 from tests.factories import make_run
 
 HTMX = {"HX-Request": "true"}
@@ -20,13 +20,31 @@ def key(run_id: int, language: str) -> PartKey:
     return PartKey(run_id, language, may_run_it=True, may_run=True)
 
 
-def test_those_who_ask_together_get_one_rendering_and_another_language_its_own() -> None:
-    rendered: list[str] = []
+class HeldClock:
+    """A clock that goes on when it is told to; each look at it is counted."""
 
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.looks = threading.Semaphore(0)
+
+    def monotonic(self) -> float:
+        self.looks.release()
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> HeldClock:
+    held = HeldClock()
+    monkeypatch.setattr(parts, "time", held)
+    return held
+
+
+def test_those_who_ask_together_get_one_rendering_and_another_language_its_own(clock: HeldClock) -> None:
     def render() -> str:
-        time.sleep(0.05)
-        rendered.append("x")
-        return f"part {len(rendered)}"
+        # Until all have asked; they get it much later than they asked.
+        assert all(clock.looks.acquire(timeout=60) for _ in range(len(askers) + 1))
+        clock.now += 10 * parts.FRESH_SECONDS
+        return "part 1"
 
     got: list[str] = []
     askers = [threading.Thread(target=lambda: got.append(shared_part(key(-1, "en"), render))) for _ in range(20)]
@@ -35,12 +53,14 @@ def test_those_who_ask_together_get_one_rendering_and_another_language_its_own()
     for asker in askers:
         asker.join()
     assert got == ["part 1"] * 20
-    assert shared_part(key(-1, "zh-hans"), render) == "part 2"
+    assert shared_part(key(-1, "zh-hans"), lambda: "part 2") == "part 2"
 
 
-def test_whoever_asks_later_than_it_keeps_gets_a_new_rendering() -> None:
+def test_whoever_asks_later_than_it_keeps_gets_a_new_rendering(clock: HeldClock) -> None:
     assert shared_part(key(-2, "en"), lambda: "old") == "old"
-    time.sleep(FRESH_SECONDS + 0.05)
+    clock.now += parts.FRESH_SECONDS
+    assert shared_part(key(-2, "en"), lambda: "new") == "old"
+    clock.now += 0.001
     assert shared_part(key(-2, "en"), lambda: "new") == "new"
 
 
