@@ -17,7 +17,10 @@ AXE = Path(__file__).resolve().parents[2] / "frontend" / "node_modules" / "axe-c
 _RULES = "type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']"
 # Of all rules this one alone minds colours.
 _COLOURS = "type: 'rule', values: ['color-contrast']"
-_AXE = """async ([within, runOnly]) => (await axe.run(within, {runOnly, resultTypes: ["violations"]})).violations"""
+# No rule of these reads style sheets, which are else fetched and parsed for each page.
+_AXE = """async ([within, runOnly]) => (await axe.run(within, {
+    runOnly, resultTypes: ["violations"], preload: {assets: ["media"]},
+})).violations"""
 # What is told by itself when it changes and is a stop of the keyboard, too, is read twice. What scrolls may be a stop.
 _TWICE = """() => {
     const isStop = each => each.hasAttribute("tabindex") || each.tabIndex >= 0;
