@@ -40,9 +40,9 @@ FEATURES = ["history", "split", "sizes", "matrix", "modes", "compare", "sets", "
             "report"]  # fmt: skip
 
 
-@pytest.fixture
-def pair() -> Pair:
-    """Return a measured pair of two hosts, with names in all that can be named."""
+@pytest.fixture(scope="module")
+def measured_pair(rows_of_a_module: None) -> Pair:
+    """Make a measured pair of two hosts, with names in all that can be named."""
     source = make_endpoint(host_name="quartz", name="feldspar", control_address="10.77.1.2:7410")
     sink = make_endpoint(host_name="basalt", network_mode="gneiss", control_address="10.77.1.3:7410")
     Host.objects.filter(pk=source.host_id).update(uplink="pumice")
@@ -63,8 +63,10 @@ def pair() -> Pair:
     return pair
 
 
-@pytest.fixture
-def paths(pair: Pair) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def paths(measured_pair: Pair) -> dict[str, str]:
+    """Make the rest, and return the address of each page."""
+    pair = measured_pair
     first, last = Run.objects.order_by("pk")[0], Run.objects.latest("pk")
     alert = make_alert(pair=pair)
     AlertSeries.objects.create(

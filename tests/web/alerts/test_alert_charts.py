@@ -9,6 +9,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from benchweb.annotations.services import annotation_create
+from benchweb.hosts.models import Pair
 from benchweb.regressions.models import Alert, AlertSeries
 from tests.factories import make_alert, make_pair
 from tests.regressions.judged import LEVEL, judged, night, quiet
@@ -17,13 +18,19 @@ from tests.regressions.judged import LEVEL, judged, night, quiet
 MOST_QUERIES = 12
 
 
-@pytest.fixture
-def alert(db: None) -> Alert:
-    """Return the alert of a pair that lost 30 % in the 21st of 28 nights."""
+@pytest.fixture(scope="module")
+def fallen_pair(rows_of_a_module: None) -> Pair:
+    """Make a pair that lost 30 % in the 21st of 28 nights."""
     pair = make_pair()
     quiet(pair)
     judged(pair, [0.7] * 8, first=20)
-    return Alert.objects.get()
+    return pair
+
+
+@pytest.fixture
+def alert(fallen_pair: Pair, db: None) -> Alert:
+    """Return that pair's alert."""
+    return Alert.objects.get(pair=fallen_pair)
 
 
 def charts(client: Client, alert: Alert) -> list[dict[str, Any]]:
@@ -74,7 +81,7 @@ def test_others_of_its_group_are_small_multiples_and_bounded(
     pair = make_pair()
     quiet(pair, 20, series=11)
     judged(pair, [0.7] * 8, first=20, series=11)
-    alert = Alert.objects.get()
+    alert = Alert.objects.get(pair=pair)
     assert alert.series.count() == 11
     with django_assert_max_num_queries(MOST_QUERIES):
         found = charts(signed_in, alert)
