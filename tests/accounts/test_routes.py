@@ -84,6 +84,7 @@ def test_a_page_that_names_nothing_lets_nobody_in(db: None) -> None:
     assert Client().get("/forgetful").status_code == 403
 
 
+@pytest.mark.usefixtures("plain_refusals")
 @pytest.mark.parametrize("role", Role)
 def test_each_page_is_refused_exactly_where_the_role_is_too_low(db: None, role: Role) -> None:
     client, access = client_of(user_of(role)), Access(role)

@@ -78,6 +78,7 @@ def result(client: Client, scene: Scene, sites: tuple[Site, Site]) -> int:
     return status
 
 
+@pytest.mark.usefixtures("plain_refusals")
 @pytest.mark.parametrize("name", PEOPLE)
 def test_each_request_is_refused_exactly_where_the_role_is_missing(name: str, sites: tuple[Site, Site]) -> None:
     person = PEOPLE[name]
@@ -91,6 +92,7 @@ def test_each_request_is_refused_exactly_where_the_role_is_missing(name: str, si
     assert [row.path for row in asked if is_refused(client, row, sites) is row.allows(person.access)] == []
 
 
+@pytest.mark.usefixtures("plain_refusals")
 @pytest.mark.parametrize("name", PEOPLE)
 def test_so_is_what_is_named_in_bodies(name: str, sites: tuple[Site, Site]) -> None:
     person = PEOPLE[name]
