@@ -1,8 +1,10 @@
 """The demo's two engines on this machine: their ports stay the same over restarts; standard library only."""
 
+import hashlib
 import json
 import os
 import socket
+import ssl
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from benchweb.ops.running.processes import SetupError
 NAMES = ("a", "b")
 LOOPBACK = "127.0.0.1"
 TOKEN_FILE = "engine-token"  # noqa: S105  (a file's name)
+ANSWER_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -59,13 +62,27 @@ def listening(home: Home, name: str) -> Listening | None:
 
 
 def answers(home: Home, name: str) -> bool:
-    """Tell whether something listens on the engine's control address."""
+    """Tell whether the engine itself answers on its control address, as its certificate proves."""
     last = listening(home, name)
     if last is None:
         return False
-    with socket.socket() as probe:
-        probe.settimeout(0.5)
-        return probe.connect_ex(_address(last.control)) == 0
+    try:
+        with (
+            socket.create_connection(_address(last.control), timeout=ANSWER_SECONDS) as connection,
+            _certificates_unchecked().wrap_socket(connection) as proven,
+        ):
+            certificate = proven.getpeercert(binary_form=True) or b""
+    except OSError:
+        return False
+    return last.fingerprint == f"sha256:{hashlib.sha256(certificate).hexdigest()}"
+
+
+def _certificates_unchecked() -> ssl.SSLContext:
+    """Return a context for a self-signed certificate that whoever asks knows by its fingerprint."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
 
 
 def state_folder(home: Home, name: str) -> Path:
