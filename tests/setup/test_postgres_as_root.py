@@ -98,3 +98,19 @@ def test_a_failed_initdb_leaves_no_half_database(folder: Path, monkeypatch: pyte
     with pytest.raises((SetupError, subprocess.SubprocessError)):
         postgres.create(folder / "postgres", sync=False)
     assert not (folder / "postgres").exists()
+
+
+def test_a_child_of_a_killed_start_that_still_writes_its_draft_disturbs_no_other(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "ORPHAN_PATIENCE_SECONDS", 0.5)
+    loop = "while mkdir -p postgres.new; do echo > postgres.new/left; echo > begun; done 2> /dev/null"
+    writer = subprocess.Popen(["sh", "-c", loop], cwd=folder)
+    try:
+        assert processes.wait_until((folder / "begun").exists, timeout_seconds=60)
+        postgres.create(folder / "postgres", sync=False)
+    finally:
+        writer.kill()
+        writer.wait()
+    assert (folder / "postgres" / "PG_VERSION").exists()
+    assert not (folder / "postgres" / "left").exists()

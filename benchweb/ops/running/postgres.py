@@ -6,6 +6,7 @@ import pwd
 import shutil
 import signal
 import subprocess
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
@@ -72,9 +73,9 @@ def create(data: Path, *, sync: bool = True) -> None:
     """Make the data folder with an empty database; all of it or nothing, whenever this is killed."""
     if data.exists():
         return
-    draft = data.with_name(f"{data.name}.new")
-    shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir(mode=0o700, parents=True)
+    data.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _remove_drafts(data)
+    draft = Path(tempfile.mkdtemp(prefix=f"{data.name}.new-", dir=data.parent))
     _give_away(draft)
     options: list[str | Path] = ["--auth=trust", f"--username={USER}", "--encoding=UTF8", "--locale-provider=builtin"]
     options += ["--locale=C.UTF-8", "--builtin-locale=C.UTF-8", "--no-instructions"]
@@ -85,6 +86,18 @@ def create(data: Path, *, sync: bool = True) -> None:
     single_user += ["-c", f"fsync={'on' if sync else 'off'}", "-c", "exit_on_error=on", "postgres"]
     _run(single_user, text=f"CREATE DATABASE {DATABASE}\n")
     draft.rename(data)
+
+
+def _remove_drafts(data: Path) -> None:
+    """Remove what starts that were killed left; what a child of theirs still writes is in nobody's way."""
+
+    def is_removed() -> bool:
+        drafts = list(data.parent.glob(f"{data.name}.new*"))
+        for draft in drafts:
+            shutil.rmtree(draft, ignore_errors=True)
+        return not any(draft.exists() for draft in drafts)
+
+    wait_until(is_removed, timeout_seconds=ORPHAN_PATIENCE_SECONDS)
 
 
 def command(data: Path, sockets: Path, extra: dict[str, str] | None = None) -> list[str | Path]:
