@@ -1,7 +1,7 @@
 """Run set-up steps side by side with visible progress; standard library only."""
 
+import contextlib
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -12,14 +12,15 @@ from pathlib import Path
 
 from benchweb.ops.running.home import TOOLS, write_atomically
 from benchweb.ops.running.processes import SetupError, spawn
+from benchweb.ops.setup.countdown import Countdown
 
 PROGRESS_SECONDS = 10.0
 POLL_SECONDS = 0.05
+ESTIMATE_SECONDS = 0.5
 TAIL_LINES = 25
-# Cargo's count of what it compiles: "Building [=====>   ] 45/120: tokio".
-_PARTS = re.compile(r"(\d+)/(\d+)\b")
-# A build that was killed leaves its mark, but writes no more.
-_SILENCE_SECONDS = 120.0
+LATE = "longer than expected"
+# A build that was killed leaves its mark, but writes no more estimates into it.
+_SILENCE_SECONDS = 30.0
 # A tool that is killed leaves its own children; this small parent of it takes the whole group along.
 GUARD = (
     "import os, signal, subprocess, sys\n"
@@ -55,7 +56,7 @@ class Build:
 
     @property
     def unfinished(self) -> Path:
-        """Return the mark that is there from this step's start to its success."""
+        """Return the mark that is there from this step's start to its success, with the expected end in it."""
         return self.stamp.with_suffix(".unfinished")
 
 
@@ -69,6 +70,8 @@ class _Running:
         self._waiting = list(build.commands)
         self._file = self.log.open("wb")
         self._process: subprocess.Popen[bytes] | None = None
+        self._countdown = Countdown(len(os.sched_getaffinity(0)))
+        self._read_bytes = 0
         build.stamp.unlink(missing_ok=True)
         build.unfinished.touch()
         print(f"{build.name}: {build.what}…", flush=True)
@@ -105,10 +108,27 @@ class _Running:
         """Return the last lines of the tool's output."""
         return "\n".join(_lines(self.log)[-lines:])
 
+    def estimate(self) -> float | None:
+        """Return how long it goes on, as Countdown does, and tell it to whoever looks at the mark."""
+        with self.log.open("rb") as log:
+            log.seek(self._read_bytes)
+            # What follows the last end of a line is read again when it is whole.
+            whole, end, _ = log.read().replace(b"\r", b"\n").rpartition(b"\n")
+        self._read_bytes += len(whole + end)
+        for line in whole.decode(errors="replace").split("\n"):
+            self._countdown.note(line, self.seconds)
+        left = self._countdown.seconds_left(self.seconds)
+        if left is not None:
+            # A full disk is told by the tool itself.
+            with contextlib.suppress(SetupError):
+                write_atomically(self.build.unfinished, str(time.time() + left))
+        return left
+
     def progress(self) -> str:
-        """Return how long it takes and, by cargo's count, goes on; or else the last line of its output."""
-        left = _seconds_left(self.log, self.seconds)
-        return f"{self.seconds:.0f} s  " + (f"about {left:.0f} s left" if left else self.tail(1).strip()[:90])
+        """Return how long it takes and goes on, or else the last line of its output."""
+        left = self.estimate()
+        rest = self.tail(1).strip()[:90] if left is None else f"about {left:.0f} s left" if left else LATE
+        return f"{self.seconds:.0f} s  {rest}"
 
     def abandon(self) -> None:
         """End the tool and all that it started."""
@@ -123,6 +143,7 @@ def build_all(builds: Sequence[Build], logs: Path) -> None:
     running: list[_Running] = []
     faults: list[str] = []
     report_at = time.monotonic() + PROGRESS_SECONDS
+    estimate_at = time.monotonic()
     try:
         while waiting or running:
             unfinished = {build.name for build in waiting} | {step.build.name for step in running}
@@ -130,6 +151,10 @@ def build_all(builds: Sequence[Build], logs: Path) -> None:
                 waiting.remove(build)
                 running.append(_Running(build, logs))
             running = [step for step in running if not _advance(step, faults)]
+            if time.monotonic() >= estimate_at:
+                estimate_at = time.monotonic() + ESTIMATE_SECONDS
+                for step in running:
+                    step.estimate()
             if time.monotonic() >= report_at:
                 report_at += PROGRESS_SECONDS
                 _report(running)
@@ -160,20 +185,16 @@ def _report(running: Sequence[_Running]) -> None:
 
 
 def engine_seconds_left() -> float | None:
-    """Return how long the engine's build goes on; None when there is none under way, or nobody knows."""
-    log, mark = TOOLS / "logs" / "engine.log", TOOLS / "stamps" / "engine.unfinished"
+    """Return how long the engine's build goes on, 0 or less when it takes longer than expected.
+
+    None when there is none under way, or nobody knows.
+    """
+    mark = TOOLS / "stamps" / "engine.unfinished"
     try:
-        started_at, written_at = mark.stat().st_mtime, log.stat().st_mtime
-    except OSError:
+        written_at, ends_at = mark.stat().st_mtime, float(mark.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return None
-    now = time.time()
-    return _seconds_left(log, now - started_at) if now - written_at < _SILENCE_SECONDS else None
-
-
-def _seconds_left(log: Path, seconds: float) -> float | None:
-    counts = [_PARTS.search(line) for line in _lines(log)[-3:]]
-    done, every = next(((int(count[1]), int(count[2])) for count in reversed(counts) if count), (0, 0))
-    return seconds * (every - done) / done if done else None
+    return ends_at - time.time() if time.time() - written_at < _SILENCE_SECONDS else None
 
 
 def _lines(log: Path) -> list[str]:

@@ -27,8 +27,8 @@ NPM_OF_WHEEL = "lib/node_modules/npm/bin/npm-cli.js"
 _LOCKED = (PROJECT / "pyproject.toml", PROJECT / "uv.lock")
 _UV_ENVIRONMENT = {"UV_PYTHON_DOWNLOADS": "never", "VIRTUAL_ENV": "", "UV_PROJECT_ENVIRONMENT": str(VENV)}
 _WITH_LDAP = ("--group", "ldap")
-# Into a log cargo would else write no progress, see build._seconds_left.
-_CARGO_ENVIRONMENT = {"CARGO_TERM_PROGRESS_WHEN": "always", "CARGO_TERM_PROGRESS_WIDTH": "80"}
+# Into a log cargo would else write no progress, and in a narrow one not all names of what it compiles: see Countdown.
+_CARGO_ENVIRONMENT = {"CARGO_TERM_PROGRESS_WHEN": "always", "CARGO_TERM_PROGRESS_WIDTH": "400"}
 
 
 def python(tools: Path) -> Build:

@@ -82,7 +82,8 @@ def _hosts_part(hosts: HostCounts | None = None) -> dict[str, object]:
 def _building_part() -> dict[str, object]:
     """Return when the engine is built, which the first start of `manage.py up` does beside the pages."""
     left = engine_seconds_left()
-    return {"built_at": None if left is None else timezone.now() + timedelta(seconds=left)}
+    built_at = None if left is None else timezone.now() + timedelta(seconds=left)
+    return {"built_at": built_at, "is_build_late": left is not None and left <= 0}
 
 
 _PARTS: dict[str, Callable[[], dict[str, object]]] = {
