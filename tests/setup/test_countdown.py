@@ -25,20 +25,20 @@ def replayed(name: str) -> Iterator[tuple[float, float | None, float]]:
 
 
 def test_what_is_told_holds_within_thirty_percent_once_the_machine_is_known() -> None:
-    """Judge a build of 480 s, five times as slow as the measured one from its begin to its end."""
+    """Judge a build of 446 s, beside work that made it two, then five times as slow as the measured one."""
     for second, told, left in replayed("slow_build.txt"):
         assert told is not None, second
-        if second >= 120:
-            assert left / 1.3 <= told <= left * 1.3 or abs(told - left) <= 20, (second, told, left)
+        if second >= 130:
+            assert left / 1.3 <= told <= left * 1.3 or abs(told - left) <= 22, (second, told, left)
 
 
 def test_a_build_that_other_work_disturbs_takes_longer_than_expected() -> None:
     """Judge a build whose last crates met other work: nobody could know, and hardly ever is its end announced."""
-    told = [(second, seconds) for second, seconds, _ in replayed("disturbed_build.txt")]
-    late = [second for second, seconds in told if seconds == 0]
+    moments = list(replayed("disturbed_build.txt"))
+    late = [second for second, told, _ in moments if told == 0]
     assert len(late) >= 30
-    assert [seconds for second, seconds in told if second >= late[0]].count(0) >= 0.9 * (len(told) - late[0])
-    assert len([second for second, seconds in told if seconds and seconds < 3]) <= 10
+    assert all(told == 0 or told == pytest.approx(left, abs=5) for second, told, left in moments if second >= late[0])
+    assert len([second for second, told, _ in moments if told and told < 3]) <= 5
 
 
 def test_nothing_is_told_before_cargo_counts() -> None:
