@@ -1,10 +1,12 @@
 """`manage.py test`: what a part says is told, and what it could not judge is neither hidden nor taken for passed."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from benchweb.ops.setup import testing
+from benchweb.ops.setup.steps import ENGINE
 from benchweb.ops.setup.testing import Part
 
 
@@ -43,3 +45,12 @@ def test_checks_and_builds_go_beside_each_other_and_tests_after_them(
 
 def shell(folder: Path, words: str) -> Part:
     return Part("a part", ["sh", "-c", words], folder)
+
+
+def test_unit_tests_check_overflows_and_debug_assertions_in_every_crate_of_the_engine() -> None:
+    workspace = tomllib.loads((ENGINE / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]
+    settings = tomllib.loads((ENGINE / "unit-tests.toml").read_text(encoding="utf-8"))
+    packages = settings["profile"]["release"]["package"]
+    assert sorted(packages) == sorted(member.removeprefix("crates/") for member in workspace["members"])
+    assert all(package["overflow-checks"] and package["debug-assertions"] for package in packages.values())
+    assert any("unit-tests.toml" in part.command for part in testing.builds())
