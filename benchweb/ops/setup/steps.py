@@ -106,7 +106,7 @@ def frontend(tools: Path) -> Build:
 
 def engine(tools: Path) -> Build:
     """Build the engine."""
-    what = "compiling the engine (about a minute the first time)"
+    what = "compiling the engine (about a minute and a half the first time)"
     return _cargo_build(tools, "engine", what=what, package="agent", program="benchweb-engine")
 
 
