@@ -12,6 +12,7 @@ from benchweb.catalog.translation import unknown_words
 from benchweb.charts.lines import Sweep, ordered, sort_key
 from benchweb.common.formatting import setting
 from benchweb.documents.charts import Axis
+from benchweb.documents.nameless import is_chosen_freely
 from benchweb.documents.references import Label, value_ref
 from benchweb.results.selectors import TrialRow
 
@@ -73,18 +74,11 @@ def setting_words(sweep: Sweep, name: str, value: Any) -> Label:
 def value_words(parameter: Parameter, value: Any) -> str:
     """Write a parameter's value, for charts and pages."""
     words = nested_words(value) if parameter.is_test else with_unit(value, parameter.unit)
-    return value_ref(words) if _is_chosen_freely(parameter, value) else words
+    return value_ref(words) if is_chosen_freely(parameter, value) else words
 
 
 def _category_label(parameter: Parameter, value: Any) -> str:
-    return value_ref(category(value)) if _is_chosen_freely(parameter, value) else category(value)
-
-
-def _is_chosen_freely(parameter: Parameter, value: Any) -> bool:
-    """Tell whether a value is a text that the catalog doesn't list, or a test with such a one."""
-    if isinstance(value, dict):
-        return any(isinstance(setting, str) for setting in value.get("params", {}).values())
-    return isinstance(value, str) and value != "" and value not in parameter.schema.get("enum", ())
+    return value_ref(category(value)) if is_chosen_freely(parameter, value) else category(value)
 
 
 def with_unit(value: Any, unit: str) -> str:

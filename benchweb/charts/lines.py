@@ -1,7 +1,7 @@
 """From the trials of one kind to lines of a chart: what is swept, which line a trial is on, its colour."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from benchweb.catalog import Kind, Metric, Parameter, nested_words
 from benchweb.catalog.parts import TOOL
 from benchweb.catalog.reasons import Reason, joined
-from benchweb.catalog.translation import reason_text
 from benchweb.documents.charts import ChartPoint
+from benchweb.documents.references import Label, reason_label
 from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import OPEN_STATES
 from benchweb.statistics import summary
@@ -82,13 +82,15 @@ def sort_key(value: Any) -> tuple[int, float, str]:
     return 1, 0.0, str(value)
 
 
-def point(x: float | str, trials: Sequence[TrialRow], metric: str, href: str = "") -> ChartPoint:
+def point(
+    x: float | str, trials: Sequence[TrialRow], metric: str, href: str = "", names: Mapping[str, Label] = {}
+) -> ChartPoint:
     """Combine the repetitions at x to their median; what is missing says why. `href` is where it leads."""
     values = [trial.metrics[metric] for trial in trials if metric in trial.metrics and trial.measured]
     summarized = summary(values)
     if summarized is None and all(trial.state in OPEN_STATES for trial in trials):
         return ChartPoint(x, None, href=href, reason=_("not measured yet"), is_pending=True)
-    reason = reason_text(missing_reason(trials, len(values)))
+    reason = reason_label(missing_reason(trials, len(values)), names)
     if summarized is None:
         return ChartPoint(x, None, href=href, reason=reason)
     return ChartPoint(x, summarized.median, summarized.n, summarized.low, summarized.high, values, href, reason)

@@ -13,6 +13,18 @@ class RowId(int):
     """A number by which the dashboard knows something; left out where names are hidden."""
 
 
+class PlacedId(RowId):
+    """The number of one of several in a row; its place among them where names are hidden."""
+
+    place: int
+
+    def __new__(cls, row_id: int, place: int) -> "PlacedId":
+        """Number what is at a place."""
+        placed = super().__new__(cls, row_id)
+        placed.place = place
+        return placed
+
+
 @dataclass(frozen=True)
 class Moment:
     """A time, told in a zone."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import singledispatch
 from string import Formatter
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from django.conf import settings
 
@@ -17,8 +17,8 @@ from benchweb.catalog.messages import MESSAGES
 from benchweb.catalog.reasons import JOINED, JOINTS, Reason, joined
 from benchweb.catalog.translation import reason_text
 from benchweb.documents.charts import ChartLevel, ChartSeries, Measured
-from benchweb.documents.document import Document, DocumentSection, RowId
-from benchweb.documents.references import Label, Part, Reference
+from benchweb.documents.document import DocumentSection, PlacedId, RowId
+from benchweb.documents.references import Label, NamingReason, Part, Reference
 
 # 25 bits: among the few hosts of a report two never look like one.
 _TAG_CHARACTERS = 5
@@ -28,6 +28,7 @@ LEFT_OUT = "…"
 _IDS = frozenset({"run", "before"})
 _TIMES = frozenset({"since", "until", "start_before", "again_at"})
 _TIME = re.compile(r"(?:\d{4}-\d\d-\d\d )?\d\d:\d\d(?::\d\d)?(?: UTC)?")
+Written = TypeVar("Written")
 
 
 def tagged(what: str, real: str) -> str:
@@ -36,14 +37,19 @@ def tagged(what: str, real: str) -> str:
     return f"{what}-{base64.b32encode(digest).decode().lower()[:_TAG_CHARACTERS]}"
 
 
+def pseudonyms_of(names: Mapping[str, Label]) -> dict[str, str]:
+    """Return the pseudonyms of names by what they refer to."""
+    return {name: hidden(label) for name, label in names.items()}
+
+
 def host_pseudonym(host_id: int) -> str:
     """Call a host the same in every share."""
     return tagged("host", str(host_id))
 
 
-def hidden(document: Document) -> Document:
+def hidden(document: Written) -> Written:
     """Return the same document without names, in the active language; it has the same pseudonyms as any other."""
-    return cast(Document, _hidden(document))
+    return cast(Written, hidden_value(document))
 
 
 def hidden_reason(reason: str, pseudonyms: Mapping[str, str] = {}) -> str:
@@ -75,62 +81,74 @@ def _parameter(name: str, value: Any, pseudonyms: Mapping[str, str]) -> Any:
 
 
 @singledispatch
-def _hidden(value: Any) -> Any:
-    return _hidden_fields(value) if is_dataclass(value) else value
+def hidden_value(value: Any) -> Any:
+    """Return a part of a document without names; what is hidden in a way of its own registers here."""
+    return hidden_fields(value) if is_dataclass(value) else value
 
 
-@_hidden.register
+@hidden_value.register
 def _(value: Label) -> str:
     return "".join(map(_part, value.parts))
 
 
-@_hidden.register
+@hidden_value.register
 def _(value: Reason) -> str:
     return reason_text(hidden_reason(value))
 
 
-@_hidden.register
+@hidden_value.register
+def _(value: NamingReason) -> str:
+    return reason_text(hidden_reason(value, pseudonyms_of(value.names)))
+
+
+@hidden_value.register
 def _(_value: RowId) -> None:
     return None
 
 
-@_hidden.register
+@hidden_value.register
+def _(value: PlacedId) -> int:
+    return value.place
+
+
+@hidden_value.register
 def _(value: Measured) -> Measured:
     return value._replace(run=None)
 
 
-@_hidden.register
+@hidden_value.register
 def _(value: DocumentSection) -> Any:
     # What its author wrote is a free text.
-    return _hidden_fields(replace(value, text=""))
+    return hidden_fields(replace(value, text=""))
 
 
-@_hidden.register
+@hidden_value.register
 def _(value: ChartSeries) -> Any:
     of = tagged("series", value.of) if value.of else ""
-    return _hidden_fields(replace(value, id=tagged("series", value.id), of=of, ids={}))
+    return hidden_fields(replace(value, id=tagged("series", value.id), of=of, ids={}))
 
 
-@_hidden.register
+@hidden_value.register
 def _(value: ChartLevel) -> ChartLevel:
     return replace(value, of=tagged("series", value.of))
 
 
-@_hidden.register
+@hidden_value.register
 def _(value: dict) -> dict[str, Any]:  # type: ignore[type-arg]
-    return {key: _hidden(item) for key, item in value.items()}
+    return {key: hidden_value(item) for key, item in value.items()}
 
 
-@_hidden.register
+@hidden_value.register
 def _(value: list | tuple) -> list[Any]:  # type: ignore[type-arg]
-    return [_hidden(item) for item in value]
+    return [hidden_value(item) for item in value]
 
 
-def _hidden_fields(value: Any) -> Any:
-    return replace(value, **{field.name: _hidden(getattr(value, field.name)) for field in fields(value)})
+def hidden_fields(value: Any) -> Any:
+    """Return a dataclass whose fields are without names."""
+    return replace(value, **{field.name: hidden_value(getattr(value, field.name)) for field in fields(value)})
 
 
 def _part(part: Part) -> str:
     if not isinstance(part, Reference):
-        return cast(str, _hidden(part))
+        return cast(str, hidden_value(part))
     return LEFT_OUT if part.kind == "text" else tagged(part.kind, part.key)

@@ -1,16 +1,17 @@
 """Texts that know what they name: hosts, environments, runs; a writer that hides names puts pseudonyms there."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any, Literal, NamedTuple, Protocol
 
+from benchweb.catalog import catalog
 from benchweb.catalog.reasons import Reason
 from benchweb.catalog.translation import reason_text
 
-_Named = Literal["host", "endpoint", "mode", "uplink", "environment", "plan", "schedule", "team", "value"]
+_Named = Literal["host", "endpoint", "mode", "uplink", "environment", "plan", "schedule", "team", "kind", "value"]
 _Numbered = Literal["run", "pair", "campaign", "alert"]
-ReferenceKind = _Named | _Numbered | Literal["text"]
+ReferenceKind = _Named | _Numbered | Literal["address", "text"]
 # Both ways in which a translated sentence says where something goes.
 _PLACE = re.compile(r"%\((\w+)\)s|\{(\w+)\}")
 
@@ -53,6 +54,18 @@ class Label(str):
     def __reduce__(self) -> tuple[Any, ...]:
         """Let it be copied and pickled as what it is."""
         return Label, self.parts
+
+
+class NamingReason(Reason):
+    """A reason that knows what the names refer to that its texts are."""
+
+    __slots__ = ("names",)
+
+    names: Mapping[str, Label]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let it be copied and pickled as what it is."""
+        return reason_naming, (Reason(self.code, **self.params), self.names)
 
 
 class NamedEnd(Protocol):
@@ -159,9 +172,19 @@ def numbered_ref(kind: _Numbered, row_id: int) -> Label:
     return Label(Reference(kind, str(row_id), str(row_id)))
 
 
-def value_ref(text: str) -> Label:
+def kind_ref(name: str) -> str:
+    """Name a kind of test; one of the catalog's is no name."""
+    return name if name in catalog().kinds else Label(Reference("kind", name, name))
+
+
+def address_ref(address: str, written: str = "") -> Label:
+    """Name an IP address or a machine on the network, the same however long its prefix is."""
+    return Label(Reference("address", address.partition("/")[0].casefold(), written or address))
+
+
+def value_ref(text: str, written: str = "") -> Label:
     """Take a parameter's value that somebody chose freely: it names something, and others may be the same."""
-    return Label(Reference("value", text, text))
+    return Label(Reference("value", text, written or text))
 
 
 def free_text(text: str) -> Label:
@@ -169,16 +192,25 @@ def free_text(text: str) -> Label:
     return Label(Reference("text", "", text))
 
 
+def reason_naming(reason: str, names: Mapping[str, Label]) -> str:
+    """Return a reason that knows what its names refer to; one of before reasons had codes is a free text."""
+    if not isinstance(reason, Reason):
+        return free_text(reason) if reason else ""
+    naming = NamingReason(reason.code, **reason.params)
+    naming.names = names
+    return naming
+
+
 def reason_part(reason: str) -> str:
     """Return a reason as it is, in English; one of before reasons had codes is a free text."""
     return reason if isinstance(reason, Reason) or not reason else free_text(reason)
 
 
-def reason_label(reason: str) -> Label:
+def reason_label(reason: str, names: Mapping[str, Label] = {}) -> Label:
     """Say a reason in the reader's language; one of before reasons had codes is a free text."""
     if not reason:
         return Label()
-    return Label(reason) if isinstance(reason, Reason) else free_text(reason_text(reason))
+    return Label(reason_naming(reason, names)) if isinstance(reason, Reason) else free_text(reason_text(reason))
 
 
 def _written(part: Part) -> str:

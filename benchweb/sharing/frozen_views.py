@@ -1,6 +1,7 @@
 """A view of the dashboard as it is shared, in each language."""
 
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from django.conf import settings
 from django.utils import translation
@@ -10,6 +11,7 @@ from benchweb.documents.document import Document
 from benchweb.documents.hidden import hidden
 
 LONGEST_PATH = 2_000
+Page = TypeVar("Page")
 
 
 class NotShareable(ValueError):
@@ -23,7 +25,7 @@ def pages_at(path: str, zone: str) -> dict[str, Document]:
     return built_in_languages(path, zone)
 
 
-def hidden_names(pages: Mapping[str, Document]) -> dict[str, Document]:
+def hidden_names(pages: Mapping[str, Page]) -> dict[str, Page]:
     """Return pages for a stranger, by language: pseudonyms for names, no free texts, no ids of the dashboard."""
     hidden_pages = {}
     for language, page in pages.items():

@@ -29,7 +29,7 @@ class Share(models.Model):
     password = models.CharField(max_length=128, blank=True, default="", db_default="")
     opened = models.PositiveIntegerField(default=0)
     last_opened_at = models.DateTimeField(null=True)
-    # What is shown, in each language as FrozenRun or a Document is written; empty once ended, and of a live one.
+    # What is shown, in each language as RunRecord or Document is written; empty once ended, and of a live one.
     page = models.JSONField(null=True)
 
     class Meta:

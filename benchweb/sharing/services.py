@@ -2,11 +2,12 @@
 
 import hashlib
 import secrets
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.hashers import check_password, make_password
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
@@ -14,20 +15,20 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import F, Q, TextChoices
 from django.db.models.functions import Now
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from benchweb.accounts.hashing import HashingBusyError
 from benchweb.accounts.permissions import Permission, access_of
-from benchweb.charts.run.export import stored_content
+from benchweb.charts.run.export import figures_table, json_of, stored_content
+from benchweb.charts.run.record import RunRecord, run_record, stored_record
 from benchweb.common.refusals import RefusedWrite
+from benchweb.documents.csv_file import table_csv
 from benchweb.documents.document import Document
 from benchweb.documents.json_file import stored_document
-from benchweb.results.selectors import facts_of_runs, trial_rows
-from benchweb.runs.models import Run, RunEvent
-from benchweb.sharing.anonymity import anonymised
-from benchweb.sharing.frozen import RunContent, Snapshot, snapshot
+from benchweb.results.selectors import trial_rows
+from benchweb.runs.models import Run
 from benchweb.sharing.frozen_views import hidden_names
 from benchweb.sharing.live import live_pages_store
 from benchweb.sharing.models import LivePage, Share, SharePart
@@ -36,13 +37,21 @@ from benchweb.site.values import is_allowed, site_setting
 
 # 192 random bits: at a thousand million guesses a second, some 10^41 years for the first hit.
 TOKEN_BYTES = 24
-_EVENTS_DISPLAYED = 200
 # Where links never expire by default, but must.
 _DAYS_OF_ENDLESS = 30
 
 
 class ShareError(RefusedWrite):
     """A refusal: `field` is the field of the request that is at fault, or empty; the message is for people."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A frozen run, once in each language by its code, and both its exports, part by part."""
+
+    pages: dict[str, RunRecord]
+    csv: Iterator[str]
+    document: Iterator[str]
 
 
 class Pause(TextChoices):
@@ -71,8 +80,19 @@ def share_create(
 
 def run_frozen(*, run: Run, anonymise: bool) -> Snapshot:
     """Freeze a run as a link made now would show it."""
-    content = _content(run)
-    return snapshot(anonymised(content) if anonymise else content)
+    # The page and both exports tell of the same moment.
+    trials = trial_rows(run.pk)
+    pages = {}
+    for language, _name in settings.LANGUAGES:
+        # A label that is put together of many words can't be translated when it is read.
+        with translation.override(language):
+            pages[language] = run_record(run, trials)
+    tables = {"en": figures_table(run, trials)}
+    return Snapshot(
+        pages=hidden_names(pages) if anonymise else pages,
+        csv=table_csv((hidden_names(tables) if anonymise else tables)["en"]),
+        document=json_of(run, replace(stored_content(run), trials=lambda: trials), is_nameless=anonymise),
+    )
 
 
 @transaction.atomic
@@ -175,7 +195,7 @@ def _stored(frozen: Snapshot, *, token: str, **fields: Any) -> Share:
     share = Share.objects.create(
         digest=token_digest(token),
         token_encrypted=encrypted(token),
-        page={language: page.model_dump(mode="json") for language, page in frozen.pages.items()},
+        page={language: stored_record(page) for language, page in frozen.pages.items()},
         **fields,
     )
     for export, parts in ((SharePart.Export.CSV, frozen.csv), (SharePart.Export.JSON, frozen.document)):
@@ -217,16 +237,3 @@ def holds() -> Q:
 def token_digest(token: str) -> str:
     """Return what a link is looked up by."""
     return hashlib.sha256(token.encode()).hexdigest()
-
-
-def _content(run: Run) -> RunContent:
-    events = RunEvent.objects.filter(run=run).order_by("pk")[:_EVENTS_DISPLAYED]
-    # The page and both exports tell of the same moment.
-    trials = trial_rows(run.pk)
-    return RunContent(
-        run=run,
-        trials=trials,
-        facts=facts_of_runs([run.pk]).get(run.pk, ({}, {})),
-        events=[(event.at, event.what) for event in events],
-        exported=replace(stored_content(run), trials=lambda: trials),
-    )

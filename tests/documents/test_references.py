@@ -11,7 +11,7 @@ from django.utils import translation
 from pytest_django import Settings
 
 from benchweb.catalog.reasons import Reason
-from benchweb.documents.document import Document, DocumentSection, DocumentTable, MeasuredValue, Moment, RowId
+from benchweb.documents.document import Document, DocumentSection, DocumentTable, MeasuredValue, Moment, PlacedId, RowId
 from benchweb.documents.hidden import LEFT_OUT, hidden, hidden_reason, host_pseudonym, tagged
 from benchweb.documents.references import (
     Label,
@@ -20,6 +20,7 @@ from benchweb.documents.references import (
     host_ref,
     joined_label,
     reason_label,
+    reason_naming,
     run_ref,
     worded,
 )
@@ -80,3 +81,18 @@ def test_figures_and_times_stay_and_ids_go() -> None:
     assert (without_names(value), without_names(moment), without_names(12)) == (value, moment, 12)
     assert without_names(RowId(12)) is None
     assert str(moment) == "2026-11-20 02:00 UTC"
+
+
+def test_a_reason_that_knows_what_its_names_are_keeps_their_pseudonyms() -> None:
+    said = Reason("host_unreachable", host="alpha", since="12:30 UTC")
+    label = reason_label(said, {"alpha": HOST})
+    assert str(label) == str(said)
+    assert without_names(label) == f"host {host_pseudonym(7)} has given no valid answer since 12:30 UTC"
+    assert without_names(reason_label(said, {"beta": HOST})) == "host … has given no valid answer since 12:30 UTC"
+    naming = reason_naming(said, {"alpha": HOST})
+    assert without_names(pickle.loads(pickle.dumps(naming))) == without_names(label)
+    assert without_names(reason_naming("gone to alpha", {"alpha": HOST})) == LEFT_OUT
+
+
+def test_a_number_among_several_is_its_place_where_names_are_hidden() -> None:
+    assert (PlacedId(4711, 2), without_names(PlacedId(4711, 2)), without_names(RowId(4711))) == (4711, 2, None)

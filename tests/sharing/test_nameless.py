@@ -12,14 +12,14 @@ from django.test import Client
 from benchweb.catalog.document import CATALOG_FILE
 from benchweb.catalog.reasons import Reason, joined, reason_fields
 from benchweb.documents.hidden import hidden_reason, tagged
+from benchweb.documents.known_words import SYSCTLS
+from benchweb.documents.nameless import nameless_document, nameless_params
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host
 from benchweb.ops.setup.steps import ENGINE
 from benchweb.plans.models import Plan, PlanVersion
 from benchweb.results.models import Result
 from benchweb.runs.events import event_add
 from benchweb.runs.models import Run, RunEvent, Trial
-from benchweb.sharing.known_words import SYSCTLS
-from benchweb.sharing.nameless import nameless_document, nameless_params
 from tests.sharing.scene import named, shared, texts_of, told_run
 from tests.web.hostile.planted import text_fields
 
@@ -120,10 +120,10 @@ def test_parameters_are_words_of_the_catalog_or_tagged_so_that_unlike_ones_stay_
     params = {"flows": 2, "direction": "reverse", "congestion_control": "bbr", "source_cpus": "0,2-3", "nodelay": True}
     assert nameless_params("tcp_stream", params) == params
     urls = [nameless_params("http_load", {"url": f"http://{host}.example/"})["url"] for host in ("a", "b", "a")]
-    assert urls == [tagged("url", f"http://{host}.example/") for host in ("a", "b", "a")]
+    assert urls == [tagged("value", f"http://{host}.example/") for host in ("a", "b", "a")]
     load = {"kind": "tcp_stream", "params": {"flows": 2, "congestion_control": "quartz"}}
     kept = nameless_params("ping", {"load": load})["load"]
-    tag = tagged("congestion_control", "quartz")
+    tag = tagged("value", "quartz")
     assert kept == {"kind": "tcp_stream", "params": {"flows": 2, "congestion_control": tag}}
     assert nameless_params("quartz", {"quartz": 1}) == {}
 

@@ -1,6 +1,6 @@
 """A run's charts, made wholly from the catalog: a new kind needs no code here."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from benchweb.charts.lines import Palette, Sweep, is_sent, point, sweeps, varian
 from benchweb.charts.percentiles import percentile_names
 from benchweb.charts.table import chart_table
 from benchweb.documents.charts import Axis, ChartPoint, ChartSeries, ChartSpec, ReferenceLine
-from benchweb.documents.references import joined_label
+from benchweb.documents.references import Label, joined_label
 from benchweb.hosts.models import Pair
 from benchweb.results.selectors import TrialRow, trial_rows
 from benchweb.runs.models import OPEN_STATES, Run
@@ -33,10 +33,13 @@ def with_ids(charts: Iterable[ChartSpec], pair: Pair) -> list[ChartSpec]:
     return [replace(chart, series=[replace(line, ids=ids) for line in chart.series]) for chart in charts]
 
 
-def trial_charts(trials: Iterable[TrialRow], *, is_open: bool) -> list[ChartSpec]:
-    """Return the charts of trials; a chart without a point is left out unless some may still come."""
+def trial_charts(trials: Iterable[TrialRow], *, is_open: bool, names: Mapping[str, Label] = {}) -> list[ChartSpec]:
+    """Return the charts of trials; a chart without a point is left out unless some may still come.
+
+    `names` are what their reasons may name, by how they do.
+    """
     specs = [
-        (_FORMS[chart.form](sweep, chart), is_open and _may_come(sweep, chart))
+        (_FORMS[chart.form](sweep, chart, names), is_open and _may_come(sweep, chart))
         for sweep in sweeps(trials, catalog().kinds)
         for chart in sweep.kind.charts
     ]
@@ -48,7 +51,7 @@ def _may_come(sweep: Sweep, chart: Chart) -> bool:
     return not chart.needs or any(value not in (None, "none") for value in sweep.values(sweep.trials, chart.needs))
 
 
-def _sweep_chart(sweep: Sweep, chart: Chart) -> ChartSpec:
+def _sweep_chart(sweep: Sweep, chart: Chart, names: Mapping[str, Label]) -> ChartSpec:
     """Draw metrics over a parameter: a line for each metric and each combination of the other swept ones."""
     name = axes.x_parameter(sweep, chart)
     drawing = _Drawing(sweep, chart, name, axes.x_axis(sweep, chart, name))
@@ -59,22 +62,28 @@ def _sweep_chart(sweep: Sweep, chart: Chart) -> ChartSpec:
         trials_at = axes.by_position(sweep, drawing.axis, name, trials)
         for metric in _metrics_of(chart, trials):
             drawing.add(
-                styles[metric, values], [point(position, there, metric) for position, there in trials_at.items()]
+                styles[metric, values],
+                [point(position, there, metric, names=names) for position, there in trials_at.items()],
             )
     return drawing.spec()
 
 
-def _percentile_chart(sweep: Sweep, chart: Chart) -> ChartSpec:
+def _percentile_chart(sweep: Sweep, chart: Chart, names: Mapping[str, Label]) -> ChartSpec:
     """Draw a line through the percentiles for each combination of the swept parameters."""
-    names = percentile_names(chart.metrics)
-    axis = Axis(label=_("Percentile"), unit="", scale="category", categories=list(names.values()))
+    places = percentile_names(chart.metrics)
+    axis = Axis(label=_("Percentile"), unit="", scale="category", categories=list(places.values()))
     drawing = _Drawing(sweep, chart, "", axis)
     for values, trials in sweep.lines("").items():
-        drawing.add(drawing.style("", values), [point(names[metric], trials, metric) for metric in chart.metrics])
+        drawing.add(
+            drawing.style("", values), [point(places[metric], trials, metric, names=names) for metric in chart.metrics]
+        )
     return drawing.spec()
 
 
-_FORMS: dict[str, Callable[[Sweep, Chart], ChartSpec]] = {"sweep": _sweep_chart, "percentiles": _percentile_chart}
+_FORMS: dict[str, Callable[[Sweep, Chart, Mapping[str, Label]], ChartSpec]] = {
+    "sweep": _sweep_chart,
+    "percentiles": _percentile_chart,
+}
 
 
 @dataclass

@@ -3,19 +3,24 @@
 from dataclasses import dataclass
 from typing import Any
 
-from benchweb.catalog import Metric, catalog
+from benchweb.catalog import catalog
+from benchweb.documents.nameless import KindParams
+from benchweb.documents.references import kind_ref
 from benchweb.results.confidence import JudgedCombination, RunConfidence
 
 
 @dataclass(frozen=True)
 class DisplayedCombination:
-    """A combination with its headline metric, to be formatted by the page; `mean` is None for too few results."""
+    """How sure a combination's mean is, to be formatted by the page; `mean` is None for too few results."""
 
-    combination: JudgedCombination
-    metric: Metric | None
+    kind: str
+    params: dict[str, Any]
+    repetitions: int
+    unit: str
     mean: float | None
     half_width: float | None
     width_percent: float | None
+    is_reached: bool
 
 
 def displayed_combinations(confidence: RunConfidence) -> list[DisplayedCombination]:
@@ -41,8 +46,8 @@ def confidence_document(confidence: RunConfidence | None) -> dict[str, Any] | No
 def _combination(combination: JudgedCombination) -> dict[str, Any]:
     interval = combination.interval
     return {
-        "kind": combination.kind,
-        "params": combination.params,
+        "kind": kind_ref(combination.kind),
+        "params": KindParams(combination.kind, combination.params),
         "metric": combination.metric,
         "repetitions": combination.repetitions,
         "failed": combination.failed,
@@ -58,9 +63,12 @@ def _displayed(combination: JudgedCombination) -> DisplayedCombination:
     kind = catalog().kinds.get(combination.kind)
     interval = combination.interval
     return DisplayedCombination(
-        combination=combination,
-        metric=kind.metrics[combination.metric] if kind else None,
+        kind=kind_ref(combination.kind),
+        params=KindParams(combination.kind, combination.params),
+        repetitions=combination.repetitions,
+        unit=kind.metrics[combination.metric].unit if kind else "",
         mean=interval.mean if interval else None,
         half_width=interval.half_width if interval else None,
         width_percent=combination.width_percent,
+        is_reached=combination.is_reached,
     )

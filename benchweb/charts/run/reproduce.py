@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchweb.catalog import catalog, nested_text
+from benchweb.catalog import Parameter, catalog, nested_text
 from benchweb.catalog.parts import ADDED
+from benchweb.documents.nameless import is_chosen_freely
+from benchweb.documents.references import Label, Part, address_ref, free_text, joined_label, kind_ref, value_ref
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import Run
@@ -35,28 +37,50 @@ def run_commands(run: Run, trials: Sequence[TrialRow]) -> list[TrialCommand]:
     return [TrialCommand(command, indexes) for command, indexes in repeated.items()]
 
 
-def engine_command(*, pair: Pair, kind: str, params: Mapping[str, Any]) -> str:
+def engine_command(*, pair: Pair, kind: str, params: Mapping[str, Any]) -> Label:
     """Return the command for a pair, kind and parameters; what isn't set has the catalog's default."""
-    words = ["benchweb-engine", "run", shlex.quote(kind)]
     known = catalog().kinds.get(kind)
+    words: list[Part] = ["benchweb-engine", "run", kind if known else kind_ref(shlex.quote(kind))]
     if known is None or not known.is_of_one_host:
         words += _peer(pair.sink)
     elif DIRECTORY in known.parameters:
-        words += ["--disk-dir", shlex.quote(params.get(DIRECTORY) or DIRECTORY.upper())]
+        directory = params.get(DIRECTORY)
+        words += ["--disk-dir", value_ref(directory, shlex.quote(directory)) if directory else DIRECTORY.upper()]
     for name, value in params.items():
         # What an imported text doesn't tell is left to the engine's default.
         if name not in ADDED and value is not None:
-            words += ["--set", shlex.quote(f"{name}={_text(value)}")]
-    return " ".join(words)
+            words += ["--set", _setting(known.series_parameters.get(name) if known else None, name, value)]
+    return joined_label(words, " ")
 
 
-def _peer(sink: Endpoint) -> list[str]:
-    words = ["--peer", shlex.quote(sink.control_address), "--token-file", TOKEN_FILE]
+def _setting(parameter: Parameter | None, name: str, value: Any) -> Part:
+    """Return `name=value` as a word of the shell."""
+    text = _text(value)
+    word = shlex.quote(f"{name}={text}")
+    if parameter is None:
+        return free_text(word)
+    if not is_chosen_freely(parameter, value):
+        return word
+    # What is quoted is quoted from the name on.
+    is_quoted = word.startswith("'")
+    before, quoted = word.split("=", 1)
+    return Label(before, "=", value_ref(text, quoted.removesuffix("'") if is_quoted else quoted), "'" * is_quoted)
+
+
+def _peer(sink: Endpoint) -> list[Part]:
+    words: list[Part] = ["--peer", _control(sink.control_address), "--token-file", TOKEN_FILE]
     if sink.data_address:
-        words += ["--data-address", _address(sink.data_address)]
+        words += ["--data-address", address_ref(sink.data_address, _address(sink.data_address))]
     if sink.fingerprint:
-        words += ["--peer-fingerprint", shlex.quote(sink.fingerprint)]
+        words += ["--peer-fingerprint", free_text(shlex.quote(sink.fingerprint))]
     return words
+
+
+def _control(address: str) -> Label:
+    host, _colon, port = address.rpartition(":")
+    word = shlex.quote(address)
+    is_quoted = word != address
+    return Label(address_ref(host), ":", port) if host and not is_quoted else address_ref(host.strip("[]"), word)
 
 
 def _address(data_address: str) -> str:

@@ -11,8 +11,10 @@ from django.utils.translation import ngettext, pgettext
 from benchweb.catalog import Kind, Metric, catalog
 from benchweb.catalog.translation import translated
 from benchweb.charts.lines import Sweep, sweeps
-from benchweb.results.selectors import TrialRow, trial_rows
-from benchweb.runs.models import Run, State
+from benchweb.documents.nameless import is_chosen_freely
+from benchweb.documents.references import Label, free_text, joined_label, kind_ref, value_ref, worded
+from benchweb.results.selectors import TrialRow
+from benchweb.runs.models import State
 from benchweb.state_words import state_word
 from benchweb.statistics import Summary, summary
 
@@ -53,30 +55,16 @@ class Headline:
 class VerdictSentence:
     """Parts of the sentence, in their order; `warnings` are clauses without a full stop."""
 
-    state: str
     trials: str
-    reason: str
-    counts: dict[str, int]
-    total: int
     headlines: list[Headline]
     limited_by: list[str]
     warnings: list[str]
 
 
-def run_verdict(run: Run) -> VerdictSentence:
-    """Return the verdict on a run; one query."""
-    return verdict(run, trial_rows(run.pk))
-
-
-def verdict(run: Run, trials: Sequence[TrialRow]) -> VerdictSentence:
-    """Return the verdict on a run whose trials are at hand."""
-    counts = Counter(trial.state for trial in trials)
+def verdict(trials: Sequence[TrialRow]) -> VerdictSentence:
+    """Return the verdict on a run of these trials."""
     return VerdictSentence(
-        state=run.state,
-        trials=_trials_sentence(counts, len(trials)),
-        reason=run.why,
-        counts=dict(counts),
-        total=len(trials),
+        trials=_trials_sentence(Counter(trial.state for trial in trials), len(trials)),
         headlines=[best for sweep in sweeps(trials, catalog().kinds) if (best := _kind_headline(sweep)) is not None],
         limited_by=_limited_by(trials),
         warnings=warnings_of(trials),
@@ -87,7 +75,7 @@ def settings_of(sweep: Sweep, trial: TrialRow) -> list[Setting]:
     """Return what a trial's figures are told with."""
     values = [(parameter, sweep.values([trial], parameter.name)[0]) for parameter in sweep.kind.parameters.values()]
     return [
-        Setting(name=each.name, label=each.label, value=value, unit=each.unit)
+        Setting(each.name, each.label, value_ref(value) if is_chosen_freely(each, value) else value, each.unit)
         for each, value in values
         if each.name in sweep.stated or (each.name in _STATED_WHEN_SET and value != each.default)
     ]
@@ -190,7 +178,8 @@ def _limited_by(trials: Sequence[TrialRow]) -> list[str]:
 
 def _kind_limits(kind_name: str, judged: list[TrialRow], *, is_only_kind: bool) -> str:
     kind = catalog().kinds.get(kind_name)
-    return ("" if is_only_kind else _("{kind} by ").format(kind=kind.label if kind else kind_name)) + limits_of(judged)
+    label = kind.label if kind else kind_ref(kind_name)
+    return limits_of(judged) if is_only_kind else worded(_("{kind} by "), kind=label) + limits_of(judged)
 
 
 def limits_of(trials: Sequence[TrialRow]) -> str:
@@ -198,16 +187,18 @@ def limits_of(trials: Sequence[TrialRow]) -> str:
     judged = [trial for trial in trials if trial.limits]
     counts = Counter(by for trial in judged for by in {limit["by"] for limit in trial.limits})
     words = [
-        limit_words(by)
-        + ("" if count == len(judged) else _(" ({count} of {total})").format(count=count, total=len(judged)))
+        Label(
+            limit_words(by),
+            "" if count == len(judged) else _(" ({count} of {total})").format(count=count, total=len(judged)),
+        )
         for by, count in counts.most_common()
     ]
-    return pgettext("between parts of a sentence", ", ").join(words)
+    return joined_label(words, pgettext("between parts of a sentence", ", "))
 
 
 def limit_words(by: str) -> str:
-    """Return a verdict in words."""
-    return translated(catalog().limits.get(by, by.replace("_", " ")))
+    """Return a verdict in words; one that the catalog doesn't know is a free text."""
+    return translated(catalog().limits[by]) if by in catalog().limits else free_text(by.replace("_", " "))
 
 
 def warnings_of(trials: Sequence[TrialRow]) -> list[str]:
@@ -218,16 +209,16 @@ def warnings_of(trials: Sequence[TrialRow]) -> list[str]:
     counted = [trial for trial in trials if trial.measured]
     counts = Counter(flag for trial in counted for flag in set(trial.flags))
     return [
-        flag_words(flag)
-        + (
+        Label(
+            flag_words(flag),
             ""
             if count == len(trials)
-            else _(" (in {count} of {total} results)").format(count=count, total=len(counted))
+            else _(" (in {count} of {total} results)").format(count=count, total=len(counted)),
         )
         for flag, count in sorted(counts.items())
     ]
 
 
 def flag_words(flag: str) -> str:
-    """Say what a flag means to a reader."""
-    return translated(catalog().flags.get(flag, flag.replace("_", " ")))
+    """Say what a flag means to a reader; one that the catalog doesn't know is a free text."""
+    return translated(catalog().flags[flag]) if flag in catalog().flags else free_text(flag.replace("_", " "))

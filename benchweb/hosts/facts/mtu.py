@@ -21,7 +21,8 @@ def _mtu(endpoint: Endpoint, document: dict[str, Any]) -> int | None:
     address = endpoint.data_address or endpoint.control_address.rpartition(":")[0].strip("[]")
     candidates = [interface for interface in interfaces if address in _addresses(interface)]
     candidates = candidates or [interface for interface in interfaces if interface.get("name") != "lo"]
-    return candidates[0].get("mtu") if len(candidates) == 1 else None
+    mtu = candidates[0].get("mtu") if len(candidates) == 1 else None
+    return mtu if isinstance(mtu, int) else None
 
 
 def _addresses(interface: dict[str, Any]) -> set[str]:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from benchweb.catalog import Metric, catalog
 from benchweb.catalog.translation import reason_text
 from benchweb.charts.run.confidence import DisplayedCombination, displayed_combinations
+from benchweb.charts.run.record import EVENTS_DISPLAYED, TRIALS_DISPLAYED
 from benchweb.charts.run.reproduce import TrialCommand, engine_command, run_commands
 from benchweb.charts.run.verdict import VerdictSentence, verdict, warnings_of
 from benchweb.hosts.facts.mtu import mtu_words
@@ -21,10 +22,6 @@ from benchweb.state_words import state_word
 from benchweb.web.facts.diff import FactsRows, facts_side_by_side
 from benchweb.web.runs.figures import FigureRow, figure_rows
 from benchweb.web.runs.rows import seconds_left
-
-# A page of this many trials stays readable; the exports have all of them.
-TRIALS_DISPLAYED = 200
-_EVENTS_DISPLAYED = 200
 
 
 @dataclass(frozen=True)
@@ -78,7 +75,7 @@ def run_view(run: Run, trials: Sequence[TrialRow]) -> RunView:
     return RunView(
         run=run,
         is_open=run.state in OPEN_STATES,
-        verdict=verdict(run, trials),
+        verdict=verdict(trials),
         figures=figure_rows(run, trials),
         previous=previous,
         next=following,
@@ -90,7 +87,7 @@ def run_view(run: Run, trials: Sequence[TrialRow]) -> RunView:
         commands=run_commands(run, trials[:TRIALS_DISPLAYED]),
         facts=facts_side_by_side(facts[0], facts[0 if run.pair.is_one_host else 1]) if facts else [],
         facts_note=mtu_words(run.pair, *facts) if facts else "",
-        events=list(RunEvent.objects.filter(run=run).order_by("pk")[:_EVENTS_DISPLAYED]),
+        events=list(RunEvent.objects.filter(run=run).order_by("pk")[:EVENTS_DISPLAYED]),
     )
 
 

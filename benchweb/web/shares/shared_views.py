@@ -1,6 +1,6 @@
 """What a share link shows to anyone who has it: the frozen run, its downloads, a badge and a chart to embed."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -10,8 +10,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.csrf import csrf_exempt
 
 from benchweb.accounts.roles.needs import open_to_all
+from benchweb.charts.run.record import record_of
 from benchweb.common.downloads import download
-from benchweb.sharing.frozen import FrozenRun
+from benchweb.documents.charts import ChartSpec
 from benchweb.sharing.models import SharePart
 from benchweb.sharing.selectors import OpenedShare, share_by_token, share_parts
 from benchweb.sharing.services import share_count_opening
@@ -77,7 +78,7 @@ def _answered(request: HttpRequest, answer: Answer, opened: OpenedShare | None, 
 
 def run_page(request: HttpRequest, opened: OpenedShare, *, is_preview: bool = False) -> HttpResponse:
     """Show the frozen run."""
-    frozen = FrozenRun.model_validate(opened.page)
+    frozen = record_of(opened.page or {})
     context = {
         "share": opened.share,
         "frozen": frozen,
@@ -92,9 +93,9 @@ def run_embed(request: HttpRequest, opened: OpenedShare) -> HttpResponse:
 
     `theme` makes it light or dark as that page is; else it follows the reader's system.
     """
-    frozen = FrozenRun.model_validate(opened.page)
+    frozen = record_of(opened.page or {})
     requested = request.GET.get("chart", "")
-    charts = [chart for chart in frozen.charts if not requested or chart["id"] == requested][:1]
+    charts = [chart for chart in frozen.charts if not requested or chart.id == requested][:1]
     theme = request.GET.get("theme", "")
     context = {
         "share": opened.share,
@@ -108,15 +109,15 @@ def run_embed(request: HttpRequest, opened: OpenedShare) -> HttpResponse:
     return render(request, "shares/shared_embed.html", context, status=200 if charts else 404)
 
 
-def _repetitions(charts: Sequence[Mapping[str, Any]]) -> str:
+def _repetitions(charts: Sequence[ChartSpec]) -> str:
     """Say how many repetitions the points of charts are the medians of: "3", or "2–3"."""
-    counts = {point["n"] for chart in charts for line in chart["series"] for point in line["points"] if point["n"]}
+    counts = {point.n for chart in charts for line in chart.series for point in line.points if point.n}
     return "–".join(map(str, sorted({min(counts), max(counts)}))) if counts else ""
 
 
 def run_badge(request: HttpRequest, opened: OpenedShare) -> HttpResponse:
     """Return the badge of a metric, or of the run's first headline."""
-    frozen = FrozenRun.model_validate(opened.page)
+    frozen = record_of(opened.page or {})
     requested = request.GET.get("metric", "")
     notes = noted(frozen.verdict.warnings, frozen.facts_note)
     return figure_badge(frozen.figures, requested, state=frozen.state, notes=notes, is_synthetic=frozen.is_synthetic)

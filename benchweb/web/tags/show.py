@@ -21,7 +21,7 @@ from benchweb.catalog.translation import reason_text, sentence_space, unknown_wo
 from benchweb.charts.axes import value_words
 from benchweb.charts.run.verdict import Setting, limit_words
 from benchweb.common import formatting
-from benchweb.documents.references import Label, joined_label, value_ref
+from benchweb.documents.references import Label, joined_label, kind_ref, value_ref
 from benchweb.hosts.models import Pair
 from benchweb.hosts.pairs import PairNames
 from benchweb.web.shared.words import WORDS_FROM_SECONDS, clock_words
@@ -176,7 +176,7 @@ def over(value: float, bound: float) -> str:
 def kind_label(name: str) -> str:
     """Return a kind's label; its bare name when an older run used a kind that has left the catalog."""
     kind = catalog().kinds.get(name)
-    return kind.label if kind else name
+    return kind.label if kind else kind_ref(name)
 
 
 @register.filter
@@ -249,7 +249,7 @@ def _setting_text(setting: Setting, *, is_only: bool) -> str:
     if setting.unit and isinstance(value, int | float) and not isinstance(value, bool):
         text = formatting.setting(value, setting.unit)
         return text if is_only else f"{setting.label.lower()} {text}"
-    return f"{setting.label.lower()} {value_text(value) if isinstance(value, str) else value}"
+    return Label(setting.label.lower(), " ", value_text(value) if isinstance(value, str) else str(value))
 
 
 def _option(pk: str, name: str, *, is_chosen: bool) -> str:
@@ -266,7 +266,7 @@ def _endpoint_name(host: str, name: str, network_mode: str) -> str:
 def _param(kind: Kind | None, name: str, value: Any) -> Label:
     parameter = kind.parameters.get(name) if kind else None
     if parameter is None:
-        return Label(name, " ", value_ref(str(value)))
+        return Label(value_ref(name), " ", value_ref(str(value)))
     values = value if isinstance(value, list) else [value]
     words = joined_label([value_words(parameter, single) for single in values], ", ")
     return Label(parameter.label.lower(), " ", words)

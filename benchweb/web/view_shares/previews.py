@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET
 
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
+from benchweb.charts.run.record import stored_record
 from benchweb.documents.document import Document
 from benchweb.documents.json_file import document_of, stored_document
 from benchweb.runs.selectors import environments_of_run, runs_named
@@ -31,7 +32,7 @@ def run_preview(request: HttpRequest, run_id: int) -> HttpResponse:
     run = get_object_or_404(runs_named(), pk=run_id)
     share = _share(request)
     pages = run_frozen(run=run, anonymise=share.anonymise).pages
-    page = pages[get_language() or "en"].model_dump(mode="json")
+    page = stored_record(pages[get_language() or "en"])
     return run_page(request, OpenedShare(share, "", None, page), is_preview=True)
 
 

@@ -10,9 +10,10 @@ from pytest_django import Settings
 
 from benchweb.catalog import catalog
 from benchweb.charts.run.charts import run_charts
-from benchweb.charts.run.verdict import run_verdict
+from benchweb.charts.run.verdict import verdict
 from benchweb.documents.charts import charts_text
 from benchweb.results.ingest import ingest, parsed_result
+from benchweb.results.selectors import trial_rows
 from benchweb.runs.models import Run, State
 from benchweb.runs.selectors import runs_named
 from tests.charts.rows import places
@@ -92,7 +93,7 @@ def test_a_kind_from_an_overlay_gets_its_chart_and_verdict_without_code(drum_cat
     (chart,) = run_charts(run)
     assert (chart.id, chart.title, chart.y.label) == ("drum_read-reads", "Reads by queue depth", "Read rate")
     assert places(chart.series[0]) == [(1.0, 11.0), (8.0, 80.0)]
-    (headline,) = run_verdict(run).headlines
+    (headline,) = verdict(trial_rows(run.pk)).headlines
     assert (headline.value, headline.unit, headline.n, headline.extremes) == (80.0, "reads/s", 2, (70.0, 90.0))
 
 
@@ -104,9 +105,9 @@ def test_the_charts_and_the_verdict_cost_a_query_each_however_many_trials(
     named = runs_named().get(pk=run.pk)
     with connection_queries() as charts:
         run_charts(named)
-    with connection_queries() as verdict:
-        run_verdict(run)
-    assert (len(charts), len(verdict)) == (1, 1)
+    with connection_queries() as trials:
+        verdict(trial_rows(run.pk))
+    assert (len(charts), len(trials)) == (1, 1)
 
 
 def test_an_open_run_shows_what_is_to_come_and_a_final_one_does_not() -> None:

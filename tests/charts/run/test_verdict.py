@@ -5,15 +5,13 @@ from pathlib import Path
 
 from benchweb.catalog import catalog
 from benchweb.charts.run.verdict import Headline, Setting, verdict
-from benchweb.runs.models import Run
 from benchweb.web.tags.show import settings_words
 from tests.charts.rows import stream, trial
 
 
 def test_the_best_message_size_is_told_with_its_count_and_spread() -> None:
-    run = Run(state="finished")
     rows = [*stream(64, 1.0, 2.0, 3.0), *stream(1024, 90.0, 100.0, 110.0), *stream(16384, 50.0, 50.0, 50.0)]
-    assert verdict(run, rows).headlines == [
+    assert verdict(rows).headlines == [
         Headline(
             kind="tcp_stream",
             kind_label="TCP stream",
@@ -39,10 +37,10 @@ def test_a_rate_is_told_with_what_was_lost_at_the_same_size_not_at_another() -> 
             (1400, 91.0, 0.2),
         ]
     ]
-    (headline,) = verdict(Run(state="finished"), rows).headlines
+    (headline,) = verdict(rows).headlines
     assert headline.loss is not None
     assert (headline.value, headline.loss.value, headline.loss.n, headline.loss.extremes) == (90.0, 0.3, 3, (0.2, 0.4))
-    (stream_headline,) = verdict(Run(state="finished"), stream(64, 1.0)).headlines
+    (stream_headline,) = verdict(stream(64, 1.0)).headlines
     assert stream_headline.loss is None
 
 
@@ -54,31 +52,28 @@ def test_a_limit_that_every_trial_had_is_told_with_the_figure() -> None:
         )
         for number in range(3)
     ]
-    (headline,) = verdict(Run(state="finished"), rows).headlines
+    (headline,) = verdict(rows).headlines
     assert [(each.name, each.value) for each in headline.at] == [("message_size_bytes", size), ("rate_bps", limit)]
     assert settings_words(headline.at) == ["1,400 B", "rate limit 10 Mbit/s"]
 
 
 def test_the_trials_are_counted_by_state() -> None:
     rows = [*stream(64, 1.0, 2.0), trial(state="failed", reason="peer lost"), trial(state="cancelled")]
-    found = verdict(Run(state="failed", reason="1 of 4 trials failed"), rows)
-    assert found.trials == "2 of 4 trials finished, 1 failed, 1 cancelled"
-    assert (found.counts, found.total) == ({"finished": 2, "failed": 1, "cancelled": 1}, 4)
-    assert (found.state, found.reason) == ("failed", "1 of 4 trials failed")
+    assert verdict(rows).trials == "2 of 4 trials finished, 1 failed, 1 cancelled"
 
 
 def test_one_trial_is_told_in_the_singular() -> None:
-    assert verdict(Run(state="finished"), stream(64, 1.0)).trials == "1 of 1 trial finished"
+    assert verdict(stream(64, 1.0)).trials == "1 of 1 trial finished"
 
 
 def test_two_ends_on_one_host_are_a_warning() -> None:
     rows = [trial(metrics={"throughput_bps": 1.0}, flags=["same_host"]) for _ in range(2)]
-    assert verdict(Run(), rows).warnings == ["both ends on one host: no wire was measured"]
+    assert verdict(rows).warnings == ["both ends on one host: no wire was measured"]
 
 
 def test_a_flag_of_some_results_says_how_many_and_an_unknown_one_is_shown_as_words() -> None:
     rows = [trial(metrics={"throughput_bps": 1.0}, flags=["clock_stepped"]), *stream(64, 1.0), trial()]
-    assert verdict(Run(), rows).warnings == ["clock stepped (in 1 of 2 results)"]
+    assert verdict(rows).warnings == ["clock stepped (in 1 of 2 results)"]
 
 
 def test_every_flag_that_the_engine_raises_has_its_sentence() -> None:
@@ -89,5 +84,5 @@ def test_every_flag_that_the_engine_raises_has_its_sentence() -> None:
 
 
 def test_a_run_without_results_has_no_headline() -> None:
-    found = verdict(Run(state="pending"), [trial(), trial()])
+    found = verdict([trial(), trial()])
     assert (found.headlines, found.warnings, found.trials) == ([], [], "0 of 2 trials finished, 2 pending")

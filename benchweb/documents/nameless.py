@@ -1,18 +1,18 @@
-"""What of a run names nobody: numbers, and known words where they belong; every other text is left out.
+"""What of an engine's documents names nobody: numbers, and known words where they belong; other texts are left out.
 
 A name in a known place, such as an address or an interface, becomes its pseudonym. Members that no schema has go too.
 """
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import Any
 
 from benchweb.catalog import Parameter, catalog
 from benchweb.catalog.document import CATALOG_FILE
-from benchweb.documents.hidden import tagged
-from benchweb.sharing.known_words import FEATURES, OFFLOADS, SYSCTLS, WORDS
+from benchweb.documents.hidden import hidden_value, tagged
+from benchweb.documents.known_words import FEATURES, OFFLOADS, SYSCTLS, WORDS
 
 _RESULT_SCHEMA = CATALOG_FILE.with_name("result.schema.json")
 # What documents have that their schema has no name for: counts of intervals, a search, and what ingest adds.
@@ -34,6 +34,30 @@ _HISTOGRAM = re.compile(r"HISTF[\w+/]*={0,2}")
 _LEFT_OUT = object()
 
 
+class EngineDocument(dict[str, Any]):
+    """What an engine told, a part of it, or a plan's step."""
+
+
+class KindParams(dict[str, Any]):
+    """The parameters of a test of a kind."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, kind: str, params: Mapping[str, Any]) -> None:
+        super().__init__(params)
+        self.kind = kind
+
+
+@hidden_value.register
+def _(value: EngineDocument) -> dict[str, Any]:
+    return nameless_document(value)
+
+
+@hidden_value.register
+def _(value: KindParams) -> dict[str, Any]:
+    return nameless_params(value.kind, value)
+
+
 def nameless_document(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return a result's, an interval's, a limit's or a host's document without names."""
     metrics, members = catalog().metrics, _members()
@@ -50,9 +74,18 @@ def nameless_params(kind_name: str, params: Mapping[str, Any]) -> dict[str, Any]
     return {name: _value(known[name], value) for name, value in params.items() if name in known}
 
 
-def nameless_steps(steps: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return a plan's steps without names."""
-    return [nameless_document(step) for step in steps]
+def is_chosen_freely(parameter: Parameter, value: Any) -> bool:
+    """Tell whether a parameter's value is, or holds, a text that somebody chose, and so may name something."""
+    match value:
+        case str():
+            is_known = value in WORDS or value in ("", parameter.default, *parameter.schema.get("enum", ()))
+            return not is_known and not (parameter.name.endswith("cpus") and _NUMBERS.fullmatch(value))
+        case list():
+            return any(is_chosen_freely(parameter, item) for item in value)
+        case dict():
+            return nameless_document(value) != value
+        case _:
+            return False
 
 
 def nameless_kind(name: str) -> str:
@@ -63,9 +96,7 @@ def nameless_kind(name: str) -> str:
 def _value(parameter: Parameter, value: Any) -> Any:
     match value:
         case str():
-            is_known = value in WORDS or value in ("", parameter.default, *parameter.schema.get("enum", ()))
-            is_cpus = parameter.name.endswith("cpus") and _NUMBERS.fullmatch(value)
-            return value if is_known or is_cpus else tagged(parameter.name, value)
+            return tagged("value", value) if is_chosen_freely(parameter, value) else value
         case list():
             return [_value(parameter, item) for item in value]
         case dict():
