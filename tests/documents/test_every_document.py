@@ -1,5 +1,7 @@
 """A page, its share, its files and its Markdown are written from one document, and hide names by its references."""
 
+import json
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -11,22 +13,27 @@ from django.test import Client
 from django.utils import timezone
 
 from benchweb.annotations.models import Annotation
+from benchweb.catalog.document import CATALOG_FILE
+from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.documents.csv_file import document_csv
 from benchweb.documents.document import Document
 from benchweb.documents.hidden import hidden
 from benchweb.documents.json_file import document_json, document_of, stored_document
 from benchweb.documents.markdown import document_markdown
 from benchweb.hosts.models import Host, Pair
+from benchweb.hosts.services import pair_create
 from benchweb.regressions.models import AlertSeries
 from benchweb.reports.models import Report
 from benchweb.reports.services import ReportValues, report_create
+from benchweb.results.ingest import ingest, parsed_result
 from benchweb.results.models import Series
 from benchweb.results.run_summaries import rebuild
-from benchweb.runs.models import Run, State
+from benchweb.runs.events import event_add
+from benchweb.runs.models import Run, State, Trial
 from benchweb.schedules.models import Slot
 from benchweb.web.view_shares.building import built
 from tests.charts.history_rows import past_run
-from tests.factories import make_alert, make_endpoint, make_pair, make_plan, make_schedule
+from tests.factories import make_alert, make_endpoint, make_pair, make_plan, make_run, make_schedule
 from tests.sharing.test_shared_views import link
 
 pytestmark = pytest.mark.django_db
@@ -36,8 +43,9 @@ SECRETS = [
     "quartz", "basalt", "granite", "feldspar", "gneiss", "marble", "schist", "slate", "basanite", "obsidian", "pumice",
     "10.77.1.2", "10.77.1.3",
 ]  # fmt: skip
+RUNS = ["run", "failed run", "run of many kinds", "run of one host"]
 FEATURES = ["history", "split", "sizes", "matrix", "modes", "compare", "sets", "alert", "morning", "pair", "schedule",
-            "report"]  # fmt: skip
+            "report", *RUNS]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +98,55 @@ def paths(measured_pair: Pair) -> dict[str, str]:
         "morning": f"/morning?night={alert.night}&environment={pair.environment_id}",
         "schedule": f"/schedules/{schedule.pk}",
         "report": f"/reports/{_report(first, last).pk}",
+        "run": f"/runs/{last.pk}",
+        "failed run": f"/runs/{_failed_run(pair).pk}",
+        "run of many kinds": f"/runs/{_run_of_many_kinds(pair).pk}",
+        "run of one host": f"/runs/{_run_of_one_host(pair).pk}",
     }
+
+
+def _failed_run(pair: Pair) -> Run:
+    """Return a run of which nothing was measured, and every reason names its host in its own way."""
+    run = make_run(pair=pair, name="marble", repetitions=2)
+    gone = Reason("host_unreachable", host="quartz", since="12:00 UTC")
+    for index, reason in enumerate([gone, "basalt at 10.77.1.3 refused"], start=1):
+        run.trials.filter(index=index).update(state=State.FAILED, **reason_fields("reason", reason))
+    event_add(run_id=run.pk, text=Reason("host_unreachable", host="quartz", since="12:00 UTC"))
+    event_add(run_id=run.pk, text="moved to obsidian")
+    Run.objects.filter(pk=run.pk).update(state=State.FAILED, **reason_fields("reason", gone))
+    return run
+
+
+def _run_of_many_kinds(pair: Pair) -> Run:
+    """Return a run of sweeps and repetitions with a confidence, in whose results and facts names stand too."""
+    load = {"kind": "tcp_stream", "params": {"congestion_control": "slate"}}
+    steps = [
+        {"kind": "tcp_stream", "params": {"congestion_control": ["slate", "schist"], "message_size_bytes": [64, 1024]}},
+        {"kind": "http_load", "params": {"url": "http://obsidian/"}},
+        {"kind": "ping", "params": {"load": load}},
+    ]
+    confidence = {"level_percent": 95, "width_percent": 1, "max_repetitions": 4}
+    run = make_run(pair=pair, name="marble too", steps=steps, repetitions=3, confidence=confidence)
+    for trial in run.trials.all():
+        _take_in(trial)
+    return run
+
+
+def _run_of_one_host(pair: Pair) -> Run:
+    alone = pair_create(source=pair.source, sink=None, environment=pair.environment)
+    run = make_run(pair=alone, name="gneiss", steps=[{"kind": "disk_io", "params": {"directory": "/srv/obsidian"}}])
+    _take_in(run.trials.get())
+    return run
+
+
+def _take_in(trial: Trial) -> None:
+    """Give a trial its kind's example of a result, with names where an engine or a tool may have told some."""
+    document = json.loads(CATALOG_FILE.with_name("examples").joinpath(f"{trial.kind}.json").read_text())
+    facts: dict[str, Any] = {"hostname": "quartz", "operating_system": "obsidian 12", "missing": ["no /etc/quartz"]}
+    facts["interfaces"] = [{"name": "eth-quartz", "addresses": ["10.77.1.2"], "driver": "basanite"}]
+    document |= {"source": facts, "sink": facts, "flags": ["pumice"]}
+    document["limits"] = [{"direction": "forward", "by": "basalt", "summary": "quartz is slow"}]
+    assert ingest(trial=trial, result=parsed_result(trial.kind, document), state=State.FINISHED)
 
 
 def _report(*runs: Run) -> Report:
@@ -157,6 +213,26 @@ def test_who_is_logged_in_downloads_the_same_document(member: Client, paths: dic
     ]
     assert [body(answer) for answer in answers] == texts
     assert member.get("/share/results.csv", {"path": "/runs"}).status_code == 404
+
+
+@pytest.mark.parametrize("feature", RUNS)
+def test_a_link_from_a_runs_own_dialog_tells_no_name_where_names_are_hidden(
+    member: Client, paths: dict[str, str], feature: str
+) -> None:
+    named, nameless = (_run_link(member, paths[feature], **anonymise) for anonymise in ({}, {"anonymise": "on"}))
+    for language in ("en", "zh-hans"):
+        stranger = Client(headers={"accept-language": language})
+        for ending in ("", "/results.csv", "/results.json", "/results.md", "/embed", "/badge.svg"):
+            text, hidden_text = (body(stranger.get(link + ending)) for link in (named, nameless))
+            assert told(hidden_text) == [], ending
+            assert told(text) or not ending.startswith("/results")
+
+
+def _run_link(member: Client, path: str, **fields: str) -> str:
+    answer = member.post(f"{path}/shares", {"lasts": "30"} | fields)
+    found = re.search(r'value="http://testserver(/s/[^"]+)"', answer.content.decode())
+    assert found
+    return found[1]
 
 
 def test_a_share_that_was_stored_before_documents_opens_as_it_was() -> None:

@@ -92,7 +92,7 @@ def shared(run: Run, **options: Any) -> tuple[Share, str]:
 
 def texts_of(path: str, client: Client) -> dict[str, str]:
     """Open everything that a link opens."""
-    parts = ("", "/results.csv", "/results.json", "/embed", "/badge.svg")
+    parts = ("", "/results.csv", "/results.json", "/results.md", "/embed", "/badge.svg")
     answers = {part: client.get(path + part) for part in parts}
     assert {answer.status_code for answer in answers.values()} == {200}
     return {part: answer.getvalue().decode() for part, answer in answers.items()}

@@ -26,7 +26,7 @@ from tests.sharing.scene import SECRETS, named, rename_everything, secrets_in, s
 
 pytestmark = pytest.mark.django_db
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
-PARTS = ("", "/results.csv", "/results.json", "/embed", "/badge.svg")
+PARTS = ("", "/results.csv", "/results.json", "/results.md", "/embed", "/badge.svg")
 
 
 @pytest.fixture
@@ -88,6 +88,7 @@ def test_a_shared_page_leads_nowhere_else(run: Run) -> None:
         f"{path}/results.csv",
         f"{path}/results.csv?bom=1",
         f"{path}/results.json",
+        f"{path}/results.md",
     }
     assert "<form" not in page
     assert "<nav" not in page
@@ -186,9 +187,10 @@ def test_a_run_that_was_shared_by_an_earlier_version_opens_as_it_was(run: Run) -
         del page["is_synthetic"], page["facts_note"]
     share.save()
     texts = texts_of(path, Client())
-    assert "2 of 3 trials finished, 1 failed." in texts[""]
+    for part in ("", "/results.md"):
+        assert "2 of 3 trials finished, 1 failed." in texts[part]
     assert "2.00 Gbit/s · n=1" in texts["/badge.svg"]
-    assert charts_of(texts["/embed"])[0] == charts_of(texts[""])[0]
+    assert charts_of(texts["/embed"])[0]["title"] in texts["/results.md"]
 
 
 def test_a_share_outlives_its_run(run: Run) -> None:

@@ -22,8 +22,8 @@ from benchweb.sharing.models import Share
 
 router = Router(tags=["shares"])
 _NO_VIEW = (
-    "There is no view at this path that can be shared: it is a page of history, matrix, compare, an alert, a pair or a "
-    "schedule, such as /history?pair=3&over=30d."
+    "There is no view at this path that can be shared: it is a page of history, matrix, compare, a run, an alert, a "
+    "pair or a schedule, such as /history?pair=3&over=30d."
 )
 
 
@@ -90,7 +90,7 @@ def share_list(request: HttpRequest, query: Query[ShareQuery]) -> Page[ShareItem
 def share_create(request: HttpRequest, body: ShareBody) -> Status[ShareCreated]:
     """Make a link that needs no log-in: to a run or a view as it is now, or to a view as it is when it is opened.
 
-    Views are pages of history, matrix, compare, an alert, a pair or a schedule.
+    Views are pages of history, matrix, compare, a run, an alert, a pair or a schedule.
     """
     share, token = _view_share(request, body) if body.run is None else _run_share(request, body, body.run)
     path = f"/s/{token}"

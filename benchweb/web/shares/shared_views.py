@@ -18,7 +18,9 @@ from benchweb.sharing.selectors import OpenedShare, share_by_token, share_parts
 from benchweb.sharing.services import share_count_opening
 from benchweb.web.facts.diff import facts_side_by_side
 from benchweb.web.runs.badge import badge_svg, figure_badge
+from benchweb.web.runs.document import recorded_document
 from benchweb.web.runs.page import noted
+from benchweb.web.shared.document_answer import document_answer
 from benchweb.web.shares.locked import is_unlocked, locked_page, unlock
 
 # Only this page's own files; nothing is sent anywhere, nothing may frame it (but the embed, see below).
@@ -124,9 +126,11 @@ def run_badge(request: HttpRequest, opened: OpenedShare) -> HttpResponse:
 
 
 def run_file(request: HttpRequest, opened: OpenedShare, ending: str) -> HttpResponseBase:
-    """Return the frozen CSV or JSON of a run."""
-    if ending not in _MEDIA_TYPES:
-        return _nothing(request, None)
+    """Return the frozen CSV or JSON of a run, or its page as Markdown."""
+    if ending == "md":
+        document = recorded_document(record_of(opened.page or {}))
+        address = request.build_absolute_uri(request.path.removesuffix("/results.md"))
+        return document_answer(request, document, "md", address=address, name="shared-run")
     parts = share_parts(opened.share, SharePart.Export(ending))
     return download(request, parts, media_type=_MEDIA_TYPES[ending], file_name=f"shared-run.{ending}")
 

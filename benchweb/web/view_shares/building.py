@@ -1,4 +1,4 @@
-"""Which document stands at an address of the dashboard: history, matrix, comparison, alert, night, pair, report."""
+"""Which document stands at an address of the dashboard: of a history, a matrix, a comparison, a run, an alert …"""
 
 from collections.abc import Callable
 from urllib.parse import urlsplit
@@ -14,6 +14,7 @@ from benchweb.regressions.selectors import alerts
 from benchweb.reports.content import report_document
 from benchweb.reports.models import Report
 from benchweb.results.latest_medians import matrix_environments
+from benchweb.runs.selectors import run_detail
 from benchweb.schedules.models import Schedule
 from benchweb.sharing.frozen_views import LONGEST_PATH, NotShareable
 from benchweb.web.alerts.documents import alert_document, morning_document
@@ -26,6 +27,7 @@ from benchweb.web.matrix.document import matrix_document
 from benchweb.web.matrix.page import filled_matrix
 from benchweb.web.matrix.query import matrix_query
 from benchweb.web.pairs.document import pair_document
+from benchweb.web.runs.document import run_document
 from benchweb.web.schedules.document import schedule_document
 from benchweb.web.shared.zones import COOKIE, reader_zone
 
@@ -71,6 +73,13 @@ def _pair(_request: HttpRequest, pair_id: int) -> Document:
     return pair_document(pair)
 
 
+def _run(_request: HttpRequest, run_id: int) -> Document:
+    run = run_detail(run_id)
+    if run is None:
+        raise NotShareable(run_id)
+    return run_document(run)
+
+
 def _schedule(request: HttpRequest, schedule_id: int) -> Document:
     schedule = Schedule.objects.select_related("plan").filter(pk=schedule_id).first()
     if schedule is None:
@@ -90,6 +99,7 @@ _DOCUMENTS: dict[str, Callable[..., Document]] = {
     "history": lambda request: history_document(history_view(request)),
     "matrix": _matrix,
     "compare": lambda request: compared_document(compare_query(request.GET, reader_zone(request))),
+    "run": _run,
     "alert": _alert,
     "morning": lambda request: morning_document(morning_of(request.GET)),
     "pair": _pair,
