@@ -37,7 +37,7 @@ from benchweb.runs.models import OPEN_STATES, Run, RunEvent
 
 # A page of this many trials stays readable; the exports have all of them.
 TRIALS_DISPLAYED = 200
-EVENTS_DISPLAYED = 200
+_EVENTS_DISPLAYED = 200
 
 
 @dataclass(frozen=True)
@@ -128,11 +128,15 @@ class RunRecord:
 _RECORD = TypeAdapter(RunRecord)
 
 
-def run_record(run: Run, trials: Sequence[TrialRow]) -> RunRecord:
-    """Record a run in the active language; it comes with what names it. Reads facts and events in two queries."""
+def run_record(run: Run, trials: Sequence[TrialRow], *, is_live: bool = False) -> RunRecord:
+    """Record a run in the active language; it comes with what names it. Reads facts and events in two queries.
+
+    One that is live tells by its charts what may still come, and has no figures for badges.
+    """
+    is_open = run.state in OPEN_STATES
     names = run_names(run)
     source_facts, sink_facts = facts_of_runs([run.pk]).get(run.pk, ({}, {}))
-    events = RunEvent.objects.filter(run=run).order_by("pk")[:EVENTS_DISPLAYED]
+    events = RunEvent.objects.filter(run=run).order_by("pk")[:_EVENTS_DISPLAYED]
     version, pair = run.plan_version, run.pair
     return RunRecord(
         run=RowId(run.pk),
@@ -145,7 +149,7 @@ def run_record(run: Run, trials: Sequence[TrialRow]) -> RunRecord:
         environment=environment_ref(pair.environment.name),
         state=run.state,
         reason=reason_label(run.why, names),
-        is_open=run.state in OPEN_STATES,
+        is_open=is_open,
         created_at=run.created_at,
         started_at=run.started_at,
         finished_at=run.finished_at,
@@ -153,12 +157,12 @@ def run_record(run: Run, trials: Sequence[TrialRow]) -> RunRecord:
         confidence=_confidence(run, trials),
         trials=[_trial(trial, names) for trial in trials[:TRIALS_DISPLAYED]],
         trials_hidden=max(0, len(trials) - TRIALS_DISPLAYED),
-        charts=trial_charts(trials, is_open=False, names=names),
+        charts=trial_charts(trials, is_open=is_live and is_open, names=names),
         source_facts=EngineDocument(source_facts),
         sink_facts=EngineDocument(sink_facts),
         commands=run_commands(run, trials[:TRIALS_DISPLAYED]),
         events=[RecordedEvent(event.at, reason_label(event.what, names)) for event in events],
-        figures=metric_headlines(trials),
+        figures=[] if is_live else metric_headlines(trials),
         is_synthetic=pair.source.host.is_synthetic or pair.sink.host.is_synthetic,
         facts_note=mtu_words(pair, source_facts, sink_facts),
     )

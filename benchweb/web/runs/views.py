@@ -15,7 +15,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.catalog import catalog
-from benchweb.charts.run.charts import run_charts, trial_charts, with_ids
+from benchweb.charts.run.charts import run_charts, with_ids
 from benchweb.charts.run.export import run_csv, run_json
 from benchweb.charts.run.published import published_tables
 from benchweb.charts.run.verdict import metric_headlines
@@ -60,7 +60,7 @@ def _run_parts(run_id: int) -> dict[str, Any]:
     run = get_object_or_404(runs_named().select_related("campaign__slot__schedule"), pk=run_id)
     trials = trial_rows(run.pk)
     view = run_view(run, trials)
-    charts = with_ids(trial_charts(trials, is_open=view.is_open), run.pair)
+    charts = with_ids(view.record.charts, run.pair)
     slot = getattr(run.campaign, "slot", None)
     return {"view": view, "run": run, "charts": charts, "trials": trials, "schedule": slot and slot.schedule}
 

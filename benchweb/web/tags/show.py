@@ -19,7 +19,7 @@ from benchweb.catalog.engine_reasons import engine_reason
 from benchweb.catalog.equivalents import Equivalent
 from benchweb.catalog.translation import reason_text, sentence_space, unknown_words
 from benchweb.charts.axes import value_words
-from benchweb.charts.run.verdict import Setting, limit_words
+from benchweb.charts.run.verdict import Setting
 from benchweb.common import formatting
 from benchweb.documents.references import Label, joined_label, kind_ref, value_ref
 from benchweb.hosts.models import Pair
@@ -177,12 +177,6 @@ def kind_label(name: str) -> str:
     """Return a kind's label; its bare name when an older run used a kind that has left the catalog."""
     kind = catalog().kinds.get(name)
     return kind.label if kind else kind_ref(name)
-
-
-@register.filter
-def limit_label(by: str) -> str:
-    """Say what limited a run."""
-    return limit_words(by)
 
 
 @register.filter
