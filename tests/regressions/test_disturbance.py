@@ -13,9 +13,9 @@ from benchweb.runs.models import Run
 from tests.factories import make_pair
 from tests.nights import measured
 from tests.regressions.judged import level, night
-from tests.regressions.test_confirmation import end, mesh, slot_of
+from tests.regressions.test_confirmation import end, mesh, mesh_ids, slot_of
 
-__all__ = ["mesh"]
+__all__ = ["mesh", "mesh_ids"]
 pytestmark = pytest.mark.django_db
 State = Alert.State
 QUIET = 14
