@@ -10,6 +10,7 @@ from django.utils.translation import ngettext
 from benchweb.catalog import catalog
 from benchweb.regressions.alert_texts import levels_text, signed_percent, unconfirmed_reason
 from benchweb.regressions.concerned import Concerned
+from benchweb.regressions.deciding import VERDICT_LOOK_BACK
 from benchweb.regressions.explanations import explanation
 from benchweb.regressions.judging.grouping import naming_part
 from benchweb.regressions.models import Alert, AlertSeries
@@ -27,16 +28,34 @@ def detail_lines(alert: Alert, concerned: Concerned) -> list[str]:
         _named(_("Environment: {names}"), (environment.name for environment in concerned.environments)),
         _("Plan: {plan}").format(plan=alert.plan) if alert.plan else "",
         _("Since {at}").format(at=_utc(alert.begun_at)),
+        episode_text(alert),
     ]
     if alert.kind == Alert.Kind.ABSENCE:
         reason = str(alert.params.get("reason", ""))
-        return [*filter(None, lines), *([_("Reason: {reason}").format(reason=reason)] if reason else [])]
+        lines.append(_("Reason: {reason}").format(reason=reason) if reason else "")
+        if alert.code == "skipped":
+            advice = _("Its runs take longer than its slots are apart: make the interval longer, or the plan shorter.")
+            lines.append(advice)
+        return [line for line in lines if line]
     parts = list(alert.series.select_related("series", "first_bad_run", "rerun__campaign__created_by").order_by("pk"))
     lines += _measure_lines([part for part in parts if part.recovered_run_id is None] or parts)
     if alert.kind == Alert.Kind.CHANGE:
         lines.append(_measured_again(alert, parts))
     lines += [f"{fact.host}: {'; '.join(fact.words)}" for fact in explanation(alert).facts]
     return [line for line in lines if line]
+
+
+def episode_text(alert: Alert) -> str:
+    """Say how often a series of an alert was told to be worse in two months; empty for the first time."""
+    if alert.kind != Alert.Kind.CHANGE:
+        return ""
+    since = alert.begun_at - VERDICT_LOOK_BACK
+    told = Alert.objects.filter(kind=alert.kind, opened_at__isnull=False, begun_at__gte=since, pk__lt=alert.pk)
+    earlier = told.filter(series__series__in=alert.series.values("series")).exclude(state=Alert.State.MERGED).distinct()
+    first = earlier.order_by("begun_at").first()
+    if first is None:
+        return ""
+    return _("Episode {number} since {at}").format(number=earlier.count() + 1, at=_utc(first.begun_at))
 
 
 def duration_line(alert: Alert) -> str:

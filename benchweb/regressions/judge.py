@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 
 from django.db import transaction
@@ -60,15 +61,28 @@ def _judge_series(run: Run) -> None:
     # The states that recovery goes by may have changed.
     known = _known_parts(watched)
     recovery.notice_recovered(watched, known)
-    is_rerun = confirmation.is_confirmation(run)
-    if not is_rerun:
-        confirmation.take_as_confirmation(run, watched, known)
-    new += [] if is_rerun else _suspect_findings(run, watched, known, {finding.history.series_id for finding in new})
+    # An old run that came late is among the latest of none.
+    its = [history for history in watched if run.pk in history.places]
+    if not confirmation.is_confirmation(run):
+        confirmation.take_as_confirmation(run, its, known)
+        new += _suspect_findings(run, its, known, {finding.history.series_id for finding in new})
     found = grouping.group_findings(new, pair=run.pair, run=run)
+    _take_later_runs(run, its)
     found += regroup_slot(run)
     for alert in Alert.objects.filter(pk__in=[alert.pk for alert in found]).order_by("pk"):
         if alert.state == Alert.State.SUSPECT and alert.confirmation_id is None:
             confirmation.confirm(alert, run)
+
+
+def _take_later_runs(run: Run, watched: Sequence[History]) -> None:
+    """Go by the runs, if any, that were judged before this earlier one: they came back, or show it again."""
+    ids = {later.run_id for history in watched for later in history.runs[history.places[run.pk] + 1 :]}
+    if not ids:
+        return
+    recovery.notice_recovered(watched, _known_parts(watched))
+    for later in Run.objects.filter(pk__in=ids).select_related("plan_version").order_by("started_at", "pk"):
+        its = [history for history in watched if later.pk in history.places]
+        confirmation.take_as_confirmation(later, its, _known_parts(its))
 
 
 def _lasting_findings(
@@ -113,16 +127,20 @@ def _new_of(lasting: Sequence[SeriesFinding], known: Mapping[int, Sequence[Alert
 def _suspect_findings(
     run: Run, watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]], reported: set[int]
 ) -> list[SeriesFinding]:
-    candidates = (
-        suspect_finding(history, run.pk, known.get(history.series_id, ()))
-        for history in watched
-        if history.series_id not in reported
-    )
-    return [
-        finding
-        for finding in candidates
-        if finding and same_segment(finding, known.get(finding.history.series_id, ())) is None
-    ]
+    new = []
+    for history in watched:
+        parts = known.get(history.series_id, ())
+        # As it looked before later runs came.
+        found = suspect_finding(history.until(run.pk), run.pk, parts)
+        if found is None or history.series_id in reported:
+            continue
+        finding = replace(found, history=history)
+        part = same_segment(finding, parts)
+        if part is None:
+            new.append(finding)
+        elif not part.is_confirmed and history.places[run.pk] < history.places.get(part.first_bad_run_id, 0):
+            grouping.begin_earlier(part, finding)
+    return new
 
 
 def _known_parts(watched: Sequence[History]) -> dict[int, list[AlertSeries]]:

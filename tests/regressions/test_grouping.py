@@ -6,6 +6,7 @@ import pytest
 
 from benchweb.hosts.models import Host, Pair
 from benchweb.hosts.services import pair_create
+from benchweb.regressions.alert_details import episode_text
 from benchweb.regressions.judge import judge_run
 from benchweb.regressions.judging.slots import pairs_by_cause
 from benchweb.regressions.models import Alert, AlertTransition
@@ -13,7 +14,7 @@ from benchweb.results.run_summaries import write_figures
 from benchweb.schedules.models import Schedule
 from tests.factories import make_endpoint, make_environment, make_pair
 from tests.nights import add_values, measured
-from tests.regressions.judged import NOISE, judged, level, night, quiet
+from tests.regressions.judged import NOISE, judged, level, night, quiet, run_of
 from tests.regressions.test_confirmation import LAST, end, slot_of
 
 pytestmark = pytest.mark.django_db
@@ -170,3 +171,40 @@ def test_pairs_that_share_a_host_most_of_whose_pairs_are_good_are_no_hosts_fault
     first, second = of(mesh, source="a")[0], of(mesh, sink="a")[-1]
     groups = pairs_by_cause({first.pk, second.pk}, mesh)
     assert groups == [frozenset({first.pk}), frozenset({second.pk})]
+
+
+def test_a_third_episode_of_a_fault_is_told_as_that() -> None:
+    pair = make_pair()
+    quiet(pair)
+    judged(pair, ([0.8] * 4 + [1.0] * 5) * 2 + [0.8] * 2, first=20)
+    alerts = list(Alert.objects.exclude(opened_at=None).order_by("pk"))
+    assert [alert.state for alert in alerts] == [State.RECOVERED, State.RECOVERED, State.OPEN]
+    assert episode_text(alerts[0]) == ""
+    assert episode_text(alerts[2]) == f"Episode 3 since {night(20):%Y-%m-%d %H:%M} UTC"
+
+
+def test_a_run_that_is_judged_after_the_next_one_is_judged_all_the_same() -> None:
+    pair = make_pair()
+    quiet(pair)
+    first, second = run_of(pair, 20, 0.8), run_of(pair, 21, 0.8)
+    assert judge_run(second.pk) and judge_run(first.pk)
+    alert = Alert.objects.get()
+    assert alert.state == State.OPEN
+
+
+def test_an_outlier_that_is_judged_after_a_good_run_is_told_to_nobody() -> None:
+    pair = make_pair()
+    quiet(pair)
+    outlier, good = run_of(pair, 20, 0.8), run_of(pair, 21, 1.0)
+    assert judge_run(good.pk) and judge_run(outlier.pk)
+    assert [alert.state for alert in Alert.objects.filter(opened_at=None)] == [State.RECOVERED]
+    assert not Alert.objects.exclude(opened_at=None).exists()
+
+
+def test_an_old_run_that_comes_late_is_judged_without_changing_what_is_known() -> None:
+    pair = make_pair()
+    quiet(pair, 62)
+    judged(pair, [0.8], first=62)
+    old = run_of(pair, -1, 0.8)
+    assert judge_run(old.pk)
+    assert Alert.objects.get().state == State.SUSPECT

@@ -103,7 +103,7 @@ def take_as_confirmation(run: Run, watched: Sequence[History], known: Mapping[in
         (history, part)
         for history in watched
         for part in known.get(history.series_id, ())
-        if _waits_for_confirmation(part, run)
+        if _waits_for_confirmation(part, history, run)
     ]
     disturbed = disturbed_kinds(run) if waiting else frozenset()
     for history, part in waiting:
@@ -126,10 +126,11 @@ def take_as_confirmation(run: Run, watched: Sequence[History], known: Mapping[in
         transitions.move(alert_id, State.OPEN, changes={"unconfirmed_code": ""})
 
 
-def _waits_for_confirmation(part: AlertSeries, run: Run) -> bool:
+def _waits_for_confirmation(part: AlertSeries, history: History, run: Run) -> bool:
     """Tell whether one run alone showed a part of a live alert, and this is a later one."""
     is_suspected = part.p is None and part.rerun_id is None and part.recovered_run_id is None
-    return is_suspected and part.alert.state in (State.SUSPECT, State.OPEN) and part.first_bad_run_id != run.pk
+    is_later = history.places.get(part.first_bad_run_id, -1) < history.places[run.pk]
+    return is_suspected and part.alert.state in (State.SUSPECT, State.OPEN) and is_later
 
 
 def _end_gone_alert(alert: Alert, main: Run) -> bool:

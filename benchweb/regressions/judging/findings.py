@@ -17,7 +17,7 @@ from benchweb.statistics.median_interval import quick_median_difference_interval
 State = Alert.State
 # Where the shares of two modes change is known less exactly.
 _NEAR_RUNS_OF_MODES = 12
-# So many recoveries among the runs that are looked at are no accident.
+# So many outliers that nobody was told of, among the runs that are looked at, are no accident.
 _RECURRENT = 2
 # The level before a drift is that of so many runs.
 _LEVEL_RUNS = 30
@@ -110,13 +110,21 @@ def comparable_runs(history: History, known: Sequence[AlertSeries]) -> list[RunV
 
 
 def _left_out(known: Sequence[AlertSeries], places: Mapping[int, int]) -> set[int]:
-    """Return where the segments are that a series came back from, unless they come and go: then they are its noise."""
-    spans = [
-        range(places.get(part.first_bad_run_id, 0), recovered)
-        for part in known
-        if part.is_confirmed and (recovered := places.get(part.recovered_run_id or 0)) is not None
-    ]
-    return {index for span in spans for index in span} if len(spans) < _RECURRENT else set()
+    """Return where the segments are that a series came back from.
+
+    What nobody was told of, and comes and goes, is noise; what people were told of is so only where they called it
+    that: the third episode of a fault is a fault.
+    """
+    told: list[range] = []
+    untold: list[range] = []
+    for part in known:
+        recovered = places.get(part.recovered_run_id or 0)
+        if not part.is_confirmed or recovered is None or part.alert.state == State.INVALID:
+            continue
+        spans = untold if part.alert.opened_at is None else told
+        spans.append(range(places.get(part.first_bad_run_id, 0), recovered))
+    left_out = [*told, *(untold if len(untold) < _RECURRENT else [])]
+    return {index for span in left_out for index in span}
 
 
 def is_as_before(history: History, part: AlertSeries, run: RunValue) -> bool:

@@ -69,6 +69,14 @@ def update(part: AlertSeries, finding: SeriesFinding) -> None:
         transitions.move(part.alert_id, State.OPEN)
 
 
+def begin_earlier(part: AlertSeries, finding: SeriesFinding) -> None:
+    """Let a part begin with a run that was judged after the one that it was found by."""
+    AlertSeries.objects.filter(pk=part.pk).update(
+        first_bad_run=finding.first_bad.run_id,
+        last_good_run=finding.last_good.run_id if finding.last_good else None,
+    )
+
+
 def describe(alert: Alert) -> None:
     """Write what the parts of an alert have in common, and its size; its state is left as it is, a snooze may end."""
     # What measuring again showed may have been written since it was read.

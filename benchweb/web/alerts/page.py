@@ -9,7 +9,9 @@ from django.utils.translation import gettext as _
 from benchweb.catalog import catalog
 from benchweb.charts.alerts.charts import MOST_BESIDE, part_titles
 from benchweb.documents.references import Label, joined_label
+from benchweb.regressions.alert_details import detail_lines, episode_text
 from benchweb.regressions.alert_texts import alert_title, signed_percent, unconfirmed_reason
+from benchweb.regressions.concerned import concerned_by
 from benchweb.regressions.explanations import Explanation, explanation
 from benchweb.regressions.handling.reopening import REOPENABLE_STATES
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries, AlertTransition
@@ -44,6 +46,9 @@ class AlertPage:
     alert: Alert
     title: Label
     unconfirmed: str
+    episode: str
+    # Of what is missing: where, why, and what to do.
+    details: list[str]
     is_live: bool
     is_reopenable: bool
     series: list[SeriesLine]
@@ -65,6 +70,8 @@ def alert_page(alert: Alert) -> AlertPage:
         alert=alert,
         title=alert_title(alert),
         unconfirmed=unconfirmed_reason(alert),
+        episode=episode_text(alert),
+        details=detail_lines(alert, concerned_by(alert)) if alert.kind == Alert.Kind.ABSENCE else [],
         is_live=alert.state in LIVE_STATES,
         is_reopenable=alert.state in REOPENABLE_STATES,
         series=lines,
