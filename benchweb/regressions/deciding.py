@@ -28,6 +28,12 @@ USUAL_DISTURBED_SHARE = 0.2
 NEAR_RUNS = 3
 # So many runs in a row must be as before; of what one run alone showed, and nobody acknowledged, one is enough.
 RECOVERED_RUNS = 3
+# A limit that is broken again so soon after it was kept, in runs or in time, is the same alert: it comes and goes.
+FLAPPING_RUNS = 3
+FLAPPING_TIME = timedelta(hours=1)
+# A schedule of whose latest slots so many were skipped asks for more than its hosts can run.
+LATEST_SLOTS = 6
+SKIPPED_SLOTS = 3
 # A snoozed change is worse when it has grown by this factor, and by no less than this share of the level: its noise.
 WORSE_FACTOR = 1.25
 WORSE_RATIO = 0.01

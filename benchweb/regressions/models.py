@@ -28,6 +28,8 @@ class Threshold(Archivable):
     # In the metric's unit; of a baseline a share of its run's figure.
     limit = models.FloatField()
     severity = models.CharField(max_length=20)
+    # So many runs in a row must break it to open an alert, and keep it to end one.
+    runs_in_row = models.PositiveSmallIntegerField(default=1, db_default=1)
     # Of one test, by its identity parameters; empty for all of the kind.
     identity_digest = models.CharField(max_length=64, blank=True, default="", db_default="")
     # Of one of these, or of all runs.

@@ -66,6 +66,18 @@ def move(
     return True
 
 
+@transaction.atomic
+def come_back(alert_id: int) -> bool:
+    """Open an alert again that recovered by itself and is back: it comes and goes; False where it is not so."""
+    alert = Alert.objects.select_for_update().filter(pk=alert_id, state=State.RECOVERED).first()
+    if alert is None:
+        return False
+    before, alert.state, alert.ended_at = alert.state, State.OPEN, None
+    alert.save()
+    record(alert, AlertTransition.AlertAction.MOVED, before, None, "")
+    return True
+
+
 def acknowledge(*, alert_id: int, by: User | None, comment: str = "") -> None:
     """Take an alert as known: it tells no more of the same segment."""
     _moved_by(alert_id, State.ACKNOWLEDGED, by, comment)

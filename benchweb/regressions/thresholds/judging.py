@@ -8,6 +8,7 @@ from django.db.models import Exists, OuterRef, Q
 from benchweb.catalog import catalog
 from benchweb.regressions import transitions
 from benchweb.regressions.baselines import pinned_baseline
+from benchweb.regressions.deciding import FLAPPING_RUNS, FLAPPING_TIME
 from benchweb.regressions.handling.snoozes import wake_if_worse
 from benchweb.regressions.judging.causes import common_causes, common_host, common_uplink
 from benchweb.regressions.judging.grouping import pairs_with_hosts, schedule_of
@@ -77,6 +78,7 @@ def describe(alert: Alert) -> None:
             "series": len(parts),
             "pairs": len(pairs),
             "uplink": common_uplink(causes) if len(pairs) > 1 else "",
+            "comes_and_goes": bool(alert.params.get("comes_and_goes")),
         },
     )
     wake_if_worse(alert.pk)
@@ -88,23 +90,64 @@ def _judge_threshold(threshold: Threshold, figures: Sequence[RunFigure], run: Ru
     # What an archived one reported is over; restored it reports that again.
     in_force = Q(alert__ended_at=None) | Q(alert__created_at__gte=threshold.in_force_since)
     parts = threshold.parts.filter(in_force, series__in=ids, recovered_run=None)
-    broken = {part.series_id: part for part in parts.order_by("pk")}
+    broken = {part.series_id: part for part in parts.select_related("alert").order_by("pk")}
     new: list[_Breach] = []
     concerned: set[int] = set()
     for figure in figures:
         limit, part = limits.get(figure.series_id), broken.get(figure.series_id)
         breach = _Breach(figure, limit) if limit is not None and _is_beyond(threshold, figure, limit) else None
         if breach and part is None:
-            new.append(breach)
+            if not _has_come_back(threshold, breach) and _are_alike(threshold, breach, threshold.runs_in_row):
+                new.append(breach)
         elif breach and part is not None:
             _update_part(part, breach)
         elif part is not None and limit is not None:
-            AlertSeries.objects.filter(pk=part.pk).update(recovered_run=run)
-            concerned.add(part.alert_id)
+            needed = FLAPPING_RUNS if part.alert.params.get("comes_and_goes") else 1
+            if _are_alike(threshold, _Breach(figure, limit), max(needed, threshold.runs_in_row)):
+                AlertSeries.objects.filter(pk=part.pk).update(recovered_run=run)
+                concerned.add(part.alert_id)
     if new:
         _open_alert(threshold, new, run)
     for alert_id in sorted(concerned):
         end_if_recovered(alert_id)
+
+
+def _are_alike(threshold: Threshold, latest: _Breach, runs: int) -> bool:
+    """Tell whether so many of a series' runs in a row, up to the latest, are all beyond the limit, or all within it."""
+    if runs == 1:
+        return True
+    figure, is_beyond = latest.figure, _is_beyond(threshold, latest.figure, latest.limit)
+    before = RunFigure.objects.filter(series=figure.series_id, at__lt=figure.at).order_by("-at")[: runs - 1]
+    alike = [_is_beyond(threshold, other, latest.limit) == is_beyond for other in before]
+    return len(alike) == runs - 1 and all(alike)
+
+
+def _has_come_back(threshold: Threshold, breach: _Breach) -> bool:
+    """Open the alert again that ended just now for the same series; True where there was one.
+
+    From then on it ends only after some runs in a row: what lies around its limit is one alert, and not one a run.
+    """
+    figure = breach.figure
+    ended = threshold.parts.filter(series=figure.series_id, alert__state=State.RECOVERED).exclude(recovered_run=None)
+    part = ended.filter(alert__created_at__gte=threshold.in_force_since).select_related("alert").order_by("-pk").first()
+    if part is None or not _is_flapping(part, figure):
+        return False
+    AlertSeries.objects.filter(pk=part.pk).update(recovered_run=None)
+    params = {**part.alert.params, "comes_and_goes": True}
+    Alert.objects.filter(pk=part.alert_id).update(params=params, severity=threshold.severity)
+    transitions.come_back(part.alert_id)
+    _update_part(part, breach)
+    return True
+
+
+def _is_flapping(part: AlertSeries, figure: RunFigure) -> bool:
+    """Tell whether a series' limit was kept for a few runs or a short time only, before a figure that breaks it."""
+    kept_from = RunFigure.objects.filter(series=part.series_id, run=part.recovered_run).values_list("at", flat=True)
+    began = kept_from.first()
+    if began is None:
+        return False
+    between = RunFigure.objects.filter(series=part.series_id, at__gte=began, at__lt=figure.at).count()
+    return between < FLAPPING_RUNS or figure.at - began <= FLAPPING_TIME
 
 
 def _limits(threshold: Threshold, figures: Sequence[RunFigure], run: Run) -> Mapping[int, float]:

@@ -22,6 +22,7 @@ from benchweb.regressions.transitions import AlertError
 
 RATIO = "ratio"
 MOST_OF_BASELINE = 10
+MOST_RUNS_IN_ROW = 20
 # As powers of ten.
 _PREFIXES = {"": 0, "n": -9, "u": -6, "µ": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "%": -2}
 _LIMIT = re.compile(r"([-+]?\d{1,20}(?:\.\d{1,20})?(?:e[-+]?\d{1,3})?)\s*([nuµmkMGT%]?)(.*)", re.ASCII)
@@ -38,6 +39,8 @@ class ThresholdValues:
     # In the metric's unit, or a share of the baseline.
     limit: float
     severity: str = Alert.Severity.WARNING
+    # So many runs in a row break it, or keep it.
+    runs_in_row: int = 1
     environment: Environment | None = None
     pair: Pair | None = None
     plan: Plan | None = None
@@ -56,16 +59,17 @@ def threshold_create(values: ThresholdValues, *, by: User | None) -> Threshold:
         raise AlertError(
             "relation", _("{metric} is neither better nor worse: choose above or below.").format(metric=metric.label)
         )
-    checked = _checked_values(values.name, values.relation, values.limit, values.severity)
+    checked = _checked_values(values.name, values.relation, values.limit, values.severity, values.runs_in_row)
     return Threshold.objects.create(**vars(values) | checked, in_force_since=timezone.now(), created_by=by)
 
 
-def threshold_update(*, threshold: Threshold, name: str, limit: float, severity: str) -> None:
-    """Change a threshold's name, limit and severity: the next runs are judged by them.
+def threshold_update(*, threshold: Threshold, name: str, limit: float, severity: str, runs_in_row: int) -> None:
+    """Change a threshold's name, limit, severity and runs in a row: the next runs are judged by them.
 
     What it is of stays: the alerts that it has would else be about something that it no longer watches.
     """
-    Threshold.objects.filter(pk=threshold.pk).update(**_checked_values(name, threshold.relation, limit, severity))
+    checked = _checked_values(name, threshold.relation, limit, severity, runs_in_row)
+    Threshold.objects.filter(pk=threshold.pk).update(**checked)
 
 
 @transaction.atomic
@@ -126,7 +130,7 @@ def limit_unit(relation: str, metric: Metric) -> str:
     return RATIO if relation == Threshold.Relation.BASELINE else metric.unit
 
 
-def _checked_values(name: str, relation: str, limit: float, severity: str) -> dict[str, Any]:
+def _checked_values(name: str, relation: str, limit: float, severity: str, runs_in_row: int) -> dict[str, Any]:
     if fault := name_fault(name):
         raise AlertError("name", fault)
     if severity not in Alert.Severity:
@@ -137,4 +141,6 @@ def _checked_values(name: str, relation: str, limit: float, severity: str) -> di
         raise AlertError("limit", _("A limit is a finite number."))
     if relation == Threshold.Relation.BASELINE and not 0 < limit <= MOST_OF_BASELINE:
         raise AlertError("limit", _("A share of the baseline is above 0 and at most 1,000 %."))
-    return {"name": stored_name(name), "limit": limit, "severity": severity}
+    if not 1 <= runs_in_row <= MOST_RUNS_IN_ROW:
+        raise AlertError("runs_in_row", _("Give 1 to {most} runs in a row.").format(most=MOST_RUNS_IN_ROW))
+    return {"name": stored_name(name), "limit": limit, "severity": severity, "runs_in_row": runs_in_row}

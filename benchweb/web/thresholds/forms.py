@@ -13,7 +13,13 @@ from benchweb.hosts.models import Environment, Pair
 from benchweb.hosts.pairs import pair_choices
 from benchweb.plans.models import Plan
 from benchweb.regressions.models import Alert, Threshold
-from benchweb.regressions.thresholds.rules import ThresholdValues, limit_read, limit_text, limit_unit
+from benchweb.regressions.thresholds.rules import (
+    MOST_RUNS_IN_ROW,
+    ThresholdValues,
+    limit_read,
+    limit_text,
+    limit_unit,
+)
 from benchweb.web.shared.forms import PageForm, text_field
 
 # With more there is no list of pairs to choose from: a pair's own page or an alert names it.
@@ -30,13 +36,22 @@ class ThresholdChangeForm(PageForm):
         label=gettext_lazy("Severity"), choices=Alert.Severity.choices, initial=Alert.Severity.WARNING
     )
 
+    runs_in_row = forms.IntegerField(
+        label=gettext_lazy("Runs in a row"),
+        min_value=1,
+        max_value=MOST_RUNS_IN_ROW,
+        initial=1,
+        help_text=gettext_lazy("So many must break the limit before it alerts, and keep it before the alert ends."),
+    )
+
     @classmethod
     def of(cls, threshold: Threshold) -> Self:
         """Return the form with a threshold's values."""
         metric = catalog().metrics.get(threshold.metric)
         unit = limit_unit(threshold.relation, metric) if metric else ""
         limit = limit_text(threshold.limit, unit)
-        return cls(initial={"name": threshold.name, "limit": limit, "severity": threshold.severity})
+        values = {name: getattr(threshold, name) for name in ("name", "severity", "runs_in_row")}
+        return cls(initial=values | {"limit": limit})
 
     def limit_value(self, relation: str, metric: Metric) -> float:
         """Return the limit in its unit; raise AlertError where it can't be read."""
@@ -46,7 +61,7 @@ class ThresholdChangeForm(PageForm):
 class ThresholdForm(ThresholdChangeForm):
     """All of a threshold."""
 
-    field_order = ("name", "figure", "relation", "limit", "severity", "environment", "pair", "plan")
+    field_order = ("name", "figure", "relation", "limit", "runs_in_row", "severity", "environment", "pair", "plan")
     figure = forms.ChoiceField(label=gettext_lazy("Figure"))
     relation = forms.ChoiceField(
         label=gettext_lazy("Alert when the median of a run is"), choices=Threshold.Relation.choices, initial="below"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import QueryDict
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, ngettext
 
 from benchweb.catalog import catalog
 from benchweb.common.names import searched
@@ -80,7 +80,13 @@ def limit_words(threshold: Threshold) -> str:
     """Say the limit with its side, such as below 800 Mbit/s."""
     metric = catalog().metrics.get(threshold.metric)
     unit = limit_unit(threshold.relation, metric) if metric else ""
-    return f"{threshold.get_relation_display()} {limit_text(threshold.limit, unit)}"
+    limit = f"{threshold.get_relation_display()} {limit_text(threshold.limit, unit)}"
+    runs = threshold.runs_in_row
+    if runs == 1:
+        return limit
+    return ngettext("{limit}, {count} run in a row", "{limit}, {count} runs in a row", runs).format(
+        limit=limit, count=runs
+    )
 
 
 def scope_words(threshold: Threshold) -> str:

@@ -79,7 +79,7 @@ class ThresholdPages(PlainFormPages[Threshold, ThresholdForm, ThresholdChangeFor
 
     def update(self, row: Threshold, form: ThresholdChangeForm) -> None:
         limit, data = form.limit_value(row.relation, catalog().metrics[row.metric]), form.cleaned_data
-        rules.threshold_update(threshold=row, name=data["name"], limit=limit, severity=data["severity"])
+        rules.threshold_update(threshold=row, **data | {"limit": limit})
 
     def form_context(self, row: Threshold | None) -> dict[str, Any]:
         return {"row": threshold_row(row)} if row else {}

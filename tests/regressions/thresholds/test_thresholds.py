@@ -67,8 +67,39 @@ def test_a_broken_limit_opens_one_alert_at_once_that_ends_by_itself(told: list[s
     judged(pair, [1.0], first=4)
     alert.refresh_from_db()
     assert (alert.state, told) == (State.RECOVERED, [State.OPEN, State.RECOVERED])
-    judged(pair, [0.5], first=5)
+    judged(pair, [1.0, 1.0, 0.5], first=5)
     assert list(Alert.objects.order_by("pk").values_list("state", flat=True)) == [State.RECOVERED, State.OPEN]
+
+
+def test_a_value_around_its_limit_is_one_alert_and_few_messages(told: list[str]) -> None:
+    pair = make_pair()
+    made()
+    judged(pair, [0.7, 0.9] * 10)
+    alert = Alert.objects.get()
+    assert (alert.state, told) == (State.OPEN, [State.OPEN, State.RECOVERED, State.OPEN])
+    assert alert_title(alert).endswith("below 800 Mbit/s, comes and goes")
+    judged(pair, [0.9, 0.9], first=20)
+    alert.refresh_from_db()
+    assert (alert.state, told[3:]) == (State.RECOVERED, [State.RECOVERED])
+    judged(pair, [0.9, 0.9, 0.7], first=22)
+    assert Alert.objects.count() == 2
+
+
+def test_runs_in_a_row_open_an_alert_and_end_it(told: list[str]) -> None:
+    pair = make_pair()
+    made(runs_in_row=3)
+    judged(pair, [0.7, 0.7, 0.9, 0.7, 0.7])
+    assert not Alert.objects.exists()
+    judged(pair, [0.7, 0.9, 0.9, 0.7, 0.9, 0.9], first=5)
+    assert told == [State.OPEN]
+    judged(pair, [0.9], first=11)
+    assert told == [State.OPEN, State.RECOVERED]
+
+
+@pytest.mark.parametrize("runs", [0, -1, 21])
+def test_runs_in_a_row_are_one_to_twenty(runs: int) -> None:
+    with pytest.raises(AlertError, match="1 to 20"):
+        made(runs_in_row=runs)
 
 
 def test_pairs_that_break_it_together_are_one_alert_which_ends_with_the_last(told: list[str]) -> None:
@@ -186,7 +217,7 @@ def test_a_changed_limit_is_that_of_the_next_run() -> None:
     pair = make_pair()
     threshold = made()
     judged(pair, [0.5])
-    threshold_update(threshold=threshold, name="lower floor", limit=0.3e9, severity="critical")
+    threshold_update(threshold=threshold, name="lower floor", limit=0.3e9, severity="critical", runs_in_row=1)
     judged(pair, [0.5], first=1)
     assert Alert.objects.get().state == State.RECOVERED
     judged(pair, [0.2], first=2)

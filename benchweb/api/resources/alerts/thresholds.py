@@ -31,6 +31,8 @@ class ThresholdBody(Body):
     relation: Word
     limit: float
     severity: Word = Alert.Severity.WARNING.value
+    # So many runs in a row must break it to open an alert, and keep it to end one.
+    runs_in_row: int = 1
     environment: Identifier | None = None
     pair: Identifier | None = None
     plan: Identifier | None = None
@@ -42,6 +44,7 @@ class ThresholdChange(Body):
     name: Name | None = None
     limit: float | None = None
     severity: Word | None = None
+    runs_in_row: int | None = None
 
 
 class ThresholdItem(Item):
@@ -53,6 +56,7 @@ class ThresholdItem(Item):
     relation: str
     limit: float
     severity: str
+    runs_in_row: int
     environment: int | None
     pair: int | None
     plan: int | None
@@ -87,7 +91,10 @@ def threshold_detail(request: HttpRequest, threshold_id: Identifier) -> Threshol
 @router.patch("/thresholds/{threshold_id}", response=ThresholdItem, auth=WRITE)
 @transaction.atomic
 def threshold_update(request: HttpRequest, threshold_id: Identifier, body: ThresholdChange) -> ThresholdItem:
-    """Change name, limit or severity; the next runs are judged by them. For another scope make another threshold."""
+    """Change name, limit, severity or runs in a row: the next runs are judged by them.
+
+    For another scope make another threshold.
+    """
     threshold = row_or_404(Threshold.objects.select_for_update(), threshold_id)
     current = {name: getattr(threshold, name) for name in ThresholdChange.model_fields}
     changed = {name: value for name, value in given(body).items() if value is not None}
@@ -110,7 +117,7 @@ def threshold_restore(request: HttpRequest, threshold_id: Identifier) -> Thresho
 
 
 def _item(threshold: Threshold) -> ThresholdItem:
-    names = ("name", "kind", "metric", "relation", "limit", "severity", "created_at", "archived_at")
+    names = ("name", "kind", "metric", "relation", "limit", "severity", "runs_in_row", "created_at", "archived_at")
     return ThresholdItem(
         id=threshold.pk,
         unit=rules.metric_of(threshold.kind, threshold.metric).unit,
