@@ -13,6 +13,7 @@ from benchweb.accounts.audit import retention as audit
 from benchweb.hosts import path_checks, tickets
 from benchweb.hosts.probing import probes
 from benchweb.idempotency import services as idempotency
+from benchweb.notifications import maintenance
 from benchweb.notifications.delivery import held, outbox
 from benchweb.regressions import judgements
 from benchweb.regressions.absence import missing as absences
@@ -82,6 +83,7 @@ STEPS: tuple[Callable[[], object], ...] = (
     probes.probes_send,
     path_checks.paths_send,
     claim_on_time,
+    maintenance.tell_what_lasts,
     notifying.wake,
     # What only pages read comes last.
     recents.sum_up,

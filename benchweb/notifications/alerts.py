@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.db.models import QuerySet
 from django.dispatch import receiver
-from django.utils import translation
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from benchweb.labels import Labelled
 from benchweb.notifications.events import NotificationEvent
+from benchweb.notifications.models import Delivery, MaintenanceWindow
 from benchweb.notifications.routing import notify
 from benchweb.regressions.alert_details import detail_lines, duration_line, measure_lines
 from benchweb.regressions.alert_texts import alert_title
@@ -28,25 +31,47 @@ _STATES = {_WORSE: gettext_lazy("worse than when it was snoozed"), _JOINED: gett
 @receiver(alert_changed, sender=Alert, dispatch_uid="benchweb.notifications.alerts")
 def tell_alert(alert: Alert, transition: AlertTransition, **_kwargs: Any) -> None:
     """Write the messages about a transition; in the installation's language, whoever caused it."""
+    notify(_event(alert, transition))
+
+
+def tell_again(alert: Alert, transition: AlertTransition, occasion: str) -> list[Delivery]:
+    """Tell that an alert goes on since a transition that was muted; once for each occasion, named as an id's part."""
+    return notify(_event(alert, transition, still=occasion))
+
+
+def _event(alert: Alert, transition: AlertTransition, *, still: str = "") -> NotificationEvent:
     concerned = concerned_by(alert)
+    earlier = alert.transitions.filter(pk__lt=transition.pk) if alert.ended_at is not None else alert.transitions.none()
     with translation.override(site_setting("DEFAULT_LANGUAGE")):
-        event = NotificationEvent(
+        return NotificationEvent(
             # A transition is told once, and no other is taken for it.
-            id=f"alert-{alert.pk}-{transition.pk}",
+            id="-".join(["alert", str(alert.pk), str(transition.pk), *([still] if still else [])]),
             thread=f"alert-{alert.pk}",
             kind=alert.kind,
             transition=_transition_name(transition),
             severity=alert.severity,
             title=alert_title(alert),
-            text=_text(alert, transition, concerned),
+            text=_text(alert, transition, concerned, is_still=bool(still)),
             url=f"/alerts/{alert.pk}",
-            at=transition.at,
+            at=timezone.now() if still else transition.at,
             environment_ids=tuple(environment.pk for environment in concerned.environments),
             plan_id=alert.plan_id,
             host_ids=tuple(host.pk for host in concerned.hosts),
             labels=_labels(alert, concerned),
+            told_by=_beginnings(alert, earlier),
         )
-    notify(event)
+
+
+def _beginnings(alert: Alert, earlier: "QuerySet[AlertTransition, AlertTransition]") -> tuple[str, ...]:
+    """Return the ids of the events that told that an alert is open; with what told it after maintenance."""
+    windows = MaintenanceWindow.objects.filter(told_at__gte=alert.begun_at).values_list("pk", flat=True)
+    occasions = ["", *(f"-{occasion(pk)}" for pk in windows)] if earlier else []
+    return tuple(f"alert-{alert.pk}-{row.pk}{suffix}" for row in earlier for suffix in occasions)
+
+
+def occasion(window_id: int) -> str:
+    """Name the end of a maintenance window in an event's id."""
+    return f"after{window_id}"
 
 
 def _labels(alert: Alert, concerned: Concerned) -> tuple[str, ...]:
@@ -55,11 +80,14 @@ def _labels(alert: Alert, concerned: Concerned) -> tuple[str, ...]:
     return tuple(sorted({label for row in labelled for label in row.labels}))
 
 
-def _text(alert: Alert, transition: AlertTransition, concerned: Concerned) -> str:
+def _text(alert: Alert, transition: AlertTransition, concerned: Concerned, *, is_still: bool) -> str:
     """Say what became of it, by whom, and what a reader needs to decide whether to get up; a line each."""
     by = f", {transition.by.get_username()}" if transition.by else ""
     what = _STATES.get(_transition_name(transition))
     lines = [f"{what or transition.get_to_state_display()}{by}", transition.comment]
+    if is_still:
+        # The line that says since when follows.
+        lines = [_("still so after maintenance")]
     if _transition_name(transition) == _JOINED:
         lines += measure_lines(alert, transition.params["parts"])
     elif alert.ended_at is not None:

@@ -25,11 +25,15 @@ class NotificationEvent:
     labels: tuple[str, ...] = ()
     # What it belongs to: mails of one thread are shown together.
     thread: str = ""
+    # Of what ends something: the ids of the events that told of it, without which nobody hears of its end.
+    told_by: tuple[str, ...] = ()
 
     @property
     def document(self) -> dict[str, Any]:
         """The event as receivers get it: JSON values only."""
-        return asdict(self) | {
+        document = asdict(self)
+        del document["told_by"]
+        return document | {
             "at": self.at.astimezone(UTC).isoformat(),
             # The only one; of several all of them are below.
             "environment_id": self.environment_ids[0] if len(self.environment_ids) == 1 else None,

@@ -73,6 +73,8 @@ class MaintenanceWindow(Archivable):
     environment = models.ForeignKey(Environment, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     begins_at = models.DateTimeField()
     ends_at = models.DateTimeField()
+    # When what it had muted, and goes on, was told after its end.
+    told_at = models.DateTimeField(null=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
 
     class Meta:

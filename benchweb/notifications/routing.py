@@ -44,7 +44,7 @@ def notify(event: NotificationEvent) -> list[Delivery]:
     The same event told again writes nothing.
     """
     now = timezone.now()
-    rules = list(_wanting_rules(event))
+    rules = [rule for rule in _wanting_rules(event) if _has_heard(rule, event)]
     if not rules:
         return []
     window = _muting_window(event, now)
@@ -75,6 +75,14 @@ def _wanting_rules(event: NotificationEvent) -> Iterable[Rule]:
         .select_related("channel")
         .order_by("pk")
     )
+
+
+def _has_heard(rule: Rule, event: NotificationEvent) -> bool:
+    """Tell whether a channel was told that it began, where its rule wants that and an end alone says nothing."""
+    if not event.told_by or (rule.transitions and Alert.State.OPEN not in rule.transitions):
+        return True
+    beginnings = Delivery.objects.filter(event_id__in=event.told_by, channel=rule.channel_id)
+    return beginnings.exclude(state=Delivery.State.MUTED).exists()
 
 
 def _muting_window(event: NotificationEvent, now: datetime) -> MaintenanceWindow | None:

@@ -1,0 +1,44 @@
+"""Tell once what maintenance had muted and goes on after it."""
+
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from benchweb.notifications.alerts import occasion, tell_again
+from benchweb.notifications.models import Delivery, MaintenanceWindow
+from benchweb.regressions.models import Alert
+from benchweb.regressions.selectors import named_alerts
+
+# What ended longer ago, while nothing ran, is no news.
+_LOOK_BACK = timedelta(days=1)
+
+
+def tell_what_lasts() -> int:
+    """Tell of the alerts that opened within maintenance that is over, and are open; return how many messages."""
+    now = timezone.now()
+    # Archived, it ends there and then.
+    ended = MaintenanceWindow.objects.filter(Q(ends_at__lte=now) | Q(archived_at__isnull=False), told_at=None)
+    return sum(_tell_after(window) for window in ended.order_by("ends_at", "pk"))
+
+
+@transaction.atomic
+def _tell_after(window: MaintenanceWindow) -> int:
+    now = timezone.now()
+    if not MaintenanceWindow.objects.filter(pk=window.pk, told_at=None).update(told_at=now):
+        return 0
+    until = min(filter(None, [window.ends_at, window.archived_at]))
+    if until < now - _LOOK_BACK:
+        return 0
+    muted = Delivery.objects.filter(
+        state=Delivery.State.MUTED, finished_at__gte=window.begins_at, finished_at__lte=until
+    )
+    ids = {str(thread).removeprefix("alert-") for thread in muted.values_list("payload__data__thread", flat=True)}
+    alerts = named_alerts().filter(pk__in=[int(pk) for pk in ids if pk.isdecimal()], state=Alert.State.OPEN)
+    told = 0
+    for alert in alerts.order_by("pk"):
+        opened = alert.transitions.filter(to_state=Alert.State.OPEN).order_by("pk").last()
+        if opened is not None and not alert.is_snoozed:
+            told += len(tell_again(alert, opened, occasion(window.pk)))
+    return told
