@@ -63,29 +63,42 @@ def alert_title(alert: Alert) -> Label:
 def _absence_title(alert: Alert) -> Label:
     params = alert.params
     match alert.code:
-        case "slot":
-            slots = ngettext("{count:,} slot", "{count:,} slots", params["slots"]).format(count=params["slots"])
-            sentence = _("Schedule {schedule}: {slots} without complete results")
-            return worded(sentence, schedule=schedule_ref(str(alert.schedule)), slots=slots)
-        case "late":
-            return worded(_("Schedule {schedule} is late"), schedule=schedule_ref(str(alert.schedule)))
+        case "slot" | "late" | "skipped":
+            return _schedule_title(alert)
         case "nothing":
             runs = ngettext("{count:,} run", "{count:,} runs", params["runs"]).format(count=params["runs"])
             pair = pair_ref(alert.pair) if alert.pair else ""
             return worded(_("{pair}: {runs} finished with nothing received"), pair=pair, runs=runs)
         case "unreachable":
-            endpoint = endpoint_ref(alert.endpoint) if alert.endpoint else ""
-            slots = sum(params.get("slots_by_schedule", {}).values())
-            if not slots:
-                return worded(_("{endpoint} is unreachable"), endpoint=endpoint)
-            sentence = ngettext(
-                "{endpoint} is unreachable: {count} slot without complete results",
-                "{endpoint} is unreachable: {count} slots without complete results",
-                slots,
-            )
-            return worded(sentence, endpoint=endpoint, count=f"{slots:,}")
+            return _unreachable_title(alert)
         case _code:
             return worded(_("Alert {number}"), number=numbered_ref("alert", alert.pk))
+
+
+def _schedule_title(alert: Alert) -> Label:
+    params, schedule = alert.params, schedule_ref(str(alert.schedule))
+    if alert.code == "slot":
+        slots = ngettext("{count:,} slot", "{count:,} slots", params["slots"]).format(count=params["slots"])
+        sentence = _("Schedule {schedule}: {slots} without complete results")
+        return worded(sentence, schedule=schedule, slots=slots)
+    if alert.code == "skipped":
+        sentence = _("Schedule {schedule}: {skipped} of the latest {slots} slots skipped")
+        counts = {name: f"{params[name]:,}" for name in ("skipped", "slots")}
+        return worded(sentence, schedule=schedule, **counts)
+    return worded(_("Schedule {schedule} is late"), schedule=schedule)
+
+
+def _unreachable_title(alert: Alert) -> Label:
+    endpoint = endpoint_ref(alert.endpoint) if alert.endpoint else ""
+    slots = sum(alert.params.get("slots_by_schedule", {}).values())
+    if not slots:
+        return worded(_("{endpoint} is unreachable"), endpoint=endpoint)
+    sentence = ngettext(
+        "{endpoint} is unreachable: {count} slot without complete results",
+        "{endpoint} is unreachable: {count} slots without complete results",
+        slots,
+    )
+    return worded(sentence, endpoint=endpoint, count=f"{slots:,}")
 
 
 def unconfirmed_reason(alert: Alert) -> str:
@@ -217,7 +230,8 @@ def _limit_text(params: Mapping[str, Any]) -> str:
         "below": _("{value}, below {limit}"),
         "baseline": _("{value}, the limit by the baseline is {limit}"),
     }
-    return words[params["relation"]].format(value=value, limit=limit)
+    text = words[params["relation"]].format(value=value, limit=limit)
+    return _("{limit}, comes and goes").format(limit=text) if params.get("comes_and_goes") else text
 
 
 def _more_series(count: int) -> str:

@@ -17,7 +17,7 @@ from benchweb.regressions.judging.histories import History, RunValue, histories
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
 from benchweb.results.models import RunFigure
 from benchweb.runs.models import Run, State
-from benchweb.schedules.models import Slot
+from benchweb.schedules.models import SKIPPED, Slot
 from benchweb.statistics.changes import Change, smallest_detectable_change
 from benchweb.statistics.deciding import LEAST_RUNS
 
@@ -69,6 +69,9 @@ class NightFindings:
     unconfirmed: list[Alert]
     slots: int
     complete_slots: int
+    # With the reason of the last of them.
+    skipped_slots: int
+    skip_reason: str
     runs: int
     finished_runs: int
     # The median over the series measured, None where none has enough runs.
@@ -161,17 +164,24 @@ def night_of_date(night: date, environments: Collection[int] | None = None) -> N
     ids = list(figures.values_list("series", flat=True).distinct()[:_MOST_SERIES])
     ratios = _present_ratios(ids)
     counts = {"all": Count("pk"), "finished": Count("pk", filter=Q(state=State.FINISHED))}
-    of_slots, of_runs = slots.aggregate(**counts), runs.aggregate(**counts)
+    of_slots = slots.aggregate(**counts, skipped=Count("pk", filter=Q(state=SKIPPED)))
+    of_runs = runs.aggregate(**counts)
+    still_open = Q(~is_snoozed(), night__lt=night, state=Alert.State.OPEN)
+    # Those of this night first: of a night of more the rest is cut off.
+    told = list(opened.filter(Q(night=night) | still_open).order_by("-night", "-size_ratio", "pk")[:MOST_ALERTS])
+    skipped = slots.filter(state=SKIPPED).order_by("-at").first() if of_slots["skipped"] else None
     return NightFindings(
         night=night,
-        begun=list(opened.filter(night=night)[:MOST_ALERTS]),
-        still_open=list(opened.filter(~is_snoozed(), night__lt=night, state=Alert.State.OPEN)[:MOST_ALERTS]),
+        begun=[alert for alert in told if alert.night == night],
+        still_open=[alert for alert in told if alert.night < night],
         recovered=list(
             opened.filter(state=Alert.State.RECOVERED, ended_at__gte=begins, ended_at__lt=ends)[:MOST_ALERTS]
         ),
         unconfirmed=list(unconfirmed.order_by("-size_ratio", "pk")[:MOST_ALERTS]),
         slots=of_slots["all"],
         complete_slots=of_slots["finished"],
+        skipped_slots=of_slots["skipped"],
+        skip_reason=skipped.why if skipped else "",
         runs=of_runs["all"],
         finished_runs=of_runs["finished"],
         smallest_detectable_change_ratio=median(ratios) if ratios else None,

@@ -8,7 +8,9 @@ from django.utils import timezone
 from benchweb.hosts.models import Endpoint
 from benchweb.regressions import transitions
 from benchweb.regressions.absence.missing import check_absences
+from benchweb.regressions.alert_details import detail_lines
 from benchweb.regressions.alert_texts import alert_title
+from benchweb.regressions.concerned import concerned_by
 from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert
 from benchweb.results.run_summaries import write_figures
@@ -122,6 +124,22 @@ def test_a_result_without_its_headline_is_nothing_received_only_where_all_was_lo
     write_figures()
     assert judge_run(run.pk)
     assert list(Alert.objects.values_list("code", flat=True)) == opened
+
+
+def test_slots_that_are_skipped_again_and_again_are_one_alert_that_says_what_to_change(now: datetime) -> None:
+    schedule = make_schedule()
+    for number in range(9, 0, -1):
+        slot(schedule, now - timedelta(minutes=number), "skipped" if number % 2 else "finished")
+        check_absences()
+    alert = Alert.objects.get()
+    assert (alert.code, alert.state) == ("skipped", State.OPEN)
+    assert alert_title(alert) == f"Schedule {schedule}: 3 of the latest 6 slots skipped"
+    lines = detail_lines(alert, concerned_by(alert))
+    assert "Its runs take longer than its slots are apart: make the interval longer, or the plan shorter." in lines
+    for number in range(6):
+        slot(schedule, now + timedelta(seconds=number), "finished")
+        check_absences()
+    assert Alert.objects.get().state == State.RECOVERED
 
 
 def test_a_dead_host_and_the_slots_that_it_spoils_are_one_alert(now: datetime) -> None:

@@ -27,5 +27,6 @@ def check_absences() -> int:
     """Do it now."""
     if not fetch_value("SELECT pg_try_advisory_xact_lock(%(lock)s)", {"lock": _LOCK}):
         return 0
-    opened = schedules.slots_without_results() + schedules.late_schedules() + endpoints.unreachable_endpoints()
+    opened = schedules.slots_without_results() + schedules.late_schedules() + schedules.skipping_schedules()
+    opened += endpoints.unreachable_endpoints()
     return len(opened)

@@ -9,7 +9,7 @@ from benchweb.common.rows import database_now, fetch
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.regressions.absence.alerts import LOOK_BACK_DAYS, MOST_REASON, end_where, live_alerts, open_once
 from benchweb.regressions.absence.endpoints import open_unreachable
-from benchweb.regressions.deciding import UNBEGUN_AFTER, UNCLAIMED_AFTER
+from benchweb.regressions.deciding import LATEST_SLOTS, SKIPPED_SLOTS, UNBEGUN_AFTER, UNCLAIMED_AFTER
 from benchweb.regressions.models import Alert
 from benchweb.runs.models import Run, State
 from benchweb.schedules.models import Schedule, Slot
@@ -33,6 +33,27 @@ _STRETCHES = """
       AND slot.at > coalesce(complete.at, '-infinity')
     GROUP BY slot.schedule_id
 """
+# How many of each schedule's latest slots were skipped, and why the last of them was.
+_SKIPPED = """
+    SELECT schedule_id, count(*) AS slots, count(*) FILTER (WHERE state = 'skipped') AS skipped,
+      min(at) FILTER (WHERE state = 'skipped') AS first_at,
+      coalesce((array_agg(reason ORDER BY at DESC) FILTER (WHERE state = 'skipped'))[1], '') AS reason
+    FROM (
+      SELECT slot.schedule_id, slot.at, slot.state, slot.reason,
+        row_number() OVER (PARTITION BY slot.schedule_id ORDER BY slot.at DESC) AS place
+      FROM schedules_slot slot
+      JOIN schedules_schedule schedule ON schedule.id = slot.schedule_id AND schedule.archived_at IS NULL
+      WHERE slot.at > %(since)s AND NOT slot.is_extra AND slot.state NOT IN ('pending', 'running')
+    ) latest WHERE place <= %(most)s GROUP BY schedule_id
+"""
+
+
+class _SkippedSlots(NamedTuple):
+    schedule_id: int
+    slots: int
+    skipped: int
+    first_at: datetime | None
+    reason: str
 
 
 class _Stretch(NamedTuple):
@@ -89,6 +110,37 @@ def late_schedules() -> list[Alert]:
         for slot in _unbegun_slots(now).select_related("schedule")
     ]
     return [alert for alert in alerts if alert]
+
+
+def skipping_schedules() -> list[Alert]:
+    """Open an alert for each schedule that skips slots again and again; end those of which none was of late."""
+    since = database_now() - timedelta(days=LOOK_BACK_DAYS)
+    rows = {row.schedule_id: row for row in fetch(_SkippedSlots, _SKIPPED, {"since": since, "most": LATEST_SLOTS})}
+    end_where(
+        live_alerts("skipped"), lambda alert: (row := rows.get(alert.schedule_id or 0)) is None or not row.skipped
+    )
+    return [alert for row in rows.values() if row.skipped >= SKIPPED_SLOTS and (alert := _skipping_alert(row))]
+
+
+def _skipping_alert(row: _SkippedSlots) -> Alert | None:
+    if row.first_at is None:
+        return None
+    params = {"skipped": row.skipped, "slots": row.slots, "reason": row.reason[:MOST_REASON]}
+    if Alert.objects.filter(code="skipped", schedule=row.schedule_id, ended_at=None).update(params=params):
+        return None
+    # What somebody took as it is stays so until no slot is skipped.
+    latest = Alert.objects.filter(code="skipped", schedule=row.schedule_id).order_by("-pk").first()
+    if latest is not None and latest.state != Alert.State.RECOVERED and latest.begun_at >= row.first_at:
+        return None
+    schedule = Schedule.objects.get(pk=row.schedule_id)
+    return open_once(
+        code="skipped",
+        key=f"{row.schedule_id}:{row.first_at:%Y%m%dT%H%M%S}",
+        begun_at=row.first_at,
+        schedule=schedule,
+        plan_id=schedule.plan_id,
+        params=params,
+    )
 
 
 def _stretch_alerts(row: _Stretch) -> list[Alert]:

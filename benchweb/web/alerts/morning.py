@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchweb.accounts.models import Team
+from benchweb.catalog.translation import reason_text
 from benchweb.common.rows import row_id
 from benchweb.documents.references import Label, environment_ref, team_ref
 from benchweb.hosts.models import Environment
@@ -104,7 +105,17 @@ class MorningPage:
             else _("Half of the series would show a change of %(ratio)s or less within five runs.")
             % {"ratio": f"{ratio * 100:.1f} %"}
         )
-        return " ".join([*([slots] if night.slots else []), runs, change])
+        parts = [slots if night.slots else "", self._skipped, runs, change]
+        return " ".join(part for part in parts if part)
+
+    @property
+    def _skipped(self) -> str:
+        """Say how many slots were skipped, and why the last of them was; nothing for none."""
+        count = self.summary.skipped_slots
+        if not count:
+            return ""
+        sentence = ngettext("%(count)s slot skipped (%(reason)s),", "%(count)s slots skipped (%(reason)s),", count)
+        return sentence % {"count": count, "reason": reason_text(self.summary.skip_reason).rstrip(".")}
 
 
 def morning_of(query: QueryDict) -> MorningPage:
