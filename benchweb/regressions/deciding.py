@@ -19,7 +19,7 @@ BAD_AGAIN_SHARE = 0.5
 # So many pairs of one host that are bad in one slot confirm each other: nothing has to be measured again.
 LEAST_PAIRS_OF_HOST = 3
 # Of the pairs that a slot measured of a host, or of one end of it, so large a share must be bad for it to be the cause.
-BAD_OF_HOST_SHARE = 0.75
+BAD_OF_HOST_SHARE = 0.5
 # A test of whose trials so large a share bears that its hosts were disturbed is no figure of the network, unless more
 # than so large a share of the runs before were disturbed alike.
 DISTURBED_SHARE = 0.5

@@ -208,3 +208,25 @@ def test_an_old_run_that_comes_late_is_judged_without_changing_what_is_known() -
     old = run_of(pair, -1, 0.8)
     assert judge_run(old.pk)
     assert Alert.objects.get().state == State.SUSPECT
+
+
+@pytest.mark.parametrize("ends", [[{"sink": "b"}, {"sink": "d"}], [{"either": "a"}, {"source": "c"}], [{"sink": "d"}]])
+def test_what_is_measured_again_stays_in_the_alert_that_waits_for_it(
+    mesh: list[Pair], ends: list[dict[str, str]]
+) -> None:
+    quiet(mesh, QUIET)
+    bad = {pair for which in ends for pair in of(mesh, **which)}
+    end(slot_of(mesh), dict.fromkeys(bad, 0.7), LAST)
+    waiting = list(Alert.objects.filter(state=State.CONFIRMING))
+    assert waiting
+    for alert in waiting:
+        assert alert.series.filter(rerun__campaign=alert.confirmation).exists()
+        assert alert.confirmation is not None
+        end(alert.confirmation, dict.fromkeys(bad, 0.7), LAST + 1)
+    assert not Alert.objects.filter(state=State.CONFIRMING).exists()
+    assert {alert.state for alert in Alert.objects.filter(pk__in=[each.pk for each in waiting])} == {State.OPEN}
+
+
+def test_a_host_two_of_whose_three_sending_pairs_are_bad_is_the_cause(mesh: list[Pair]) -> None:
+    bad = {pair.pk for pair in of(mesh, source="c")[:2]}
+    assert pairs_by_cause(bad, mesh) == [frozenset(bad)]

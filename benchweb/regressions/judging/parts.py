@@ -29,12 +29,14 @@ def part_off(
 ) -> Alert:
     """Move some of an alert's series to a new one of the same state, or a given one; return that.
 
-    The parts come with their series' pairs; the caller has locked the alert, and describes both.
+    The parts come with their series' pairs; the caller has locked the alert, and describes both. No re-run of the other
+    is waited for by the new one.
     """
+    state = state or (State.SUSPECT if alert.state == State.CONFIRMING else alert.state)
     first = next(iter(parts)).series.pair
     new = Alert.objects.create(
         kind=alert.kind,
-        state=state or alert.state,
+        state=state,
         code=alert.code,
         environment_id=first.environment_id,
         pair=first,

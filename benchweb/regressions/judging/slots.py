@@ -53,8 +53,8 @@ def regroup_slot(run: Run) -> list[Alert]:
 def pairs_by_cause(bad: Collection[int], measured: Iterable[Pair]) -> list[frozenset[int]]:
     """Return the bad pairs, by their ids, in groups of one cause each: few causes that explain all, the largest first.
 
-    A host, an uplink, or what it sends or receives, is a cause where most of its pairs that were measured are bad, and
-    more of these than of the good ones are explained by nothing else. What is left over are pairs of their own.
+    A host, an uplink, or what it sends or receives, is a cause where half of its pairs that were measured are bad, and
+    it explains more bad ones that nothing else does than it has good ones. What is left over are pairs of their own.
     """
     pairs = {pair.pk: pair for pair in measured}
     suspicions: dict[_Suspicion, set[int]] = defaultdict(set)
@@ -64,17 +64,17 @@ def pairs_by_cause(bad: Collection[int], measured: Iterable[Pair]) -> list[froze
     left = set(bad) & pairs.keys()
     groups = []
     while left:
-        best = max(
+        explained = max(
             (
-                (len(concerned & left) - len(concerned - set(bad)), len(concerned), sorted(concerned & left))
+                (len(concerned & left) - len(concerned - set(bad)), sorted(concerned & left))
                 for concerned in suspicions.values()
-                if len(concerned & set(bad)) >= BAD_OF_HOST_SHARE * len(concerned)
+                if len(concerned & left) > 1 and len(concerned & set(bad)) >= BAD_OF_HOST_SHARE * len(concerned)
             ),
-            default=(0, 0, []),
+            default=(0, []),
         )
-        if best[0] < 2:
+        if explained[0] < 1:
             break
-        groups.append(frozenset(best[2]))
+        groups.append(frozenset(explained[1]))
         left -= groups[-1]
     by_ends: dict[frozenset[int], set[int]] = defaultdict(set)
     for pair_id in sorted(left):
@@ -115,7 +115,9 @@ def _regrouped(groups: Sequence[frozenset[int]], by_pair: dict[int, list[AlertSe
         parts = [part for pair_id in sorted(group) for part in by_pair[pair_id]]
         its = [part.alert_id for part in parts if part.alert_id not in taken]
         if its:
-            home = left[max(sorted(set(its)), key=its.count)]
+            # What is measured again stays where its answer is waited for.
+            waiting = {part.alert_id for part in parts if part.rerun_id is not None}
+            home = left[max(sorted(set(its)), key=lambda alert_id: (alert_id in waiting, its.count(alert_id)))]
             AlertSeries.objects.filter(pk__in=[part.pk for part in parts]).update(alert=home)
         else:
             home = part_off(parts[0].alert, parts)
