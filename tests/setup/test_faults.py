@@ -15,8 +15,8 @@ from tests.setup.processes import STOP_SECONDS, Up
 # How far a start has come, step by step: each kill leaves what the one before didn't.
 MOMENTS: dict[str, Callable[[Up], object]] = {
     "the state folder is there": lambda up: up.home.exists(),
-    "the database's folder is begun": lambda up: (up.home / "postgres.new" / "PG_VERSION").exists(),
-    "the database's folder is being filled": lambda up: (up.home / "postgres.new" / "base" / "4").exists(),
+    "the database's folder is begun": lambda up: list(up.home.glob("postgres.new-*/PG_VERSION")),
+    "the database's folder is being filled": lambda up: list(up.home.glob("postgres.new-*/base/4")),
     "the database's folder is there": lambda up: (up.home / "postgres").exists(),
     "the database starts": lambda up: (up.home / "postgres" / "postmaster.pid").exists(),
     "the database is being prepared": lambda up: up.children_named("manage.py prepare"),
