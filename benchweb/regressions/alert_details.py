@@ -51,11 +51,9 @@ def episode_text(alert: Alert) -> str:
         return ""
     since = alert.begun_at - VERDICT_LOOK_BACK
     told = Alert.objects.filter(kind=alert.kind, opened_at__isnull=False, begun_at__gte=since, pk__lt=alert.pk)
-    earlier = told.filter(series__series__in=alert.series.values("series")).exclude(state=Alert.State.MERGED).distinct()
-    first = earlier.order_by("begun_at").first()
-    if first is None:
-        return ""
-    return _("Episode {number} since {at}").format(number=earlier.count() + 1, at=_utc(first.begun_at))
+    earlier = told.filter(series__series__in=alert.series.values("series")).exclude(state=Alert.State.MERGED)
+    begun = [at for _pk, at in earlier.order_by("begun_at").values_list("pk", "begun_at").distinct()]
+    return _("Episode {number} since {at}").format(number=len(begun) + 1, at=_utc(begun[0])) if begun else ""
 
 
 def duration_line(alert: Alert) -> str:

@@ -51,7 +51,7 @@ def explanation(alert: Alert) -> Explanation:
 
 def _facts(parts: Sequence[AlertSeries]) -> list[ChangedFacts]:
     ids = {run_id for part in parts for run_id in (part.last_good_run_id, part.first_bad_run_id) if run_id}
-    documents = facts_of_runs(sorted(ids))
+    documents = facts_of_runs(sorted(ids)) if ids else {}
     by_host: dict[int, ChangedFacts] = {}
     for part in parts:
         before, after = documents.get(part.last_good_run_id or 0), documents.get(part.first_bad_run_id)

@@ -41,6 +41,7 @@ class ThresholdChangeForm(PageForm):
         min_value=1,
         max_value=MOST_RUNS_IN_ROW,
         initial=1,
+        required=False,
         help_text=gettext_lazy("So many must break the limit before it alerts, and keep it before the alert ends."),
     )
 
@@ -52,6 +53,10 @@ class ThresholdChangeForm(PageForm):
         limit = limit_text(threshold.limit, unit)
         values = {name: getattr(threshold, name) for name in ("name", "severity", "runs_in_row")}
         return cls(initial=values | {"limit": limit})
+
+    def clean_runs_in_row(self) -> int:
+        """Return how many runs; one where nothing is said."""
+        return self.cleaned_data["runs_in_row"] or 1
 
     def limit_value(self, relation: str, metric: Metric) -> float:
         """Return the limit in its unit; raise AlertError where it can't be read."""
