@@ -1,9 +1,8 @@
 """Alerts as events: each transition that people may be told of is told once, in the same transaction."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.db.models import QuerySet
 from django.dispatch import receiver
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
@@ -41,7 +40,7 @@ def tell_again(alert: Alert, transition: AlertTransition, occasion: str) -> list
 
 def _event(alert: Alert, transition: AlertTransition, *, still: str = "") -> NotificationEvent:
     concerned = concerned_by(alert)
-    earlier = alert.transitions.filter(pk__lt=transition.pk) if alert.ended_at is not None else alert.transitions.none()
+    earlier = _earlier(alert, transition) if alert.ended_at is not None else []
     with translation.override(site_setting("DEFAULT_LANGUAGE")):
         return NotificationEvent(
             # A transition is told once, and no other is taken for it.
@@ -62,11 +61,20 @@ def _event(alert: Alert, transition: AlertTransition, *, still: str = "") -> Not
         )
 
 
-def _beginnings(alert: Alert, earlier: "QuerySet[AlertTransition, AlertTransition]") -> tuple[str, ...]:
+def _earlier(alert: Alert, transition: AlertTransition) -> list[AlertTransition]:
+    """Return what happened to an alert before, and to those that it was split off from."""
+    rows = list(alert.transitions.filter(pk__lt=transition.pk))
+    for row in rows:
+        if row.action == Action.SPLIT and "from" in row.params:
+            rows += AlertTransition.objects.filter(alert=row.params["from"], pk__lt=row.pk)
+    return rows
+
+
+def _beginnings(alert: Alert, earlier: Sequence[AlertTransition]) -> tuple[str, ...]:
     """Return the ids of the events that told that an alert is open; with what told it after maintenance."""
     windows = MaintenanceWindow.objects.filter(told_at__gte=alert.begun_at).values_list("pk", flat=True)
     occasions = ["", *(f"-{occasion(pk)}" for pk in windows)] if earlier else []
-    return tuple(f"alert-{alert.pk}-{row.pk}{suffix}" for row in earlier for suffix in occasions)
+    return tuple(f"alert-{row.alert_id}-{row.pk}{suffix}" for row in earlier for suffix in occasions)
 
 
 def occasion(window_id: int) -> str:

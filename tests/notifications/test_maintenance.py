@@ -9,7 +9,8 @@ from benchweb.notifications.maintenance import tell_what_lasts
 from benchweb.notifications.models import Channel, Delivery, MaintenanceWindow
 from benchweb.notifications.services import RuleValues, WindowValues, archive, rule_create, window_create
 from benchweb.regressions import transitions
-from benchweb.regressions.models import Alert
+from benchweb.regressions.models import Alert, AlertTransition
+from benchweb.regressions.transitions import record
 from tests.factories import make_alert, make_channel, make_pair
 
 pytestmark = pytest.mark.django_db
@@ -75,3 +76,12 @@ def test_an_end_goes_to_the_channels_that_heard_of_its_beginning(channel: Channe
     transitions.move(alert.pk, Alert.State.RECOVERED)
     ends = Delivery.objects.filter(payload__data__transition="recovered").order_by("channel__pk")
     assert [delivery.channel.name for delivery in ends] == [channel.name, "ends"]
+
+
+def test_the_end_of_what_was_split_off_goes_to_those_who_heard_of_the_whole(channel: Channel) -> None:
+    alert = make_alert()
+    part_of = make_alert(pair=make_pair())
+    Delivery.objects.filter(payload__data__thread=f"alert-{part_of.pk}").delete()
+    record(part_of, AlertTransition.AlertAction.SPLIT, part_of.state, None, "", params={"from": alert.pk})
+    transitions.move(part_of.pk, Alert.State.RECOVERED)
+    assert [transition for _state, transition, _text in told()] == ["open", "recovered"]
