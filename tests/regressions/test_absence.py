@@ -175,3 +175,33 @@ def test_a_slot_that_a_silent_host_does_not_explain_is_an_alert_of_its_own(now: 
     slot(schedule, now - timedelta(minutes=1), "nonstart")
     assert check_absences() == 1
     assert Alert.objects.get().code == "slot"
+
+
+def test_a_slot_that_fails_beside_a_known_dead_host_for_another_reason_is_told(now: datetime) -> None:
+    pairs = [make_pair(), make_pair()]
+    schedule = make_schedule(target={"pairs": [pair.pk for pair in pairs]})
+    Endpoint.objects.filter(pk__in=[pair.sink_id for pair in pairs]).update(
+        unreachable_since=now - timedelta(minutes=9)
+    )
+    slot(schedule, now - timedelta(minutes=5), "nonstart")
+    assert check_absences() == 2
+    Endpoint.objects.filter(pk=pairs[0].sink_id).update(unreachable_since=None)
+    slot(schedule, now + timedelta(minutes=1), "nonstart")
+    check_absences()
+    assert Alert.objects.latest("pk").code == "slot"
+
+
+def test_skipped_slots_that_somebody_takes_as_they_are_stay_so_until_none_is(now: datetime) -> None:
+    schedule = make_schedule()
+    for number in range(9, 0, -1):
+        slot(schedule, now - timedelta(minutes=number), "skipped" if number % 2 else "finished")
+    assert check_absences() == 1
+    transitions.expect(alert_id=Alert.objects.get().pk, by=None)
+    later = timezone.now()
+    for number in range(12):
+        slot(schedule, later + timedelta(minutes=number + 1), "skipped" if number % 2 else "finished")
+        assert check_absences() == 0
+    for number in range(12, 26):
+        slot(schedule, later + timedelta(minutes=number + 1), "skipped" if number % 2 and number > 19 else "finished")
+        check_absences()
+    assert Alert.objects.count() == 2

@@ -27,6 +27,7 @@ def check_absences() -> int:
     """Do it now."""
     if not fetch_value("SELECT pg_try_advisory_xact_lock(%(lock)s)", {"lock": _LOCK}):
         return 0
-    opened = schedules.slots_without_results() + schedules.late_schedules() + schedules.skipping_schedules()
-    opened += endpoints.unreachable_endpoints()
+    # A host that answers again explains no slot from now on.
+    opened = endpoints.unreachable_endpoints() + schedules.slots_without_results()
+    opened += schedules.late_schedules() + schedules.skipping_schedules()
     return len(opened)

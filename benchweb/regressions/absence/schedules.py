@@ -11,8 +11,8 @@ from benchweb.regressions.absence.alerts import LOOK_BACK_DAYS, MOST_REASON, end
 from benchweb.regressions.absence.endpoints import open_unreachable
 from benchweb.regressions.deciding import LATEST_SLOTS, SKIPPED_SLOTS, UNBEGUN_AFTER, UNCLAIMED_AFTER
 from benchweb.regressions.models import Alert
-from benchweb.runs.models import Run, State
-from benchweb.schedules.models import Schedule, Slot
+from benchweb.runs.models import OPEN_STATES, Run, State
+from benchweb.schedules.models import SKIPPED, Schedule, Slot
 from benchweb.schedules.targets import resolved_target
 
 # How runs end that give no complete result.
@@ -128,9 +128,9 @@ def _skipping_alert(row: _SkippedSlots) -> Alert | None:
     params = {"skipped": row.skipped, "slots": row.slots, "reason": row.reason[:MOST_REASON]}
     if Alert.objects.filter(code="skipped", schedule=row.schedule_id, ended_at=None).update(params=params):
         return None
-    # What somebody took as it is stays so until no slot is skipped.
+    # What somebody took as it is stays so until no slot is skipped for a while.
     latest = Alert.objects.filter(code="skipped", schedule=row.schedule_id).order_by("-pk").first()
-    if latest is not None and latest.state != Alert.State.RECOVERED and latest.begun_at >= row.first_at:
+    if latest is not None and latest.state != Alert.State.RECOVERED and not _has_kept_up(latest):
         return None
     schedule = Schedule.objects.get(pk=row.schedule_id)
     return open_once(
@@ -141,6 +141,17 @@ def _skipping_alert(row: _SkippedSlots) -> Alert | None:
         plan_id=schedule.plan_id,
         params=params,
     )
+
+
+def _has_kept_up(alert: Alert) -> bool:
+    """Tell whether a schedule skipped none of so many slots in a row since an alert ended."""
+    slots = Slot.objects.filter(schedule=alert.schedule_id, at__gt=alert.ended_at, is_extra=False)
+    in_row = 0
+    for state in slots.exclude(state__in=OPEN_STATES).order_by("at").values_list("state", flat=True):
+        in_row = 0 if state == SKIPPED else in_row + 1
+        if in_row == LATEST_SLOTS:
+            return True
+    return False
 
 
 def _stretch_alerts(row: _Stretch) -> list[Alert]:
@@ -192,7 +203,7 @@ def _silent_ends(schedule: Schedule, slot_id: int) -> list[Endpoint]:
 
 def _was_hosts_fault(row: _Stretch) -> bool:
     """Tell whether the latest of a stretch's slots was one that hosts explain which answer again."""
-    alerts = Alert.objects.filter(Q(ended_at=None) | Q(ended_at__gte=row.last_at), code="unreachable")
+    alerts = Alert.objects.filter(ended_at__gte=row.last_at, code="unreachable")
     return alerts.filter(params__slots_by_schedule__has_key=str(row.schedule_id)).exists()
 
 
