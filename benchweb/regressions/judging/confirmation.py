@@ -13,7 +13,7 @@ from benchweb.regressions import transitions
 from benchweb.regressions.deciding import BAD_AGAIN_SHARE, LEAST_PAIRS_OF_HOST
 from benchweb.regressions.judging.disturbance import disturbed_kinds
 from benchweb.regressions.judging.findings import comparable_runs, is_as_before, suspect_finding
-from benchweb.regressions.judging.grouping import describe
+from benchweb.regressions.judging.grouping import describe, tell_of_new_measures
 from benchweb.regressions.judging.histories import History, histories
 from benchweb.regressions.judging.joining import explaining_open_alert
 from benchweb.regressions.judging.parts import join_alert
@@ -81,9 +81,7 @@ def conclude(campaign_id: int) -> bool:
     if not bad:
         return _end_gone_alert(alert, main)
     if (known := explaining_open_alert(alert)) is not None:
-        join_alert(alert, known)
-        describe(known)
-        return True
+        return _join_known(alert, known)
     # Where several pairs fell together, they tell of their host too.
     host_id = _host_at_fault(main, runs.exclude(pk=main.pk), parts) or alert.host_id
     changes: dict[str, Any] = {"verdict": Verdict.HOST if host_id else Verdict.PAIR, "host_id": host_id}
@@ -119,11 +117,19 @@ def take_as_confirmation(run: Run, watched: Sequence[History], known: Mapping[in
         if alert.state != State.SUSPECT or sum(bad) < BAD_AGAIN_SHARE * len(bad):
             continue
         if (told := explaining_open_alert(alert)) is not None:
-            join_alert(alert, told)
-            describe(told)
+            _join_known(alert, told)
             continue
         describe(alert)
         transitions.move(alert_id, State.OPEN, changes={"unconfirmed_code": ""})
+
+
+def _join_known(alert: Alert, known: Alert) -> bool:
+    """Let a confirmed suspect be part of an alert that people know of; what is a new measure there is told."""
+    parts = list(alert.series.select_related("series"))
+    join_alert(alert, known)
+    describe(known)
+    tell_of_new_measures(known, parts)
+    return True
 
 
 def _waits_for_confirmation(part: AlertSeries, history: History, run: Run) -> bool:

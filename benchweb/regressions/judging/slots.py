@@ -24,7 +24,7 @@ class _Suspicion(NamedTuple):
 
 
 def regroup_slot(run: Run) -> list[Alert]:
-    """Give each alert of a slot the pairs that its cause explains, once the last of the slot's runs is judged.
+    """Move a slot's pairs to the alerts whose causes explain them, once the last of the slot's runs is judged.
 
     Return the alerts that were changed. Alerts that somebody acknowledged, or that began earlier, stay as they are.
     """

@@ -130,7 +130,7 @@ def _has_come_back(threshold: Threshold, breach: _Breach) -> bool:
     figure = breach.figure
     ended = threshold.parts.filter(series=figure.series_id, alert__state=State.RECOVERED).exclude(recovered_run=None)
     part = ended.filter(alert__created_at__gte=threshold.in_force_since).select_related("alert").order_by("-pk").first()
-    if part is None or not _is_flapping(part, figure):
+    if part is None or not _is_flapping(part, figure) or not _is_in_force(threshold):
         return False
     AlertSeries.objects.filter(pk=part.pk).update(recovered_run=None)
     params = {**part.alert.params, "comes_and_goes": True}
@@ -173,8 +173,13 @@ def _is_beyond(threshold: Threshold, figure: RunFigure, limit: float) -> bool:
 
 def _open_alert(threshold: Threshold, breaches: Sequence[_Breach], run: Run) -> None:
     """Open the alert of breaches, unless the threshold is archived by now: nothing would end it."""
-    if Threshold.objects.select_for_update().filter(pk=threshold.pk, archived_at=None).exists():
+    if _is_in_force(threshold):
         _open_or_add(threshold, breaches, run)
+
+
+def _is_in_force(threshold: Threshold) -> bool:
+    """Tell whether a threshold is not archived, and keep it so until the transaction ends."""
+    return Threshold.objects.select_for_update().filter(pk=threshold.pk, archived_at=None).exists()
 
 
 def _open_or_add(threshold: Threshold, breaches: Sequence[_Breach], run: Run) -> None:
