@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchweb.catalog import catalog
-from benchweb.regressions.alert_texts import levels_text, signed_percent, unconfirmed_reason
+from benchweb.regressions.alert_texts import figure_name, levels_text, signed_percent, unconfirmed_reason
 from benchweb.regressions.concerned import Concerned
 from benchweb.regressions.deciding import VERDICT_LOOK_BACK
 from benchweb.regressions.explanations import explanation
@@ -91,8 +91,8 @@ def _measure_lines(parts: Sequence[AlertSeries]) -> list[str]:
 
 
 def _measure_line(part: AlertSeries, series: int) -> str:
-    kind, metric = catalog().kinds.get(part.series.kind), catalog().metrics.get(part.series.metric)
-    names = " · ".join([kind.label if kind else part.series.kind, metric.label if metric else part.series.metric])
+    metric = catalog().metrics.get(part.series.metric)
+    names = figure_name(part.series.kind, part.series.metric)
     unit = metric.unit if metric else ""
     # The median of the runs before, and of those since.
     change = levels_text(part.before, part.after, unit)

@@ -56,7 +56,10 @@ def alert_title(alert: Alert) -> Label:
     params = alert.params
     if alert.code in ("change", "threshold"):
         figure = _size_text(alert) if alert.code == "change" else _limit_text(params)
-        return _place_label(alert) + f": {_figure_name(alert)} {figure}{_more_series(params['series'] - 1)}"
+        return (
+            _place_label(alert)
+            + f": {figure_name(params['kind'], params['metric'])} {figure}{_more_series(params['series'] - 1)}"
+        )
     return _absence_title(alert)
 
 
@@ -182,10 +185,10 @@ def _place_label(alert: Alert) -> Label:
     return Label(pairs, " (", environment_ref(str(alert.environment)), ")")
 
 
-def _figure_name(alert: Alert) -> str:
-    kind, metric = catalog().kinds.get(alert.params["kind"]), catalog().metrics.get(alert.params["metric"])
-    names = kind.label if kind else alert.params["kind"], metric.label if metric else alert.params["metric"]
-    return " · ".join(names)
+def figure_name(kind_name: str, metric_key: str) -> str:
+    """Name a kind and its metric, by their own names where the catalog has none."""
+    kind, metric = catalog().kinds.get(kind_name), catalog().metrics.get(metric_key)
+    return " · ".join([kind.label if kind else kind_name, metric.label if metric else metric_key])
 
 
 def _size_text(alert: Alert) -> str:

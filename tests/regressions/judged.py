@@ -45,6 +45,25 @@ def judged(pairs: Pair | Sequence[Pair], factors: Iterable[float], *, first: int
     return runs
 
 
+def latency_night(pair: Pair, number: int, seconds: float) -> None:
+    """Measure and judge a night's round trips."""
+    noisy = seconds * (1 + NOISE[number % len(NOISE)])
+    run = measured(pair, night(number), noisy, kind="tcp_rr", metric="latency_p50_seconds")
+    write_figures()
+    assert judge_run(run.pk)
+
+
+def slower_with_jitter(pair: Pair) -> None:
+    """Judge thirty nights, of which the last ten are a tenth slower, with jitter that is too little for a suspect."""
+    for number in range(30):
+        is_slow = number >= 20
+        run = measured(pair, night(number), level(number, 0.9 if is_slow else 1.0), kind="udp_stream")
+        jitter = 1e-3 * (1.028 if is_slow else 1.0) * (1 + NOISE[number % len(NOISE)] / 5)
+        add_values(run, pair, night(number), jitter, kind="udp_stream", metric="jitter_seconds")
+        write_figures()
+        assert judge_run(run.pk)
+
+
 def quiet(pairs: Pair | Sequence[Pair], nights: int = 20, *, series: int = 1) -> list[Run]:
     """Measure and judge nights in which nothing happens."""
     return judged(pairs, [1.0] * nights, series=series)

@@ -16,7 +16,7 @@ from benchweb.regressions.models import Alert
 from benchweb.results.run_summaries import write_figures
 from tests.factories import make_channel, make_environment, make_pair, make_plan, make_schedule
 from tests.nights import add_values, measured
-from tests.regressions.judged import NOISE, judged, level, night, quiet
+from tests.regressions.judged import NOISE, judged, latency_night, level, night, quiet, slower_with_jitter
 
 pytestmark = pytest.mark.django_db
 QUIET = 14
@@ -28,13 +28,6 @@ def udp_night(pair: Pair, number: int, *, rate: float = 1.0, loss: float = 0.0, 
     run = measured(pair, night(number), level(number, rate), kind="udp_stream")
     for metric, value in (("loss_ratio", loss), ("jitter_seconds", 20e-6 * jitter * (1 + noise))):
         add_values(run, pair, night(number), value, kind="udp_stream", metric=metric)
-    write_figures()
-    assert judge_run(run.pk)
-
-
-def latency_night(pair: Pair, number: int, seconds: float) -> None:
-    noisy = seconds * (1 + NOISE[number % len(NOISE)])
-    run = measured(pair, night(number), noisy, kind="tcp_rr", metric="latency_p50_seconds")
     write_figures()
     assert judge_run(run.pk)
 
@@ -91,14 +84,7 @@ def test_a_message_says_where_since_when_and_from_which_level_to_which() -> None
 
 def test_a_measure_that_joins_is_told_with_its_levels() -> None:
     rule_create(RuleValues(name="all", channel=make_channel()))
-    pair = make_pair()
-    for number in range(30):
-        slow = number >= 20
-        run = measured(pair, night(number), level(number, 0.9 if slow else 1.0), kind="udp_stream")
-        jitter = 1e-3 * (1.028 if slow else 1.0) * (1 + NOISE[number % len(NOISE)] / 5)
-        add_values(run, pair, night(number), jitter, kind="udp_stream", metric="jitter_seconds")
-        write_figures()
-        assert judge_run(run.pk)
+    slower_with_jitter(make_pair())
     first, second = text_of("joined").splitlines()
     assert first == "another measure got worse"
     assert second.startswith("UDP stream · Jitter")

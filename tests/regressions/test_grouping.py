@@ -14,7 +14,7 @@ from benchweb.results.run_summaries import write_figures
 from benchweb.schedules.models import Schedule
 from tests.factories import make_endpoint, make_environment, make_pair
 from tests.nights import add_values, measured
-from tests.regressions.judged import NOISE, judged, level, night, quiet, run_of
+from tests.regressions.judged import NOISE, judged, level, night, quiet, run_of, slower_with_jitter
 from tests.regressions.test_confirmation import LAST, end, slot_of
 
 pytestmark = pytest.mark.django_db
@@ -93,15 +93,7 @@ def test_an_alert_whose_series_are_all_back_takes_nothing_more(mesh: list[Pair])
 
 
 def test_a_measure_that_an_open_alert_had_none_of_is_told() -> None:
-    pair = make_pair()
-    for number in range(30):
-        slow = number >= 20
-        run = measured(pair, night(number), level(number, 0.9 if slow else 1.0), kind="udp_stream")
-        # Too little to be a suspect, and begun in the same night: sure some nights later.
-        jitter = 1e-3 * (1.028 if slow else 1.0) * (1 + NOISE[number % len(NOISE)] / 5)
-        add_values(run, pair, night(number), jitter, kind="udp_stream", metric="jitter_seconds")
-        write_figures()
-        assert judge_run(run.pk)
+    slower_with_jitter(make_pair())
     alert = Alert.objects.get(state=State.OPEN)
     row = alert.transitions.get(action=AlertTransition.AlertAction.JOINED)
     [part] = alert.series.filter(pk__in=row.params["parts"])

@@ -13,10 +13,8 @@ from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert, AlertSeries, AlertTransition, RunJudgement, SeriesNoise
 from benchweb.regressions.selectors import night_of_date
 from benchweb.regressions.signals import alert_changed
-from benchweb.results.run_summaries import write_figures
 from tests.factories import make_endpoint, make_environment, make_pair
-from tests.nights import measured
-from tests.regressions.judged import NOISE, judged, night, quiet, run_of
+from tests.regressions.judged import judged, latency_night, night, quiet, run_of
 
 pytestmark = pytest.mark.django_db
 State = Alert.State
@@ -110,14 +108,6 @@ def test_a_latency_that_stays_hundreds_of_times_longer_has_not_recovered() -> No
         latency_night(pair, number, 15e-6)
     alert.refresh_from_db()
     assert alert.state == State.RECOVERED
-
-
-def latency_night(pair: Pair, number: int, seconds: float) -> None:
-    """Measure and judge a night's round trips."""
-    noisy = seconds * (1 + NOISE[number % len(NOISE)])
-    run = measured(pair, night(number), noisy, kind="tcp_rr", metric="latency_p50_seconds")
-    write_figures()
-    assert judge_run(run.pk)
 
 
 def test_a_second_step_after_a_recovery_is_an_alert_of_its_own(quiet_pair: Pair, told: list[str]) -> None:

@@ -90,7 +90,9 @@ def test_a_build_tells_how_long_it_goes_on_by_cargos_count(
     ends_at = float(step.unfinished.read_text(encoding="utf-8"))
     (tmp_path / "go").touch()
     told.join()
-    left = float(re.search(r"step: \d+ s  about (\d+) s left", said)[1])  # type: ignore[index]
+    found = re.search(r"step: \d+ s  about (\d+) s left", said)
+    assert found is not None
+    left = float(found[1])
     assert left > 60
     assert abs(ends_at - time.time() - left) <= 10
 

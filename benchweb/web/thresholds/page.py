@@ -9,6 +9,7 @@ from django.utils.translation import gettext_noop, ngettext
 
 from benchweb.catalog import catalog
 from benchweb.common.names import searched
+from benchweb.regressions.alert_texts import figure_name
 from benchweb.regressions.models import Alert, AlertSeries, Threshold
 from benchweb.regressions.thresholds.rules import limit_text, limit_unit
 from benchweb.web.shared.lists import Column, within_scopes
@@ -61,19 +62,13 @@ def threshold_row(threshold: Threshold) -> ThresholdRow:
     state = getattr(threshold, "alert_state", None)
     return ThresholdRow(
         threshold=threshold,
-        figure=figure_words(threshold),
+        figure=figure_name(threshold.kind, threshold.metric),
         limit=limit_words(threshold),
         scope=scope_words(threshold),
         severity=str(Alert.Severity(threshold.severity).label),
         alert_id=getattr(threshold, "alert_id", None),
         alert_state=str(Alert.State(state).label) if state else "",
     )
-
-
-def figure_words(threshold: Threshold) -> str:
-    """Name the kind and the metric."""
-    kind, metric = catalog().kinds.get(threshold.kind), catalog().metrics.get(threshold.metric)
-    return " · ".join([kind.label if kind else threshold.kind, metric.label if metric else threshold.metric])
 
 
 def limit_words(threshold: Threshold) -> str:
