@@ -50,10 +50,10 @@ def _expect_sections(page: Page) -> None:
 
 
 def travel(page: Page, go: Callable[[], Any]) -> None:
-    """Go back or forth, and wait for the page that is fetched: until then the one before still takes clicks."""
+    """Go to another page, and wait until it is read: before, keys go to the page before or to none."""
     page.evaluate("window.isLeft = true")
     go()
-    wait_until(page, "!window.isLeft")
+    wait_until(page, "!window.isLeft && document.readyState === 'complete'")
 
 
 def wait_until(page: Page, expression: str) -> None:
