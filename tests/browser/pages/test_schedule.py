@@ -31,7 +31,7 @@ def test_a_schedule_is_made_by_keyboard_with_its_preview_in_sight(ada: User, pag
     pair = make_pair(source=make_endpoint(host_name="alder"), sink=make_endpoint(host_name="birch"))
     steps.log_in(page)
     page.keyboard.press("g")
-    page.keyboard.press("s")
+    steps.travel(page, lambda: page.keyboard.press("s"))
     tab_to(page, page.get_by_role("link", name="Create the first schedule"))
     page.keyboard.press("Enter")
 
