@@ -25,3 +25,7 @@ LEAST_RUNS = 12
 LEAST_NIGHTS_BEFORE = 5
 # Two values have no spread to speak of: resampling them gives their own three means and nothing else.
 LEAST_VALUES_OF_INTERVAL = 3
+# Whether something explains a fall is read from so many runs before and since, and from no fewer before.
+RUNS_BEFORE_SHIFT = 7
+RUNS_AFTER_SHIFT = 3
+LEAST_RUNS_OF_SHIFT = 3
