@@ -1,6 +1,6 @@
 """What differs between two facts of a host, fact by fact, in words short enough for a flag on a time axis."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.utils.translation import gettext as _
@@ -45,6 +45,7 @@ _OF_GROUP = {
     "memory_limit_bytes": gettext_lazy("memory limit of the control group"),
 }
 _OF_INTERFACE = {"mtu": gettext_lazy("MTU"), "driver": gettext_lazy("driver"), "speed_bps": gettext_lazy("speed")}
+_LABELS: Mapping[str, Any] = {**_PLAIN, **_OF_CPU, **_OF_GROUP, **_OF_INTERFACE}
 # By the key in a document, where it isn't the fact's own name.
 _FACT_OF_KEY = {"model": "cpu", "logical": "cpu", "speed_bps": "speed"} | dict.fromkeys(_OF_GROUP, "control_group")
 
@@ -89,6 +90,16 @@ def fact_differences(
 def differences(before: Document, after: Document, used: frozenset[str] = frozenset()) -> list[str]:
     """Say what differs."""
     return [difference.words for difference in fact_differences(before, after, used)]
+
+
+def changed_words(alike: Sequence[FactDifference]) -> str:
+    """Say a change to one value that several hosts made: from which value and where, if that is the same on all."""
+    if len(words := {difference.words for difference in alike}) == 1:
+        return words.pop()
+    key, after = alike[0].key, alike[0].after
+    befores = {_word(key, difference.before) for difference in alike}
+    old = f" {befores.pop()}" if len(befores) == 1 else ""
+    return f"{_LABELS.get(key, key)}{old} → {_word(key, after)}"
 
 
 def _interfaces(before: Document, after: Document, used: frozenset[str]) -> Iterator[FactDifference]:

@@ -1,0 +1,164 @@
+"""What may be why an alert's series fell: ranked by all hosts and nights, and nothing where nothing is known."""
+
+from datetime import timedelta
+
+import pytest
+
+from benchweb.annotations.models import Annotation
+from benchweb.hosts.models import Pair
+from benchweb.hosts.services import pair_create
+from benchweb.plans.services import plan_update
+from benchweb.regressions.models import Alert
+from benchweb.regressions.selectors import parts_named_first
+from benchweb.regressions.why.deciding_runs import deciding_runs
+from benchweb.regressions.why.evidence import Evidence, Why, why_of
+from benchweb.regressions.why.sentences import chance_text, conclusion_text, evidence_text
+from benchweb.runs.models import Run
+from tests.factories import make_endpoint, make_pair
+from tests.regressions.fleet import (
+    NAMES,
+    NIGHTS,
+    endpoint_of,
+    fallen_alert,
+    fleet_pairs,
+    is_of,
+    make_fleet,
+    record,
+)
+from tests.regressions.judged import night, run_of
+
+
+@pytest.fixture(scope="module")
+def fleet(rows_of_a_module: None) -> None:
+    make_fleet()
+
+
+@pytest.fixture
+def pairs(fleet: None, db: None) -> list[Pair]:
+    return fleet_pairs()
+
+
+def answer(alert: Alert) -> Why:
+    why = why_of(alert)
+    assert why is not None
+    return why
+
+
+def test_a_kernel_that_came_with_the_fall_stands_first_with_the_pairs_for_and_against_it(pairs: list[Pair]) -> None:
+    for name in ("alder", "birch"):
+        record(endpoint_of(name), "6.8.1", NIGHTS)
+    # Another host took it before, and nothing happened there.
+    record(endpoint_of("elm"), "6.8.1", 4)
+    # Two facts that came at the same time to hosts that did not fall.
+    record(endpoint_of("fir"), "6.8.0", NIGHTS, clock_source="hpet")
+    record(endpoint_of("gorse"), "6.7.9", NIGHTS)
+    why = answer(fallen_alert(pairs, {"alder", "birch"}))
+
+    assert why.is_explained
+    first = why.ranked[0]
+    assert str(first.words) == "kernel 6.8.0 → 6.8.1"
+    assert set(first.hosts.values()) == {"alder", "birch"}
+    with_it = [pair for pair in pairs if is_of(pair, {"alder", "birch"})]
+    assert (first.exposed.fell, first.exposed.pairs) == (len(with_it), len(with_it))
+    assert (first.unexposed.fell, first.unexposed.pairs) == (0, len(pairs) - len(with_it))
+    assert (first.elsewhere, first.elsewhere_unchanged) == (1, 1)
+    assert first.change == pytest.approx(-0.12, abs=0.01)
+    assert first.extremes is not None
+    assert first.extremes[0] <= -0.12 <= first.extremes[1]
+    assert first.interval is not None
+    assert first.interval[0] < first.change < first.interval[1]
+    assert why.happened == 3
+    assert [str(each.words) for each in why.ranked if each.is_likely] == ["kernel 6.8.0 → 6.8.1"]
+    assert "3 changes of facts, plan versions and notes" in conclusion_text(why)
+    assert evidence_text(first, why.unit) == (
+        "All 7 pairs with it got worse, −12.2 % to −11.9 %; none of 9 pairs without it did. "
+        "It came to 1 other host or time, and nothing got worse there."
+    )
+    assert chance_text(first, why.unit).startswith("−1")
+    assert "beside the others · 95 % interval" in chance_text(first, why.unit)
+
+
+def test_the_runs_that_would_tell_are_a_host_without_it_the_other_direction_and_the_host_alone(
+    pairs: list[Pair],
+) -> None:
+    alert = fallen_alert(pairs, {"alder"})
+    part = parts_named_first(alert)[0]
+    pair = part.series.pair
+    ends = {pair.source.host.name: pair.source, pair.sink.host.name: pair.sink}
+    alder = ends.pop("alder")
+    swapped = pair_create(source=pair.sink, sink=pair.source, environment=pair.environment)
+    alone = pair_create(source=alder, sink=None, environment=pair.environment)
+    found = {run.code: run for run in deciding_runs(alert, {alder.host_id})}
+    assert set(found) == {"without", "swapped", "alone"}
+    assert (found["swapped"].pair, found["alone"].pair) == (swapped, alone)
+    third = found["without"].pair
+    assert not is_of(third, {"alder"})
+    assert is_of(third, set(ends))
+    assert found["without"].plan_id == part.first_bad_run.plan_version.plan_id
+    assert found["without"].seconds == 60
+
+
+def test_nothing_is_named_where_nothing_happened_to_the_hosts_that_fell(pairs: list[Pair]) -> None:
+    record(endpoint_of("elm"), "6.8.1", NIGHTS)
+    why = answer(fallen_alert(pairs, {"alder"}))
+    assert not why.is_explained
+    assert not why.is_unknown
+    assert why.happened == 1
+    assert [evidence for evidence in why.ranked if evidence.explained.fell] == []
+
+
+def test_one_fact_on_one_host_among_many_that_change_by_chance_may_be_a_coincidence(pairs: list[Pair]) -> None:
+    record(endpoint_of("alder"), "6.8.1", NIGHTS)
+    for number in range(6):
+        for index, name in enumerate(NAMES[2:]):
+            record(endpoint_of(name), f"6.9.{number}{index}", 4 + number)
+    evidence = of_kernel(answer(fallen_alert(pairs, {"alder"})), "6.8.1")
+    assert (evidence.exposed.fell, evidence.unexposed.fell) == (4, 0)
+    assert not evidence.is_likely
+
+
+def of_kernel(why: Why, version: str) -> Evidence:
+    return next(evidence for evidence in why.ranked if version in str(evidence.words))
+
+
+def test_a_plans_new_version_and_a_note_are_possible_causes(pairs: list[Pair]) -> None:
+    alert = fallen_alert(pairs, {"alder"})
+    Annotation.objects.create(
+        text="switch replaced", at=night(NIGHTS) - timedelta(hours=1), host=endpoint_of("alder").host
+    )
+    kinds = {evidence.kind: evidence for evidence in answer(alert).ranked}
+    assert str(kinds["note"].words) == "switch replaced"
+    assert kinds["note"].exposed.fell == kinds["note"].exposed.pairs == 4
+    pair = alert.series.select_related("series").earliest("pk").series.pair_id
+    run = Run.objects.filter(pair=pair).latest("started_at")
+    earlier = run.plan_version
+    plan_update(
+        plan=earlier.plan,
+        name=earlier.plan.name,
+        steps=earlier.steps,
+        repetitions=earlier.repetitions + 1,
+        order=earlier.order,
+    )
+    later = earlier.plan.versions.latest("number")
+    Run.objects.filter(pair=pair).exclude(pk=run.pk).update(plan_version=earlier)
+    Run.objects.filter(pk=run.pk).update(plan_version=later)
+    plan = next(evidence for evidence in answer(alert).ranked if evidence.kind == "plan")
+    assert str(plan.words).endswith("version 2")
+
+
+def test_of_too_few_runs_before_nothing_can_be_told(pairs: list[Pair]) -> None:
+    fresh = make_pair(source=endpoint_of("alder"), sink=make_endpoint(host_name="ivy"))
+    alert = fallen_alert(pairs, {"alder"})
+    part = alert.series.select_related("series").first()
+    assert part is not None
+    run = run_of(fresh, NIGHTS)
+    series = run.figures.get().series
+    alert.series.exclude(pk=part.pk).delete()
+    type(part).objects.filter(pk=part.pk).update(series=series)
+    assert answer(alert).is_unknown
+
+
+def test_an_absence_has_no_evidence(pairs: list[Pair]) -> None:
+    alert = fallen_alert(pairs, {"alder"})
+    alert.series.all().delete()
+    assert why_of(alert) is None
