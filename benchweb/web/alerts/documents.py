@@ -21,6 +21,7 @@ from benchweb.documents.references import Label, free_text, host_ref, joined_lab
 from benchweb.regressions.models import Alert
 from benchweb.web.alerts.morning import MorningAlert, MorningPage
 from benchweb.web.alerts.page import AlertPage, alert_page
+from benchweb.web.alerts.why_view import WhyPage, why_page
 
 _LIVE = (Alert.State.OPEN, Alert.State.ACKNOWLEDGED, Alert.State.CONFIRMING)
 
@@ -31,6 +32,7 @@ def alert_document(alert: Alert, zone: tzinfo) -> Document:
     sections = [
         DocumentSection("charts", _("Charts"), charts=alert_charts(alert, zone=zone)),
         DocumentSection("series", _("Series"), tables=_series(page)),
+        _why(why_page(alert)),
     ]
     begun = alert.begun_at.astimezone(zone)
     facts = [
@@ -49,6 +51,23 @@ def alert_document(alert: Alert, zone: tzinfo) -> Document:
         made_at=timezone.now(),
         badge=Badge(_("alert"), state, is_bad=alert.state in _LIVE),
     )
+
+
+def _why(page: WhyPage | None) -> DocumentSection:
+    """Return what may be why; nothing of an alert without series."""
+    if page is None:
+        return DocumentSection("why", "")
+    columns = [_("What happened"), _("Hosts"), _("Evidence"), _("Chance")]
+    rows: list[Sequence[DocumentCell]] = [
+        [
+            row.evidence.words,
+            joined_label([host_ref(host_id, name) for host_id, name in row.evidence.hosts.items()], ", "),
+            row.text,
+            row.chance,
+        ]
+        for row in (*page.likely, *page.unlikely)
+    ]
+    return DocumentSection("why", _("Why?"), tables=[DocumentTable("", columns, rows, notes=[page.conclusion])])
 
 
 def _series(page: AlertPage) -> list[DocumentTable]:

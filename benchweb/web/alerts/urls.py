@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from benchweb.web.alerts import chart_views, views
+from benchweb.web.alerts import chart_views, views, why_view
 
 urlpatterns = [
     path("alerts", views.alerts, name="alerts"),
@@ -11,5 +11,6 @@ urlpatterns = [
     path("morning", views.morning, name="morning"),
     path("alerts/<int:alert_id>", views.alert, name="alert"),
     path("alerts/<int:alert_id>/charts.json", chart_views.alert_charts_json, name="alert_charts"),
+    path("alerts/<int:alert_id>/why", why_view.alert_why, name="alert_why"),
     path("alerts/<int:alert_id>/move", views.alert_move, name="alert_move"),
 ]

@@ -29,7 +29,7 @@ def test_a_change_is_shown_with_its_segments_and_the_runs_on_both_sides(signed_i
     assert f'href="/runs/{part.first_bad_run_id}"' in page
     assert f"/compare?runs={part.last_good_run_id},{part.first_bad_run_id}" in page
     assert "−30" in page
-    assert "What else changed" in page
+    assert "Between the last good run and the first bad one" in page
     assert "The plan: version" not in page
     listed = signed_in.get("/alerts").content.decode()
     assert '<td class="num" data-label="Change">−30' in listed

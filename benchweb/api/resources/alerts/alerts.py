@@ -8,7 +8,7 @@ from ninja import Query, Router, Status
 
 from benchweb.api.authentication import READ, RUN, caller
 from benchweb.api.paging import Page, page
-from benchweb.api.problems import invalid
+from benchweb.api.problems import Problem, invalid
 from benchweb.api.resources.alerts import feed
 from benchweb.api.resources.alerts.schemas import (
     MOST_SERIES,
@@ -23,10 +23,12 @@ from benchweb.api.resources.alerts.schemas import (
     RemarkBody,
     SnoozeBody,
     SplitBody,
+    WhyItem,
     alert_fields,
     explanation_item,
     series_item,
     transition_item,
+    why_item,
 )
 from benchweb.api.rows import row_or_404
 from benchweb.api.schemas import Identifier
@@ -36,6 +38,8 @@ from benchweb.regressions.handling import snoozes
 from benchweb.regressions.handling.reopening import reopen
 from benchweb.regressions.models import LIVE_STATES, Alert
 from benchweb.regressions.selectors import AlertFilters, alerts, alerts_matching, environments_of_alert
+from benchweb.regressions.why.deciding_runs import deciding_runs
+from benchweb.regressions.why.evidence import why_of
 
 router = Router(tags=["alerts"])
 _ATOM = {"responses": {200: {"content": {"application/atom+xml": {"schema": {"type": "string"}}}}}}
@@ -80,6 +84,17 @@ def alert_get(request: HttpRequest, alert_id: Identifier) -> AlertDetail:
         explanation=explanation_item(explanation(alert)),
         transitions=[transition_item(row) for row in history],
     )
+
+
+@router.get("/alerts/{alert_id}/why", response=WhyItem, auth=READ)
+def alert_why(request: HttpRequest, alert_id: Identifier) -> WhyItem:
+    """Weigh what may be why its series fell, by all hosts and nights; 404 of an alert without series."""
+    alert = row_or_404(alerts(), alert_id)
+    why = why_of(alert)
+    if why is None:
+        raise Problem(404, "Nothing was measured of this alert, so there is nothing to compare with other pairs.")
+    hosts = why.ranked[0].hosts if why.ranked else {}
+    return why_item(why, deciding_runs(alert, hosts))
 
 
 @router.post("/alerts/{alert_id}/acknowledge", response=AlertDetail, auth=RUN.within(environments_of_alert))

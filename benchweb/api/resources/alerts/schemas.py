@@ -1,5 +1,6 @@
 """The bodies and answers about alerts."""
 
+from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Annotated, Any
 
@@ -13,6 +14,9 @@ from benchweb.regressions.alert_texts import alert_title, unconfirmed_reason
 from benchweb.regressions.explanations import Explanation
 from benchweb.regressions.models import Alert, AlertSeries, AlertTransition
 from benchweb.regressions.transitions import MOST_CHARACTERS
+from benchweb.regressions.why.deciding_runs import DecidingRun
+from benchweb.regressions.why.evidence import Evidence, Why
+from benchweb.regressions.why.sentences import conclusion_text, evidence_text
 
 # Of an alert: more are counted.
 MOST_SERIES = 500
@@ -159,6 +163,55 @@ class AlertDetail(AlertItem):
     transitions: list[TransitionItem]
 
 
+class PairCountItem(Item):
+    """How many pairs, and how many of them got worse as the alert's did."""
+
+    fell: int
+    pairs: int
+
+
+class EvidenceItem(Item):
+    """A possible cause; changes are shares of the level, or in the metric's unit where that is `unit`."""
+
+    kind: str
+    what: str
+    hosts: list[int]
+    exposed: PairCountItem
+    unexposed: PairCountItem
+    explained: PairCountItem
+    elsewhere: int
+    elsewhere_unchanged: int
+    change: float
+    interval_low: float | None
+    interval_high: float | None
+    p: float
+    is_likely: bool
+    text: str
+
+
+class DecidingRunItem(Item):
+    """A run that would tell more: this plan on this pair."""
+
+    code: str
+    pair: int
+    plan: int
+    seconds: float | None
+
+
+class WhyItem(Item):
+    """What may be why, the best evidence first; `conclusion` says what it comes to."""
+
+    conclusion: str
+    is_explained: bool
+    is_unknown: bool
+    happened: int
+    pairs: int
+    pairs_left_out: int
+    unit: str
+    ranked: list[EvidenceItem]
+    runs: list[DecidingRunItem]
+
+
 def alert_fields(request: HttpRequest, alert: Alert) -> dict[str, Any]:
     """Return what every answer says of an alert."""
     same = (
@@ -227,6 +280,41 @@ def explanation_item(explanation: Explanation) -> ExplanationItem:
             AnnotationItem(id=note.pk, text=note.text, at=note.at, until=note.until, author=note.author)
             for note in explanation.annotations
         ],
+    )
+
+
+def why_item(why: Why, runs: Sequence[DecidingRun]) -> WhyItem:
+    """Show what may be why, and the runs that would tell."""
+    return WhyItem(
+        conclusion=conclusion_text(why),
+        is_explained=why.is_explained,
+        is_unknown=why.is_unknown,
+        happened=why.happened,
+        pairs=why.pairs,
+        pairs_left_out=why.pairs_left_out,
+        unit=why.unit,
+        ranked=[_evidence_item(evidence, why.unit) for evidence in why.ranked],
+        runs=[DecidingRunItem(code=run.code, pair=run.pair.pk, plan=run.plan_id, seconds=run.seconds) for run in runs],
+    )
+
+
+def _evidence_item(evidence: Evidence, unit: str) -> EvidenceItem:
+    low, high = evidence.interval or (None, None)
+    return EvidenceItem(
+        kind=evidence.kind,
+        what=str(evidence.words),
+        hosts=sorted(evidence.hosts),
+        exposed=PairCountItem(**vars(evidence.exposed)),
+        unexposed=PairCountItem(**vars(evidence.unexposed)),
+        explained=PairCountItem(**vars(evidence.explained)),
+        elsewhere=evidence.elsewhere,
+        elsewhere_unchanged=evidence.elsewhere_unchanged,
+        change=evidence.change,
+        interval_low=low,
+        interval_high=high,
+        p=evidence.p,
+        is_likely=evidence.is_likely,
+        text=evidence_text(evidence, unit),
     )
 
 

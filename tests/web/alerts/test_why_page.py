@@ -1,0 +1,47 @@
+"""Why an alert may be: a part of its page, a page of its own, and its share."""
+
+import pytest
+from django.test import Client
+
+from benchweb.documents.csv_file import document_csv
+from benchweb.regressions.models import Alert
+from benchweb.regressions.selectors import alerts
+from benchweb.web.alerts.documents import alert_document
+from tests.factories import make_alert
+from tests.regressions.fleet import NIGHTS, endpoint_of, fallen_alert, fleet_pairs, make_fleet, record
+from tests.regressions.judged import night
+
+
+@pytest.fixture(scope="module")
+def fleet_alert_id(rows_of_a_module: None) -> int:
+    make_fleet()
+    for name in ("alder", "birch"):
+        record(endpoint_of(name), "6.8.1", NIGHTS)
+    return fallen_alert(fleet_pairs(), {"alder", "birch"}).pk
+
+
+def test_it_stands_on_the_alerts_page_by_itself_and_alone(signed_in: Client, fleet_alert_id: int) -> None:
+    address = f"/alerts/{fleet_alert_id}/why"
+    assert f'hx-get="{address}"' in signed_in.get(f"/alerts/{fleet_alert_id}").content.decode()
+    part = signed_in.get(address, headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in part
+    assert "kernel 6.8.0 → 6.8.1" in part
+    assert "All 7 pairs with it got worse" in part
+    assert f'href="/hosts/{endpoint_of("alder").host_id}"' in part
+    assert "/launch?pairs=" in part
+    assert "<html" in signed_in.get(address).content.decode()
+
+
+def test_its_share_and_exports_say_the_same(fleet_alert_id: int, db: None) -> None:
+    document = alert_document(alerts().get(pk=fleet_alert_id), night(0).tzinfo)  # type: ignore[arg-type]
+    text = "".join(document_csv(document))
+    assert "kernel 6.8.0 → 6.8.1" in text
+    assert '"alder, birch"' in text
+    assert "All 7 pairs with it got worse" in text
+
+
+def test_of_what_is_missing_nothing_can_be_compared(signed_in: Client) -> None:
+    alert = make_alert()
+    Alert.objects.filter(pk=alert.pk).update(kind=Alert.Kind.ABSENCE)
+    assert "nothing can be compared" in signed_in.get(f"/alerts/{alert.pk}/why").content.decode()
+    assert signed_in.get("/alerts/999999/why").status_code == 404
