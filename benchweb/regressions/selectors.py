@@ -23,6 +23,8 @@ from benchweb.statistics.deciding import LEAST_RUNS
 
 # What a night rests on is told of at most so many series.
 _MOST_SERIES = 500
+# Of one host, the worst.
+_MOST_OF_HOST = 50
 # One has a cause of its own: a night of more is a night without a network.
 MOST_ALERTS = 500
 # No result is older; a day before the calendar's first has no beginning.
@@ -92,6 +94,15 @@ def open_count() -> int:
 def alerts() -> "QuerySet[Alert, Alert]":
     """Return alerts with all that names them, and how many series each has."""
     return named_alerts().annotate(series_count=Count("series"))
+
+
+def alerts_of_host(host_id: int) -> list[Alert]:
+    """Return the worst live alert of a measure that concerns a host, then those that began in the same night."""
+    concerned = Q(host=host_id) | Q(series__series__pair__source__host=host_id)
+    concerned |= Q(series__series__pair__sink__host=host_id)
+    rows = named_alerts().filter(state__in=LIVE_STATES, pk__in=Alert.objects.filter(concerned).values("pk"))
+    live = list(rows.exclude(kind=Alert.Kind.ABSENCE).order_by("-rank", "-pk")[:_MOST_OF_HOST])
+    return [alert for alert in live if alert.night == live[0].night]
 
 
 def alerts_matching(filters: AlertFilters) -> "QuerySet[Alert, Alert]":

@@ -76,9 +76,12 @@ class Why:
         return any(evidence.is_likely for evidence in self.ranked)
 
 
-def why_of(alert: Alert) -> Why | None:
-    """Return what may be why; None of an alert without series. Some ten queries, whatever the number of hosts."""
-    fallen = fallen_of(alert)
+def why_of(*alerts: Alert) -> Why | None:
+    """Return what may be why one or several alerts fell together; None where they have no series.
+
+    Some ten queries, whatever the number of hosts.
+    """
+    fallen = fallen_of(alerts)
     if fallen is None:
         return None
     if fallen.size is None:

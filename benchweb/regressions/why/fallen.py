@@ -1,4 +1,4 @@
-"""What an alert's fall looks like beside all series of the same measure: which pairs fell, and when."""
+"""What a fall looks like beside all series of the same measure: which pairs fell, and when."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -94,16 +94,18 @@ class Fallen:
         return exp(worse) - 1 if self.is_logarithmic else worse
 
 
-def fallen_of(alert: Alert) -> Fallen | None:
-    """Return the fall that an alert tells of; None of one without series. Three queries."""
-    parts = list(alert.series.select_related("series"))
+def fallen_of(alerts: Sequence[Alert]) -> Fallen | None:
+    """Return the fall that alerts tell of together, in the measure that names them; None without series."""
+    parts = list(AlertSeries.objects.filter(alert__in=alerts).select_related("series").order_by("pk"))
     if not parts:
         return None
     named = naming_part(parts).series
     metric = watched_metric(named.kind, named.metric)
     if metric is None:
         return None
-    return _fallen(alert.begun_at, [part for part in parts if _is_alike(part, named)], named, metric)
+    return _fallen(
+        min(alert.begun_at for alert in alerts), [part for part in parts if _is_alike(part, named)], named, metric
+    )
 
 
 def _is_alike(part: AlertSeries, named: Series) -> bool:

@@ -88,7 +88,7 @@ def _series(page: AlertPage) -> list[DocumentTable]:
 
 
 def morning_document(page: MorningPage) -> Document:
-    """Return what a night gave; its badge is whether all is quiet, or how many alerts are left. No query."""
+    """Return what a night gave; its badge is whether all is quiet, or how many alerts are left."""
     left = ngettext("%(count)s open alert", "%(count)s open alerts", page.left) % {"count": page.left}
     columns = [_("Alert"), _("State"), _("Began")]
     sections = [
@@ -106,10 +106,11 @@ def morning_document(page: MorningPage) -> Document:
         for number, (title, _empty, rows) in enumerate(page.sections)
         if rows
     ]
+    why = _why(why_page(*page.changed) if page.changed else None)
     return Document(
         title=joined_label([_("Night of {night}").format(night=page.night), *page.scope.names]),
         lines=[" ".join(filter(None, [page.verdict, page.rests_on]))],
-        sections=sections,
+        sections=sections if why.is_empty else [*sections, why],
         made_at=timezone.now(),
         badge=Badge(_("last night"), left if page.left else page.verdict or page.rests_on, is_bad=bool(page.left)),
     )

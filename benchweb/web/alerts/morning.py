@@ -68,6 +68,11 @@ class MorningPage:
         return f"{reverse('web:morning')}?night={self.night}{self.scope.query}"
 
     @property
+    def changed(self) -> list[Alert]:
+        """Return the changes that somebody should look at, the worst first."""
+        return _changes_left(self.summary)
+
+    @property
     def has_nothing(self) -> bool:
         return not self.summary.runs and not self.summary.slots
 
@@ -164,7 +169,7 @@ def scope_choices(user: User) -> dict[str, list[tuple[str, str]]]:
 def _sections(summary: NightFindings) -> list[tuple[str, str, list[MorningAlert]]]:
     left = _alerts_left(summary)
     sections = [
-        (_("What changed"), _("Nothing changed."), [alert for alert in left if alert.kind != Alert.Kind.ABSENCE]),
+        (_("What changed"), _("Nothing changed."), _changes_left(summary)),
         (_("What is missing"), _("Nothing is missing."), [alert for alert in left if alert.kind == Alert.Kind.ABSENCE]),
         (_("What is still open from earlier nights"), "", summary.still_open),
         (_("What recovered"), _("Nothing recovered."), summary.recovered),
@@ -179,6 +184,10 @@ def _sections(summary: NightFindings) -> list[tuple[str, str, list[MorningAlert]
 def _alerts_left(summary: NightFindings) -> list[Alert]:
     done = (*DONE_STATES, Alert.State.RECOVERED)
     return [alert for alert in summary.begun if alert.state not in done and not alert.is_snoozed]
+
+
+def _changes_left(summary: NightFindings) -> list[Alert]:
+    return [alert for alert in _alerts_left(summary) if alert.kind != Alert.Kind.ABSENCE]
 
 
 def _handled_alerts(summary: NightFindings) -> list[Alert]:

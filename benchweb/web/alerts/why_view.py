@@ -1,20 +1,24 @@
-"""Why an alert may be: what goes together with its fall, asked for by itself as it takes longer than a page."""
+"""Why series fell: of an alert, a night or a host; asked for by itself, as it takes longer than a page."""
 
 from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
+from benchweb.hosts.models import Host
 from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.models import Alert
 from benchweb.regressions.selectors import alerts as named_alerts
+from benchweb.regressions.selectors import alerts_of_host
 from benchweb.regressions.why.deciding_runs import DECIDING_SENTENCES, DecidingRun, deciding_runs
 from benchweb.regressions.why.evidence import Evidence, Why, why_of
 from benchweb.regressions.why.sentences import chance_text, conclusion_text, evidence_text
+from benchweb.web.alerts.morning import morning_of
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,6 @@ class WhyRow:
 class WhyPage:
     """What may be why: what goes together with the fall, what chance does as well, and the runs that would tell."""
 
-    alert: Alert
     why: Why
     conclusion: str
     likely: list[WhyRow]
@@ -44,9 +47,9 @@ class WhyPage:
         return self.runs[0][0].seconds if self.runs else None
 
 
-def why_page(alert: Alert) -> WhyPage | None:
-    """Return what the section shows; None of an alert without series."""
-    why = why_of(alert)
+def why_page(*alerts: Alert) -> WhyPage | None:
+    """Return what the section shows of alerts, the worst first; None where they have no series."""
+    why = why_of(*alerts)
     if why is None:
         return None
     rows = [
@@ -54,22 +57,48 @@ def why_page(alert: Alert) -> WhyPage | None:
     ]
     hosts = why.ranked[0].hosts if why.ranked else {}
     return WhyPage(
-        alert=alert,
         why=why,
         conclusion=conclusion_text(why),
         likely=[row for row in rows if row.evidence.is_likely],
         unlikely=[row for row in rows if not row.evidence.is_likely],
-        runs=[(run, str(DECIDING_SENTENCES[run.code]), _address(run)) for run in deciding_runs(alert, hosts)],
+        runs=[(run, str(DECIDING_SENTENCES[run.code]), _address(run)) for run in deciding_runs(alerts[0], hosts)],
     )
 
 
 @needs(Permission.READ)
 @require_GET
 def alert_why(request: HttpRequest, alert_id: int) -> HttpResponse:
-    """Show what may be why: as a part of the alert's page, or as a page of its own."""
+    """Show what may be why an alert's series fell."""
     alert = get_object_or_404(named_alerts(), pk=alert_id)
-    template = "alerts/partials/why.html" if request.headers.get("HX-Request") else "alerts/why.html"
-    return render(request, template, {"page": why_page(alert), "title": alert_title(alert), "alert": alert})
+    return _answer(request, [alert], reverse("web:alert", args=[alert_id]), alert_title(alert))
+
+
+@needs(Permission.READ)
+@require_GET
+def morning_why(request: HttpRequest) -> HttpResponse:
+    """Show what may be why a night's series fell, all that is left to look at together."""
+    page = morning_of(request.GET)
+    return _answer(request, page.changed, page.address, _("Night of {night}").format(night=page.night))
+
+
+@needs(Permission.READ)
+@require_GET
+def host_why(request: HttpRequest, host_id: int) -> HttpResponse:
+    """Show the worst live alert that concerns a host, those that began in its night, and what may be why."""
+    host, address = get_object_or_404(Host, pk=host_id), reverse("web:host", args=[host_id])
+    return _answer(request, alerts_of_host(host_id), address, host.name, "alerts/partials/host_why.html")
+
+
+def _answer(
+    request: HttpRequest, alerts: list[Alert], address: str, name: str, part: str = "alerts/partials/why.html"
+) -> HttpResponse:
+    """Answer with a part of a page, or with a page of its own; of a part without alerts with nothing."""
+    is_part = bool(request.headers.get("HX-Request"))
+    if is_part and not alerts:
+        return HttpResponse()
+    titles = [(reverse("web:alert", args=[alert.pk]), alert_title(alert)) for alert in alerts]
+    context = {"page": why_page(*alerts) if alerts else None, "titles": titles, "address": address, "name": name}
+    return render(request, part if is_part else "alerts/why.html", context)
 
 
 def _address(run: DecidingRun) -> str:
