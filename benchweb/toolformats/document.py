@@ -41,11 +41,13 @@ _FORMATS: tuple[Format, ...] = (
 )
 # A line that only a tool prints, in a place where none of its tests begins.
 _TOOL_LIKE = re.compile(
-    r"^\s*(?:\[\s*(?:\d+|SUM)\]\s+\d|MIGRATED |OMNI |Requests/sec|Transfer/sec|rtt min/|round-trip min/"
+    r"^\s*+(?:\[\s*(?:\d+|SUM)\]\s+\d|MIGRATED |OMNI |Requests/sec|Transfer/sec|rtt min/|round-trip min/"
     r"|\d+ packets transmitted|AVG\s+Method:|(?:Copy|Scale|Add|Triad):\s+\d|sockperf: |\d+ requests in "
     r"|.*: \(groupid=)"
 )
 _MOST_UNREAD = 100
+# More than the heads of all that netperf can tell; of JSON, a whole document may stand in a line.
+_LONGEST_LINE = 8_192
 _MOST_READINGS = 5_000
 
 
@@ -80,6 +82,7 @@ def read_text(text: str) -> ToolDocument:
     # Megabytes that nobody needs any more.
     del text
     whole = _Whole(lines)
+    tool_lines = [line if len(line) <= _LONGEST_LINE else "" for line in lines]
     readings: list[Reading] = []
     unread: list[Unread] = []
     index = 0
@@ -89,19 +92,26 @@ def read_text(text: str) -> ToolDocument:
             index += 1
             continue
         patience.check()
-        found = _json_at(lines, index, whole) if line.lstrip().startswith("{") else _text_at(lines, index)
+        found = _json_at(lines, index, whole) if line.lstrip().startswith("{") else _text_at(tool_lines, index)
         if found:
             readings += found[0]
             index = max(found[1], index + 1)
             continue
-        if _TOOL_LIKE.match(line) and len(unread) < _MOST_UNREAD:
-            unread.append(Unread(index + 1, line.strip()[:200], "No test begins here that this line belongs to."))
+        if (why := _why_unread(line)) and len(unread) < _MOST_UNREAD:
+            unread.append(Unread(index + 1, line.strip()[:200], why))
         index += 1
     if index < len(lines) and any(line.strip() for line in lines[index:]):
         unread.append(
             Unread(index + 1, lines[index].strip()[:200], f"Only {_MOST_READINGS:,} results of one text are read.")
         )
     return ToolDocument(tuple(readings), tuple(unread), lines)
+
+
+def _why_unread(line: str) -> str:
+    """Return what is to be told of a line that belongs to no test; empty for prose."""
+    if len(line) > _LONGEST_LINE:
+        return f"The line has over {_LONGEST_LINE:,} characters: no tool's has."
+    return "No test begins here that this line belongs to." if _TOOL_LIKE.match(line) else ""
 
 
 def _text_at(lines: Sequence[str], index: int) -> tuple[list[Reading], int] | None:

@@ -11,6 +11,8 @@ from benchweb.toolformats.readings import Figure
 # nan, inf and a lost sign of an exponent, outside of strings as far as tools print them.
 _NO_NUMBER = re.compile(r"(?<=[:\[,])(\s*)[-+]?(?:nan|inf(?:inity)?)(?=\s*[,\]}])", re.IGNORECASE)
 _LOST_SIGN = re.compile(r"(?<=\d)[eE] (?=\d+\s*[,\]}])")
+# A string that nothing closes goes to the end, and is looked through once.
+_MARK = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}]', re.DOTALL)
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
 _DEEPEST = 60
 
@@ -34,7 +36,7 @@ def document_at(text: str, start: int) -> tuple[Mapping[str, object], int] | Non
 def _matching_brace(text: str, start: int) -> int:
     """Return the position after the brace that closes the one at `start`, or -1."""
     depth = 0
-    for match in re.compile(r'"(?:[^"\\]|\\.)*"|[{}]').finditer(text, start):
+    for match in _MARK.finditer(text, start):
         mark = match.group(0)
         if mark == "{":
             depth += 1

@@ -22,7 +22,7 @@ _ECHOED = re.compile(r"\^\[\[[A-D]")
 _QUOTE = re.compile(r"^(?:> ?)+", re.MULTILINE)
 # No tool prints a number so long; one would be read at length, or be no float.
 _ENDLESS_NUMBER = re.compile(r"\d{40,}")
-_HTML = re.compile(r"<(?:!doctype html|html|body|pre|table|code|div|p)\b[^>]*>", re.IGNORECASE)
+_HTML = re.compile(r"<(?:!doctype html|html|body|pre|table|code|div|p)\b[^<>]*>", re.IGNORECASE)
 _BREAKS = {"br", "p", "div", "tr", "pre", "li", "h1", "h2", "h3", "h4", "table", "section", "article"}
 
 

@@ -17,7 +17,7 @@ _HEAD = re.compile(
     r"^\|?\s*(?:项目|指标|测试项|Item|Metric|Test)\s*\|\s*(?:值|结果|数值|Value|Result)\s*\|?\s*$", re.IGNORECASE
 )
 _RULE = re.compile(r"^\|?\s*:?-{2,}")
-_ROW = re.compile(rf"^\|?\s*(?P<label>[^|]+?)\s*\|\s*(?P<value>{NUMBER})\s*\|?\s*$")
+_ROW = re.compile(rf"^\|?(?P<label>[^|]+)\|\s*(?P<value>{NUMBER})\s*\|?\s*$")
 _UNIT = re.compile(r"[（(](?P<unit>[^()（）]+)[)）]\s*$")
 _DEPTH = re.compile(r"(?:深度|depth|iodepth=|qd)\s*(\d+)", re.IGNORECASE)
 _UNITS: dict[str, tuple[str, Decimal]] = {
@@ -41,7 +41,7 @@ _UNITS: dict[str, tuple[str, Decimal]] = {
 }
 # What a label ends with when its group isn't set off by a dash: words of the figure, not of what was tested.
 _FIGURE_WORDS = re.compile(
-    r"\s*(?:传输带宽|传输丢包率|接收带宽|包收发速度|(?:最小|平均|最大)延时|延时标准偏差|丢包率)$"
+    r"(?<!\s)\s*+(?:传输带宽|传输丢包率|接收带宽|包收发速度|(?:最小|平均|最大)延时|延时标准偏差|丢包率)$"
 )
 _TOOLS = (
     ("mbw", re.compile(r"\bmbw\b", re.IGNORECASE)),

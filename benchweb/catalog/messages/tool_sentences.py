@@ -33,6 +33,7 @@ MESSAGES = {
     "tool_stream_invalid": "STREAM's results didn't validate.",
     # Why a line or a file can't be read.
     "tool_line_of_no_test": "No test begins here that this line belongs to.",
+    "tool_line_too_long": "The line has over {most} characters: no tool's has.",
     "tool_most_results": "Only {most} results of one text are read.",
     "tool_text_too_long": "The text has {count} characters; at most {most} are read at once.",
     "tool_file_too_large": "The file has {count} bytes; at most {most} are read at once. Split it.",

@@ -191,7 +191,7 @@ def _add_warning(reading: Reading, line: str) -> None:
 
 
 _ERRORS = re.compile(
-    r"^\s*(?:netperf:|establish control|send_\w+:|recv_\w+:|shutdown_control|catcher:|connect failed|.*: Connection)"
+    r"^\s*+(?:netperf:|establish control|send_\w+:|recv_\w+:|shutdown_control|catcher:|connect failed|.*: Connection)"
 )
 
 

@@ -10,7 +10,7 @@ from benchweb.toolformats.readings import Lines, Reading
 
 _KEY_LINE = re.compile(r"^([A-Z][A-Z0-9_]+)=(.*)$")
 _VALUES = re.compile(r"^[\d.+-]+(?:,[\w.+/^-]*)+$")
-_COMMAND = re.compile(r"\bnetperf\s.*\s-[oO]\s+\"?(?P<keys>[A-Za-z0-9_]+(?:,[A-Za-z0-9_]+)+)")
+_COMMAND = re.compile(r"^(?>.*?(?=\bnetperf\s))(?P<command>.*\s-[oO]\s+\"?(?P<keys>[A-Za-z0-9_]+(?:,[A-Za-z0-9_]+)+))")
 _OMNI = re.compile(r"^OMNI (?:Send|Receive|Send\|Receive)? ?TEST", re.IGNORECASE)
 # Heads of -o and -O, said as keys. Source: netperf 2.7, nettest_omni.c, print_omni_init_list().
 _KEYS = {
@@ -88,7 +88,7 @@ def _requested_values(lines: Sequence[str], start: int) -> tuple[Reading, int] |
     for line in reversed(lines[max(0, start - 3) : start]):
         if command := _COMMAND.search(line):
             keys, texts = command["keys"].upper().split(","), lines[start].strip().split(",")
-            values = dict(zip(keys, texts, strict=False)) | {"COMMAND_LINE": command[0]}
+            values = dict(zip(keys, texts, strict=False)) | {"COMMAND_LINE": command["command"]}
             return (_reading(values, "", lines, start, start + 1), start + 1) if len(keys) == len(texts) else None
     return None
 

@@ -8,7 +8,7 @@ from benchweb.toolformats.numbers import derived, exact, figure, power_of_ten
 from benchweb.toolformats.readings import Reading
 
 Rows = list[list[str]]
-RATE_UNIT = re.compile(r"(10\^[369]|[KMG])\s*(bits|bytes)?\s*/\s*s(?:ec)?", re.IGNORECASE)
+RATE_UNIT = re.compile(r"(10\^[369]|[KMG])\s*+(bits|bytes)?\s*/\s*s(?:ec)?", re.IGNORECASE)
 
 
 def fill(reading: Reading, rows: Rows, unit: str) -> None:

@@ -12,7 +12,7 @@ _UDP = re.compile(
 _RETRANSMITS = re.compile(
     rf"^\s*(?P<count>\d+)(?:\s+(?P<window>{NUMBER})\s+(?P<unit>[KMG]?Bytes))?(?:\s+(?P<rtt>\d+)us)?"
 )
-_DATAGRAMS = re.compile(r"^\s*(?P<count>\d+)\s*(?:sender|receiver|\(omitted\))?\s*$")
+_DATAGRAMS = re.compile(r"^\s*(?P<count>\d+)\s*+(?:sender|receiver|\(omitted\))?\s*$")
 # What a client writes at once without -l (DEFAULT_TCP_BLKSIZE); a datagram's default depends on version and path.
 _TCP_BLOCK_BYTES = 128 * 1024
 

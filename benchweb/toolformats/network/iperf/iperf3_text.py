@@ -18,11 +18,11 @@ _BEGIN = re.compile(
 _STAMP = re.compile(r"^(?:\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4} |\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S* )")
 _ROLE = r"(?:\[(?P<role>[RT]X-[CS])\])?"
 _ROW = re.compile(
-    rf"^\[\s*(?P<id>\d+|SUM)\s*\]\s*{_ROLE}\s*(?P<begin>\d+\.\d+)-\s*(?P<end>\d+\.\d+)\s+sec\s+(?P<amount>{NUMBER}|-?nan)\s+"
+    rf"^\[\s*(?P<id>\d+|SUM)\s*\]\s*+{_ROLE}\s*(?P<begin>\d+\.\d+)-\s*(?P<end>\d+\.\d+)\s+sec\s+(?P<amount>{NUMBER}|-?nan)\s+"
     rf"(?P<amount_unit>[KMGT]?Bytes)\s+(?P<rate>{NUMBER}|-?nan)\s+(?P<rate_unit>[KMGT]?(?:bits|Bytes)/sec)(?P<rest>.*)$"
 )
-_LOCAL = re.compile(rf"^\[\s*\d+\s*\]\s*{_ROLE}\s*local (?P<local>\S+) port \d+ connected to (?P<remote>\S+) port \d+")
-_HEAD = re.compile(r"^\[ ?ID ?\]\s*(?:\[Role\])?\s*Interval")
+_LOCAL = re.compile(rf"^\[\s*\d+\s*\]\s*+{_ROLE}\s*local (?P<local>\S+) port \d+ connected to (?P<remote>\S+) port \d+")
+_HEAD = re.compile(r"^\[ ?ID ?\]\s*+(?:\[Role\])?\s*Interval")
 _STARTING = re.compile(
     r"Starting Test: protocol: (?P<protocol>\w+), (?P<streams>\d+) streams?, (?P<block>\d+) byte blocks, "
     r"omitting \d+ seconds?(?:, (?P<seconds>\d+) second)?"
