@@ -2,6 +2,7 @@
 
 import threading
 
+from django.core.exceptions import RequestAborted
 from django.http import HttpRequest
 
 _ENDED, _USER = "benchweb.ended", "benchweb.user"
@@ -21,6 +22,12 @@ def ended_event(scope: dict[str, object]) -> threading.Event:
     """Return what is set once nobody waits for the answer any more."""
     ended = scope.get(_ENDED)
     return ended if isinstance(ended, threading.Event) else threading.Event()
+
+
+def check_wanted(request: HttpRequest) -> None:
+    """Raise RequestAborted once nobody waits for the answer any more: for long work that changes nothing."""
+    if ended_event(scope_of(request)).is_set():
+        raise RequestAborted("Nobody waits for this answer any more.")
 
 
 def scope_of(request: HttpRequest) -> dict[str, object]:

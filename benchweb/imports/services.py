@@ -22,7 +22,7 @@ from benchweb.plans.expansion import PlanError
 from benchweb.plans.models import PlanVersion
 from benchweb.plans.services import one_off_version, reported_version
 from benchweb.toolformats.document import read_bytes
-from benchweb.toolformats.plain_text import MAX_INFLATED_BYTES, text_of
+from benchweb.toolformats.plain_text import MAX_INFLATED_BYTES, Patience, text_of
 from benchweb.toolformats.readings import ToolDocument
 
 _LONGEST_NAME = 100
@@ -51,9 +51,9 @@ class ImportPreview:
         return hashlib.sha256(self.content).hexdigest()
 
 
-def preview(content: bytes) -> ImportPreview:
+def preview(content: bytes, patience: Patience | None = None) -> ImportPreview:
     """Read a file without importing it; raise ToolFormatError for what can't be read at all."""
-    document = read_bytes(content)
+    document = read_bytes(content, patience)
     return ImportPreview(content, document, *trials_of(document))
 
 

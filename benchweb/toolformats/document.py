@@ -66,18 +66,18 @@ class _Whole:
         return array("L", accumulate((len(line) + 1 for line in self._lines), initial=0))
 
 
-def read_bytes(content: bytes) -> ToolDocument:
+def read_bytes(content: bytes, patience: Patience | None = None) -> ToolDocument:
     """Return all that a file holds; raise ToolFormatError for what is no text, too large, or a broken gzip."""
-    return read_text(text_of(content))
+    return read_text(text_of(content), patience)
 
 
-def read_text(text: str) -> ToolDocument:
+def read_text(text: str, patience: Patience | None = None) -> ToolDocument:
     """Return all that a text holds, in its order: prose is skipped, lines of tools that belong to no test are told."""
     if len(text) > MAX_INFLATED_BYTES:
         raise ToolFormatError(
             f"The text has {len(text):,} characters; at most {MAX_INFLATED_BYTES:,} are read at once."
         )
-    patience = Patience()
+    patience = patience or Patience()
     lines = lines_of(text, patience)
     # Megabytes that nobody needs any more.
     del text

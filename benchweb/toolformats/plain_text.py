@@ -3,6 +3,7 @@
 import re
 import time
 import zlib
+from collections.abc import Callable
 from html.parser import HTMLParser
 
 from benchweb.toolformats.readings import ToolFormatError
@@ -45,10 +46,18 @@ def text_of(content: bytes) -> str:
     return content.decode("latin-1")
 
 
-class Patience:
-    """How much of this thread's CPU may go into one text: what takes longer is refused, whoever sent it."""
+def _still_wanted() -> None:
+    """Go on: somebody waits for what is read."""
 
-    def __init__(self) -> None:
+
+class Patience:
+    """How much of this thread's CPU may go into a text: what takes longer is refused, whoever sent it.
+
+    `still_wanted` is asked as well, and raises something once nobody waits for what is read.
+    """
+
+    def __init__(self, still_wanted: Callable[[], None] = _still_wanted) -> None:
+        self._still_wanted = still_wanted
         self._until = time.thread_time() + MOST_SECONDS
 
     @property
@@ -58,6 +67,7 @@ class Patience:
 
     def check(self) -> None:
         """Raise ToolFormatError when the time is over."""
+        self._still_wanted()
         if self.is_over:
             raise ToolFormatError("The text takes too long to read. Split it, and leave out what is no tool's output.")
 

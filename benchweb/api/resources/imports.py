@@ -1,6 +1,7 @@
 """Imports: other tools' outputs as runs of a pair."""
 
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any
 
 from django.http import HttpRequest
@@ -13,9 +14,11 @@ from benchweb.api.parser import MAXIMUM_BODY_BYTES
 from benchweb.api.problems import Problem, invalid
 from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Body, Created, Identifier, Item, MomentText, run_url
+from benchweb.common.exchange import check_wanted
 from benchweb.hosts.models import Pair
 from benchweb.imports.models import Import
 from benchweb.imports.services import ImportPreview, ImportRefused, import_results, preview
+from benchweb.toolformats.plain_text import Patience
 from benchweb.toolformats.readings import Reading, ToolFormatError
 
 router = Router(tags=["imports"])
@@ -104,7 +107,8 @@ def import_create(
     """Import a text on a pair as a run; with `dry_run=true` only say what it holds. The same text twice is a 409."""
     pair = row_named(Pair.objects.all(), body.pair, "pair")
     try:
-        read = preview(body.text.encode())
+        # An import goes to its end, also where its sender has left.
+        read = preview(body.text.encode(), Patience(partial(check_wanted, request)) if flags.dry_run else None)
         if flags.dry_run:
             return Status(200, _preview(read))
         made = import_results(

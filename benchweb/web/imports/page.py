@@ -81,9 +81,8 @@ def _translated_sentence(sentence: str) -> str:
     return reason_text(tool_reason(sentence))
 
 
-def found(cleaned: dict[str, Any]) -> list[FileFound]:
-    """Read each file, and the pasted text, as far as the patience with one text goes."""
-    patience = Patience()
+def found(cleaned: dict[str, Any], patience: Patience) -> list[FileFound]:
+    """Read each file, and the pasted text, as far as the patience with all of them goes."""
     return [_found(name, content, patience) for name, content in _contents(cleaned)]
 
 
@@ -98,6 +97,6 @@ def _found(name: str, content: bytes, patience: Patience) -> FileFound:
     if patience.is_over:
         return FileFound(name, None, reason_text(Reason("tool_files_take_too_long")))
     try:
-        return FileFound(name, preview(content))
+        return FileFound(name, preview(content, patience))
     except ToolFormatError as error:
         return FileFound(name, None, _translated_sentence(str(error)))

@@ -1,5 +1,6 @@
 """Preview and import other tools' results; the latest imports below."""
 
+from functools import partial
 from typing import cast
 
 from django.contrib import messages
@@ -13,10 +14,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
+from benchweb.common.exchange import check_wanted
 from benchweb.common.rows import row_ids
 from benchweb.imports.models import Import
 from benchweb.imports.services import ImportRefused, import_results
 from benchweb.runs.models import Trial
+from benchweb.toolformats.plain_text import Patience
 from benchweb.web.access.once import once
 from benchweb.web.imports.forms import MOST_FILES, ImportForm
 from benchweb.web.imports.page import FileFound, found
@@ -35,7 +38,7 @@ def imports(request: HttpRequest) -> HttpResponse:
     form = ImportForm(request.POST, request.FILES)
     if not form.is_valid():
         return _page(request, form)
-    files = found(form.cleaned_data)
+    files = found(form.cleaned_data, Patience())
     made = [row for file in files if (row := _imported_file(request, form, file))]
     if not made:
         return _page(request, form, files)
@@ -49,7 +52,8 @@ def imports(request: HttpRequest) -> HttpResponse:
 def import_preview(request: HttpRequest) -> HttpResponse:
     """Return what the files and the text hold, for the part of the page that shows it."""
     form = ImportForm(request.POST, request.FILES, is_preview=True)
-    files = found(form.cleaned_data) if form.is_valid() else []
+    patience = Patience(partial(check_wanted, request))
+    files = found(form.cleaned_data, patience) if form.is_valid() else []
     return render(request, "imports/partials/preview.html", {"form": form, "files": files, "is_preview": True})
 
 

@@ -1,11 +1,14 @@
 """The page that imports: preview, refusals beside their field, two files and pasted text at once."""
 
+import threading
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from benchweb.accounts.services import token_create
 from benchweb.imports.models import Import
 from tests.factories import make_pair
 
@@ -85,3 +88,21 @@ def test_what_is_missing_is_said_and_nothing_is_lost(signed_in: Client, fields: 
 def test_a_file_that_is_no_text_is_told_of(signed_in: Client) -> None:
     binary = SimpleUploadedFile("a.out", b"\x7fELF\0\0")
     assert "no text: it holds zero bytes" in signed_in.post("/imports/preview", {"uploads": [binary]}).content.decode()
+
+
+def test_a_preview_stops_when_its_reader_leaves_and_an_import_goes_to_its_end(
+    ada: User, signed_in: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has_left = threading.Event()
+    has_left.set()
+    monkeypatch.setattr("benchweb.common.exchange.ended_event", lambda _: has_left)
+    text, pair = NETPERF.decode(), make_pair()
+    _, token = token_create(user=ada, name="t")
+
+    def called(path: str) -> int:
+        body, headers = {"pair": pair.pk, "text": text}, {"Authorization": f"Bearer {token}"}
+        return signed_in.post(path, body, content_type="application/json", headers=headers).status_code
+
+    assert signed_in.post("/imports/preview", {"text": text}).status_code == 503
+    assert called("/api/v1/imports?dry_run=true") == 503
+    assert called("/api/v1/imports") == 201
