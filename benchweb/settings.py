@@ -337,12 +337,13 @@ LOGGING = {
         },
         "without_links": {"()": "benchweb.accounts.audit.link_log.WithoutLinks"},
         "without_stacks": {"()": "benchweb.common.short_logs.WithoutStacks"},
+        "without_leavers": {"()": "benchweb.common.short_logs.WithoutLeavers"},
     },
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",
             "formatter": "line",
-            "filters": ["no_refusals", "without_links", "without_stacks"],
+            "filters": ["no_refusals", "without_leavers", "without_links", "without_stacks"],
         },
     },
     # Paths of receivers may be secrets, and at this level it would tell each.

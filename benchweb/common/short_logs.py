@@ -4,6 +4,7 @@ import logging
 from http import HTTPStatus
 
 import redis
+from django.core.exceptions import RequestAborted
 
 
 class WithoutStacks(logging.Filter):
@@ -16,3 +17,11 @@ class WithoutStacks(logging.Filter):
         if isinstance(error, redis.RedisError) or status < HTTPStatus.INTERNAL_SERVER_ERROR:
             record.exc_info = record.exc_text = None
         return True
+
+
+class WithoutLeavers(logging.Filter):
+    """Leave out that a page was stopped because its reader had left: nobody's fault, and as often as anybody likes."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Tell whether the record is written."""
+        return not (record.exc_info and isinstance(record.exc_info[1], RequestAborted))
