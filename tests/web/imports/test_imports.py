@@ -1,6 +1,5 @@
 """The page that imports: preview, refusals beside their field, two files and pasted text at once."""
 
-import threading
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from benchweb.accounts.services import token_create
+from benchweb.common.exchange import ExchangeEnd
 from benchweb.imports.models import Import
 from tests.factories import make_pair
 
@@ -93,7 +93,7 @@ def test_a_file_that_is_no_text_is_told_of(signed_in: Client) -> None:
 def test_a_preview_stops_when_its_reader_leaves_and_an_import_goes_to_its_end(
     ada: User, signed_in: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    has_left = threading.Event()
+    has_left = ExchangeEnd()
     has_left.set()
     monkeypatch.setattr("benchweb.common.exchange.ended_event", lambda _: has_left)
     text, pair = NETPERF.decode(), make_pair()

@@ -1,8 +1,11 @@
 """Statements of pages and API have a time limit, with a clear answer; those of workers and migrations have none."""
 
 import contextlib
+import io
+import logging
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -11,7 +14,8 @@ from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 
-from benchweb.common.exchange import begin_exchange, end_exchange
+from benchweb.common.exchange import ExchangeEnd, begin_exchange, end_exchange
+from benchweb.common.rows import fetch_value
 from benchweb.web.middleware.time_limit import TimeLimitMiddleware
 from tests.conftest import ROOT
 from tests.factories import make_user
@@ -105,6 +109,31 @@ def test_what_nobody_waits_for_asks_the_database_nothing_more() -> None:
     assert asked("POST", leaves_after=1) == 3
 
 
+def test_a_statement_under_way_ends_when_its_reader_leaves(transactional_db: None) -> None:
+    request, scope = RequestFactory().get("/"), begin_exchange()
+    request.scope = scope  # type: ignore[attr-defined]
+    sleeping = "select count(*) from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()"
+
+    def leave() -> None:
+        while not fetch_value(sleeping):
+            continue
+        end_exchange(scope)
+        connection.close()
+
+    def view(request: HttpRequest) -> HttpResponse:
+        with connection.cursor() as cursor:
+            cursor.execute("select pg_sleep(5)")
+        return HttpResponse()
+
+    reader = threading.Thread(target=leave)
+    reader.start()
+    with pytest.raises(RequestAborted):
+        TimeLimitMiddleware(view)(request)
+    reader.join()
+    # Nothing is left behind on the connection.
+    assert fetch_value("select 1") == 1
+
+
 def test_a_reader_who_left_is_no_fault_of_the_server(
     client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, transactional_db: None
 ) -> None:
@@ -120,3 +149,18 @@ def test_a_reader_who_left_is_no_fault_of_the_server(
     assert client.get("/api/v1/runs", headers={"Authorization": f"Bearer {token}"}).status_code == 503
     assert client.get("/plans/1").status_code == 503
     assert [record for record in caplog.records if record.exc_info] == []
+
+
+def test_a_reader_who_left_before_the_view_is_in_no_log(
+    client: Client, monkeypatch: pytest.MonkeyPatch, transactional_db: None
+) -> None:
+    client.force_login(make_user("reader", "x"))
+    client.raise_request_exception = False
+    end = ExchangeEnd()
+    end.set()
+    monkeypatch.setattr("benchweb.web.middleware.time_limit.ended_event", lambda _: end)
+    [console] = [each for each in logging.getLogger().handlers if each.name == "console"]
+    written = io.StringIO()
+    monkeypatch.setattr(console, "stream", written)
+    assert client.get("/plans").status_code == 500
+    assert written.getvalue() == ""
