@@ -15,6 +15,8 @@ from tests.processes import Engine
 PASSWORD = "lovelace-1815"  # pragma: allowlist secret
 # From the launch to the chart: claim, trials of half a second, ingest.
 RUN_MILLISECONDS = 240_000
+# What the page fetches by itself is there, and what its scripts make.
+IS_WHOLE = "!document.querySelector('[data-part], [data-script]:not([data-started])')"
 # A page with more stops than this before what it is about is no page for a keyboard.
 MOST_TABS = 90
 PATIENCE_SECONDS = 60.0
@@ -50,7 +52,10 @@ def _expect_sections(page: Page) -> None:
 
 
 def travel(page: Page, go: Callable[[], Any]) -> None:
-    """Go to another page, and wait until it is read: before, keys go to the page before or to none."""
+    """Go to another page, and wait until it is read: before, keys go to the page before or to none.
+
+    What is clicked or typed before the scripts of the page are there is lost on them, too.
+    """
     page.evaluate("window.isLeft = true")
     go()
     wait_until(page, "!window.isLeft && document.readyState === 'complete'")
@@ -95,7 +100,7 @@ def focused(page: Page) -> str:
 def add_host(page: Page, name: str, engine: Engine) -> None:
     """Add a host whose engine runs already, and watch it turn green without a reload."""
     page.get_by_role("link", name="Hosts", exact=True).click()
-    page.get_by_role("link", name=re.compile("Add (a|the first) host")).first.click()
+    travel(page, page.get_by_role("link", name=re.compile("Add (a|the first) host")).first.click)
     page.get_by_label("Host's name").fill(name)
     page.get_by_label("Engine's address").fill(engine.control)
     page.get_by_label("Engine's token").fill(engine.token)
@@ -128,7 +133,7 @@ def add_pair(page: Page, source: str, sink: str, environment: str) -> None:
 
 def launch(page: Page, plan: str, pair: str) -> None:
     """Launch a plan from its page on one pair and watch the run's page until it has finished."""
-    page.get_by_role("link", name="Launch…").click()
+    travel(page, page.get_by_role("link", name="Launch…").click)
     page.get_by_label(pair).check()
     expect(page.locator("#launch-summary")).to_contain_text("1 run")
     page.get_by_role("button", name="Launch", exact=True).click()

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.browser.steps import PASSWORD, focused, log_in
+from tests.browser.steps import PASSWORD, focused, log_in, travel
 from tests.factories import make_alert, make_user
 
 LAPTOP: ViewportSize = {"width": 1440, "height": 900}
@@ -22,7 +22,7 @@ def test_the_rail_is_made_narrow_and_stays_so(page: Page, transactional_db: None
     page.reload()
     expect(runs).to_be_hidden()
     page.get_by_role("button", name="Tests", exact=True).click()
-    runs.click()
+    travel(page, runs.click)
     expect(page).to_have_url(re.compile("/runs$"))
     expect(runs).to_be_hidden()
     page.get_by_role("button", name="Narrow or wide navigation").click()

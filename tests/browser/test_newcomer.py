@@ -31,7 +31,7 @@ def test_from_the_log_in_to_a_chart(
     steps.add_pair(page, "alder", "birch", "same zone")
 
     page.get_by_role("link", name="Plans").click()
-    page.get_by_role("link", name="Create the first plan").click()
+    steps.travel(page, page.get_by_role("link", name="Create the first plan").click)
     page.get_by_label("Name", exact=True).fill("sizes")
     page.get_by_label("Repetitions", exact=True).fill("2")
     page.get_by_label("Message size").fill("64, 1k, 16Ki")

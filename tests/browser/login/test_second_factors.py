@@ -47,12 +47,13 @@ def log_in(page: Page, site: str, path: str = "/") -> None:
     page.goto(f"{site}{path}")
     page.get_by_label("User name").fill("ada")
     page.get_by_label("Password").fill(steps.PASSWORD)
-    page.get_by_role("button", name="Log in", exact=True).click()
+    # The page of the second step has a button for a passkey, as this one has.
+    steps.travel(page, page.get_by_role("button", name="Log in", exact=True).click)
 
 
 def confirm(page: Page) -> None:
     page.get_by_label("Your password").fill(steps.PASSWORD)
-    page.get_by_role("button", name="Continue").click()
+    steps.travel(page, page.get_by_role("button", name="Continue").click)
 
 
 def log_out(page: Page, site: str) -> None:
@@ -71,7 +72,7 @@ def test_an_app_is_set_up_by_its_key_and_asked_for_at_the_next_log_in(ada: User,
     check(page)
     secret = page.locator("#totp-key").inner_text()
     page.get_by_label("Code").fill(code(secret, periods_later=-1))
-    page.get_by_role("button", name="Set up").click()
+    steps.travel(page, page.get_by_role("button", name="Set up").click)
     expect(page.get_by_role("heading", level=1, name="Recovery codes")).to_be_visible()
     check(page)
     recovery = page.locator(".recovery-codes code").first.inner_text()
@@ -79,7 +80,7 @@ def test_an_app_is_set_up_by_its_key_and_asked_for_at_the_next_log_in(ada: User,
     log_out(page, site)
     log_in(page, site, "/runs")
     page.get_by_label("Code of your authenticator app").fill("000000")
-    page.get_by_role("button", name="Log in").click()
+    steps.travel(page, page.get_by_role("button", name="Log in").click)
     expect(page.get_by_text("This code or passkey is wrong")).to_be_visible()
     check(page)
     page.get_by_label("Code of your authenticator app").fill(code(secret))
@@ -99,7 +100,7 @@ def test_a_passkey_is_added_and_logs_in_alone_and_as_the_second_step(
     page.context.add_init_script(path=AXE)
     log_in(page, site)
     page.goto(f"{site}/account/factors")
-    page.get_by_role("link", name="Add passkey…").click()
+    steps.travel(page, page.get_by_role("link", name="Add passkey…").click)
     check(page)
     confirm(page)
     check(page)

@@ -33,7 +33,7 @@ def test_a_schedule_is_made_by_keyboard_with_its_preview_in_sight(ada: User, pag
     page.keyboard.press("g")
     steps.travel(page, lambda: page.keyboard.press("s"))
     tab_to(page, page.get_by_role("link", name="Create the first schedule"))
-    page.keyboard.press("Enter")
+    steps.travel(page, lambda: page.keyboard.press("Enter"))
 
     expect(page.get_by_label("Name", exact=True)).to_be_focused()
     page.keyboard.type("nightly")

@@ -70,7 +70,7 @@ def test_from_the_mail_by_its_link_to_acknowledged_taken_care_of_in_the_morning_
     changed = page.locator("section", has=page.get_by_role("heading", name="What changed"))
     expect(changed.get_by_role("link", name=title)).to_be_visible()
     changed.get_by_role("link", name=title).focus()
-    page.keyboard.press("Enter")
+    steps.travel(page, lambda: page.keyboard.press("Enter"))
     expect(page).to_have_url(link)
 
     steps.tab_to(page, "Comment")
@@ -127,7 +127,7 @@ def test_the_list_is_gone_through_by_letters_and_tells_what_was_done(ada: User, 
     page.get_by_role("textbox", name="Comment").focus()
     page.keyboard.type("aei")
     page.locator(f'a[href="/alerts/{fourth.pk}"]').focus()
-    page.keyboard.press("o")
+    steps.travel(page, lambda: page.keyboard.press("o"))
     expect(page).to_have_url(re.compile(f"/alerts/{fourth.pk}$"))
     page.keyboard.press("?")
     expect(page.locator("#keys")).to_contain_text("in a list: next row, previous row")

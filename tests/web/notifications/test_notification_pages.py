@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 from django.test import Client
-from pytest_django import DjangoAssertNumQueries
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from benchweb.hosts.services import host_create
 from benchweb.notifications.delivery import outbox
@@ -13,7 +13,7 @@ from benchweb.notifications.routing import notify
 from tests.factories import make_channel
 from tests.notifications.conftest import SECRET, loopback_allowed, receiver  # noqa: F401
 from tests.notifications.events import make_event
-from tests.notifications.receivers import HttpReceiver, status
+from tests.notifications.receivers import HttpReceiver, MailServer, status
 
 
 @pytest.fixture
@@ -41,6 +41,21 @@ def test_a_channel_is_tested_and_its_log_shows_the_answer(
     assert "hook" in overview
     assert "taken" in overview
     assert SECRET not in page + overview
+
+
+def test_what_a_mail_server_says_of_a_recipient_is_told_once(signed_in: Client, settings: Settings) -> None:
+    signed_in.post("/notifications/channels/new/email", {"name": "mail", "to": "ann@example.org\nbad@example.org"})
+    channel = Channel.objects.get()
+    with MailServer() as server:
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", server.port
+        server.refused["bad@example.org"] = ["550 no such user"]
+        signed_in.post(f"/notifications/channels/{channel.pk}/test")
+    # On the channel's page once as what was told last, once as why it is partly sent, once by the attempt.
+    counts = [
+        signed_in.get(path).content.decode().count("550 no such user")
+        for path in (f"/notifications/channels/{channel.pk}", f"/notifications/channels/{channel.pk}", "/notifications")
+    ]
+    assert counts == [3, 2, 1]
 
 
 def test_a_secret_stays_when_it_is_left_empty(signed_in: Client, hook: Channel, receiver: HttpReceiver) -> None:  # noqa: F811
