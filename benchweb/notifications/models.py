@@ -168,3 +168,8 @@ class DeliveryAttempt(models.Model):
     class Meta:
         ordering = ["delivery_id", "number"]
         constraints = [models.UniqueConstraint(fields=["delivery", "number"], name="attempt_number_once")]
+
+    @property
+    def words(self) -> str:
+        """Return the receiver's words; nothing where the reason says them of each recipient."""
+        return "" if self.error_data and "answers" in self.error_data["params"] else self.answer

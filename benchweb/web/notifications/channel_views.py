@@ -120,10 +120,10 @@ def channel_test(request: HttpRequest, channel_id: int) -> HttpResponse:
     """Send a test message, and say what the receiver answered; ten seconds at most."""
     channel = get_object_or_404(Channel, pk=channel_id, archived_at=None)
     attempt = channels.channel_test(channel=channel)
-    answer = " ".join(str(part) for part in (attempt.status, attempt.answer) if part)
+    answer = " ".join(str(part) for part in (attempt.status, attempt.words) if part)
     if attempt.error:
         text = _("The test failed: {error}").format(error=reason_text(attempt.why))
-        messages.error(request, f"{text} {answer}")
+        messages.error(request, f"{text} {answer}" if attempt.words else text)
     else:
         messages.success(request, _("The receiver took the test: {answer}").format(answer=answer))
     return redirect("web:channel", channel.pk)
