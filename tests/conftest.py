@@ -29,8 +29,9 @@ from benchweb.imports.own_kinds import definitions
 from benchweb.schedules.timing.localtime import zones_forget
 from benchweb.site.values import chosen
 from tests import databases
+from tests.forked import ForkServer
 from tests.plugin import OWN_SERVERS
-from tests.processes import Engine, begun, said_by, started, stopped
+from tests.processes import Engine, begun_fork, said_by, started, stopped
 from tests.requirements import require
 from tests.schedules.slots.zone_rules import Zones
 
@@ -192,21 +193,38 @@ def zones(tmp_path: Path) -> Iterator[Zones]:
     zones_forget()
 
 
+@pytest.fixture(scope="session")
+def fork_servers() -> Iterator[Callable[[str, dict[str, str]], ForkServer]]:
+    """Return a function that gives what forks a worker or a beat in an environment, and goes on from test to test."""
+    running: dict[frozenset[tuple[str, str]], ForkServer] = {}
+
+    def forking(module: str, environment: dict[str, str]) -> ForkServer:
+        key = frozenset({*_lasting(environment), ("", module)})
+        if key not in running or not running[key].is_running():
+            running[key] = ForkServer(environment, module)
+        return running[key]
+
+    yield forking
+    for each in running.values():
+        each.close()
+
+
 @pytest.fixture
-def worker(environment_of_test: dict[str, str]) -> Iterator[Callable[[], "subprocess.Popen[bytes]"]]:
+def worker(
+    environment_of_test: dict[str, str], fork_servers: Callable[[str, dict[str, str]], ForkServer]
+) -> Iterator[Callable[[], "subprocess.Popen[bytes]"]]:
     """Return a function that starts a real Celery worker, ready for work; a beat runs beside the first one."""
-    celery = [sys.executable, "-m", "celery", "-A"]
     processes: list[subprocess.Popen[bytes]] = []
 
     def start() -> "subprocess.Popen[bytes]":
+        beats = fork_servers("workers.beat", {**environment_of_test, "DJANGO_SETTINGS_MODULE": ""})
+        workers = fork_servers("workers.app", {**environment_of_test, "CELERY_SKIP_CHECKS": "1"})
         starting = []
         if not processes:
-            beat = [*celery, "workers.beat", "beat", "--loglevel", "INFO", "--pidfile", ""]
-            environment = {**environment_of_test, "DJANGO_SETTINGS_MODULE": ""}
-            starting.append(begun(beat, environment, ready=b"beat: Starting"))
-        command = [*celery, "workers.app", "worker", "--loglevel", "INFO", "--pool", "threads"]
-        environment = {**environment_of_test, "CELERY_SKIP_CHECKS": "1"}
-        starting.append(begun(command, environment, ready=b" ready."))
+            beat = ["-A", "workers.beat", "beat", "--loglevel", "INFO", "--pidfile", ""]
+            starting.append(begun_fork(beats, beat, ready=b"beat: Starting"))
+        command = ["-A", "workers.app", "worker", "--loglevel", "INFO", "--pool", "threads"]
+        starting.append(begun_fork(workers, command, ready=b" ready."))
         processes.extend(wait() for wait in starting)
         return processes[-1]
 
@@ -258,7 +276,7 @@ def web(
     environment_of_test: dict[str, str], static_files: None, webs: dict[frozenset[tuple[str, str]], Web]
 ) -> Iterator[str]:
     """Serve the pages and the API by uvicorn, as `up` does; gives the URL without a slash at its end."""
-    key = frozenset(item for item in environment_of_test.items() if not item[0].startswith("PYTEST_"))
+    key = _lasting(environment_of_test)
     if key not in webs or webs[key].process.poll() is not None:
         webs[key] = Web.start(environment_of_test)
     told = len(said_by(webs[key].process))
@@ -266,6 +284,11 @@ def web(
     print(said_by(webs[key].process)[told:])
     _await_idle_database()
     _win_deadlocks()
+
+
+def _lasting(environment: dict[str, str]) -> frozenset[tuple[str, str]]:
+    """Return what of an environment doesn't differ from test to test by itself."""
+    return frozenset(item for item in environment.items() if not item[0].startswith("PYTEST_"))
 
 
 @pytest.fixture(scope="session")

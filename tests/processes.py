@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.forked import ForkServer
+
 START_SECONDS = 120
 _logs: dict[int, Any] = {}
 
@@ -64,8 +66,7 @@ def started(command: list[str], environment: dict[str, str], *, ready: bytes) ->
 
 def begun(command: list[str], environment: dict[str, str], *, ready: bytes) -> Callable[[], "subprocess.Popen[bytes]"]:
     """Start a process of its own group; the function waits until its output says that it is ready."""
-    # Printed when it is stopped: pytest shows that of a test that failed.
-    log = tempfile.NamedTemporaryFile(prefix="benchweb-test-", suffix=".log")  # noqa: SIM115
+    log = _new_log()
     process = subprocess.Popen(
         command,
         env=environment,
@@ -75,6 +76,21 @@ def begun(command: list[str], environment: dict[str, str], *, ready: bytes) -> C
         # One foreign call and no lock: safe beside threads.
         preexec_fn=_die_with_the_tests,  # noqa: PLW1509
     )
+    return _readiness(process, log, ready)
+
+
+def begun_fork(server: ForkServer, arguments: list[str], *, ready: bytes) -> Callable[[], "subprocess.Popen[bytes]"]:
+    """Start Celery with these arguments; the function waits until its output says that it is ready."""
+    log = _new_log()
+    return _readiness(server.forked(arguments, Path(log.name)), log, ready)
+
+
+def _new_log() -> Any:
+    """Make a file for what a process says; it is printed when that is stopped: pytest shows a failed test's."""
+    return tempfile.NamedTemporaryFile(prefix="benchweb-test-", suffix=".log")
+
+
+def _readiness(process: "subprocess.Popen[bytes]", log: Any, ready: bytes) -> Callable[[], "subprocess.Popen[bytes]"]:
     _logs[process.pid] = log
     give_up_at = time.monotonic() + START_SECONDS
 
@@ -82,7 +98,7 @@ def begun(command: list[str], environment: dict[str, str], *, ready: bytes) -> C
         while ready not in Path(log.name).read_bytes():
             if process.poll() is not None or time.monotonic() > give_up_at:
                 stopped(process)
-                raise RuntimeError(f"{command} did not get ready; what it said is printed.")
+                raise RuntimeError(f"{process.args!r} did not get ready; what it said is printed.")
             time.sleep(0.05)
         return process
 
