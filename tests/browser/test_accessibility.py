@@ -1,4 +1,7 @@
-"""Every page: by axe-core's rules (WCAG 2 A and AA) light and dark, its policy, its weight, its charts' tables."""
+"""Every page: by axe-core's rules (WCAG 2 A and AA) light and dark, its policy, its weight, its charts' tables, zoomed.
+
+All is asked of a page while it is open: to open each takes as long as to ask it.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -6,12 +9,18 @@ from urllib.parse import urljoin
 
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import User
+from django.db.models import F, Value
+from django.db.models.functions import Concat
 from django.template.loader import render_to_string
 from django.test import Client
-from playwright.sync_api import Page, Response
+from playwright.sync_api import Page, Response, ViewportSize
 
+from benchweb.hosts.models import Environment, Host
+from benchweb.plans.models import Plan
+from tests.browser.jobs.test_zoom import faults_in_windows
 from tests.browser.site import OF_STRANGERS, Address, filled_site, names_of_pages
-from tests.browser.steps import log_in, wait_until
+from tests.browser.steps import IS_WHOLE, log_in, wait_until
 
 AXE = Path(__file__).resolve().parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 _RULES = "type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']"
@@ -30,7 +39,7 @@ _TWICE = """() => {
     return both.map(each => each.outerHTML.slice(0, 120));
 }"""
 _MOST_BYTES = 200_000
-IS_WHOLE = "!document.querySelector('[data-part], [data-script]:not([data-started])')"
+_WINDOW: ViewportSize = {"width": 1280, "height": 720}
 # What a first visit fetches, as it came over the wire; charts, and the rows of the tables that they open.
 _VISIT = """() => {
     const fetched = ["navigation", "resource"].flatMap(type => performance.getEntriesByType(type));
@@ -44,6 +53,7 @@ _VISIT = """() => {
         rows: charts.map(chart => chart.querySelectorAll(".chart-table tbody tr").length),
     };
 }"""
+_FOLD = "for (const button of document.querySelectorAll('.chart-actions [aria-expanded=true]')) button.click()"
 # What is around the contents of other pages has the same colours as on these.
 _WHOLE = {"login", "overview", "fault"}
 # A real browser tells what it had to block.
@@ -67,8 +77,9 @@ def violations(page: Page, run_only: str = _RULES, within: str = "html") -> list
     ]
 
 
+@pytest.mark.begun_first
 @pytest.mark.usefixtures("sends_mail")
-def test_every_page_keeps_the_rules_of_accessibility_its_policy_its_weight_and_a_table_for_each_chart(
+def test_every_page_keeps_the_rules_of_accessibility_its_policy_its_weight_a_table_for_each_chart_and_any_window(
     page: Page, web: str
 ) -> None:
     pages = filled_site()
@@ -77,13 +88,15 @@ def test_every_page_keeps_the_rules_of_accessibility_its_policy_its_weight_and_a
     page.context.add_init_script(LISTEN)
     faults: list[str] = []
     drawn: set[str] = set()
+    tabbed: set[str] = set()
     for each in pages:
         if each.name in OF_STRANGERS:
-            faults += visited(page, each, drawn)
+            faults += [*visited(page, each, drawn), *zoomed(page, each, tabbed)]
     log_in(page)
+    _lengthen_names()
     for each in pages:
         if each.name not in OF_STRANGERS:
-            faults += visited(page, each, drawn)
+            faults += [*visited(page, each, drawn), *zoomed(page, each, tabbed)]
     fault = render_to_string("500.html")
     policy = Client().get("/login").headers["Content-Security-Policy"]
     headers = {"Content-Type": "text/html", "Content-Security-Policy": policy}
@@ -103,6 +116,7 @@ def visited(page: Page, address: Address, drawn: set[str]) -> list[str]:
     """Look at a page in both themes; return what is wrong with it."""
     # Without motion no colour is still on its way to the other theme's.
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    page.set_viewport_size(_WINDOW)
     answer = page.goto(address.path)
     assert answer is not None
     # A log-in page in its place would keep all the rules.
@@ -125,6 +139,20 @@ def visited(page: Page, address: Address, drawn: set[str]) -> list[str]:
     if visit["rows"]:
         drawn.add(address.name)
     return [f"{address.path}, {each}" for each in found]
+
+
+def zoomed(page: Page, address: Address, tabbed: set[str]) -> list[str]:
+    """Look at the page that is open in other windows, as it was before its charts' tables were opened."""
+    page.evaluate(_FOLD)
+    return faults_in_windows(page, address, tabbed)
+
+
+def _lengthen_names() -> None:
+    """Give rows and the reader names as long as real ones are."""
+    Host.objects.update(name=Concat(F("name"), Value("-rack14-u07.frankfurt.example.net")))
+    Environment.objects.update(name=Concat(F("name"), Value(", two zones over the backbone")))
+    Plan.objects.update(name=Concat(F("name"), Value(" of every size, nightly")))
+    User.objects.update(username=Concat(F("username"), Value(".augusta.king.lovelace")))
 
 
 def unguarded(answer: Response) -> list[str]:

@@ -1,13 +1,12 @@
 """No stop of the keyboard lies wholly behind what stays where it is (WCAG 2.4.11, 1.4.10).
 
-At 400 % zoom all pages are asked by jobs/test_zoom.py.
+At 400 % zoom all pages are asked by test_accessibility.py.
 """
 
 import pytest
 from playwright.sync_api import Page, ViewportSize
 
-from tests.browser.steps import PASSWORD, log_in, wait_until
-from tests.browser.test_accessibility import IS_WHOLE
+from tests.browser.steps import IS_WHOLE, PASSWORD, log_in, wait_until
 from tests.factories import make_pair, make_plan, make_user
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
