@@ -72,7 +72,7 @@ def test_runs_are_ticked_compared_turned_and_removed_by_keyboard_alone(page: Pag
 def test_back_forward_and_reload_keep_runs_metrics_and_order(page: Page, runs: list[int]) -> None:
     log_in(page)
     page.goto(f"/compare?runs={runs[0]},{runs[1]}")
-    page.get_by_role("link", name="Plan order").click()
+    travel(page, page.get_by_role("link", name="Plan order").click)
     expect(page).to_have_url(re.compile(r"&sort=plan$"))
     rows = page.locator(".compare-table tbody:last-child tr")
     in_plan = rows.all_inner_texts()
