@@ -33,7 +33,7 @@ class Clock:
 
 
 class ClockScene(Scene):
-    """As the simulated scene, with a hand on the clock."""
+    """As the simulated scene, with a hand on the clock of web, worker and beat."""
 
     clock: Clock
 
@@ -42,7 +42,8 @@ class ClockScene(Scene):
         self.clock = Clock(self.rig.folder)
 
     def start(self, part: str) -> None:
-        self.rig.start(part, environment=self.clock.environment)
+        is_ours = part.partition("-")[0] in self.parts
+        self.rig.start(part, environment=self.clock.environment if is_ours else None)
 
 
 def clock_stepped(scene: Scene, chance: random.Random) -> None:

@@ -1,7 +1,7 @@
 """One of each fault of bench.faults: whole benchwebs with simulated engines, and nothing lost, doubled or stuck.
 
 Faults of the real engine's own processes are in tests/workers/runs/test_real_engines.py; those that take network
-namespaces are in bench.faults alone. A clock that jumps is in test_clock.py: it takes a benchweb of its own.
+namespaces are in bench.faults alone.
 """
 
 import random
@@ -10,17 +10,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from bench.faults import harms
+from bench.faults import clocks, harms
+from bench.faults.clocks import ClockScene
 from bench.faults.scene import Harm, Round, Scene
 
-pytestmark = pytest.mark.begun_first
+pytestmark = [pytest.mark.begun_first, pytest.mark.needs("C compiler")]
 ALL_FINISHED = {"finished": 6}
 
 
 @pytest.fixture(scope="module")
 def scene() -> Iterator[Scene]:
     """Start PostgreSQL, Valkey, web, worker, beat and six simulated engines once for all faults."""
-    with Scene() as scene:
+    with ClockScene() as scene:
         yield scene
 
 
@@ -80,6 +81,12 @@ def test_what_was_measured_while_the_worker_was_cut_from_the_engine_is_taken_in_
 
     # The other run of that host finds it away, and doesn't try again in this campaign.
     assert one_round(scene, cut_in_a_trial, moment_seconds=0).states["finished"] >= 5
+
+
+def test_a_clock_that_jumps_an_hour_forth_and_back_loses_and_doubles_nothing(scene: Scene) -> None:
+    # It comes last: a clock that stayed an hour ahead would be another fault of the tests after it.
+    for _ in range(2):
+        assert one_round(scene, clocks.clock_stepped).states == ALL_FINISHED
 
 
 def source_of_a_trial_under_way(scene: Scene) -> str:
