@@ -1,24 +1,31 @@
 """How well something that happened explains that series got worse: pure, and the same each time it is asked.
 
-The shift of a unit at a moment is the median of its few runs since minus that of its runs before; a cluster's effect at
-a moment is the median shift of its units minus the median shift of all other units at that moment (difference in
-differences: Angrist and Pischke 2009, chapter 5). How often chance does as well is counted, not assumed: every cluster
-at every moment is a placebo (Abadie, Diamond and Hainmueller 2010), and the exposures of one event are put together by
-Fisher's method (1925). What counts there is a shift that begins at the moment itself, neither a run before nor after.
+The shift of a unit at a moment is the median of its few runs since minus that of its runs before. What happened to
+several clusters at about the same time is one wave of exposures; its effect is the mean over its clusters of their
+units' median shift, minus the median shift of all units that were not exposed (difference in differences: Angrist and
+Pischke 2009, chapter 5). How often chance does as well is counted, not assumed: as many clusters drawn at random, at
+each moment, are a placebo (Abadie, Diamond and Hainmueller 2010; Bertrand, Duflo and Mullainathan 2004). Waves of
+different times are put together by the mean over all clusters, whose placebos are drawn wave by wave. What counts for
+chance is a shift that begins at the moment itself, neither a run before nor after.
 """
 
+import random
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import exp, log
-from statistics import median
+from itertools import pairwise
+from statistics import fmean, median
 from typing import NamedTuple
 
-from benchweb.statistics.deciding import LEAST_RUNS_OF_SHIFT, RUNS_AFTER_SHIFT, RUNS_BEFORE_SHIFT
+from benchweb.statistics.deciding import CONFIDENCE, LEAST_RUNS_OF_SHIFT, RUNS_AFTER_SHIFT, RUNS_BEFORE_SHIFT
 
-# More moments tell no more, and cost as much each.
-_MOST_MOMENTS = 120
+# More moments and more draws tell no more, and cost as much each.
+_MOST_MOMENTS = 60
+_DRAWS = 2_000
+_JOINT_DRAWS = 4_000
+# Of fewer placebos no interval is read.
+_LEAST_PLACEBOS = 40
 
 
 @dataclass(frozen=True)
@@ -69,19 +76,21 @@ class UnitShift(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ExposureEffect:
-    """What followed an exposure: its units' shifts beside the others', and how often chance does as well."""
+class WaveEffect:
+    """What followed the exposures of one time: the units' shifts beside the others', and the effects of nothing.
 
-    exposure: Exposure
+    `size` has the values' scale; `interval` has it with CONFIDENCE, by what placebos vary, None of too few of them.
+    """
+
+    exposures: Sequence[Exposure]
     units: list[UnitShift]
     # Shifts of the units that were not exposed, each minus their median; none where all were.
     others: list[UnitShift]
-    p: float
-
-    @property
-    def size(self) -> float:
-        """Return the cluster's effect, in the values' scale."""
-        return median(unit.excess for unit in self.units)
+    size: float
+    interval: tuple[float, float] | None
+    # The effect that counts for chance, and those of its placebos, sorted.
+    abrupt: float
+    placebos: Sequence[float] = field(repr=False)
 
 
 class Panel:
@@ -89,46 +98,57 @@ class Panel:
 
     def __init__(self, courses: Sequence[Course]) -> None:
         self.courses = courses
-        self._placebos: dict[tuple[frozenset[int] | None, int], list[float]] = {}
+        self._placebos: dict[tuple[int | frozenset[int], int], list[Shift]] = {}
 
-    def runs_since(self, exposures: Collection[Exposure]) -> int:
+    def effects(self, exposures: Sequence[Exposure]) -> list[WaveEffect]:
+        """Return what followed each wave of one event; those of which nothing is known are left out."""
+        found = (self._effect(wave, exposures) for wave in self._waves(exposures))
+        return [effect for effect in found if effect]
+
+    def _waves(self, exposures: Sequence[Exposure]) -> list[list[Exposure]]:
+        """Return exposures of about the same time together: nearer than half of what is usual between two runs."""
+        waves: list[list[Exposure]] = []
+        for exposure in sorted(exposures, key=lambda each: each.at):
+            if waves and exposure.at - waves[-1][-1].at <= self._usual_gap / 2:
+                waves[-1].append(exposure)
+            else:
+                waves.append([exposure])
+        return waves
+
+    def _effect(self, wave: Sequence[Exposure], exposures: Sequence[Exposure]) -> WaveEffect | None:
+        at = wave[0].at
+        exposed = frozenset(unit for exposure in wave for unit in exposure.units)
+        after = self._runs_since(at, exposed)
+        shifts = self._shifts_at(at, after)
+        others = sorted(shifts.keys() - self._exposed_about(at, exposed, exposures))
+        groups = [exposure.units for exposure in wave] if wave[0].cluster is not None else [exposed]
+        found = _effect_of(groups, others, shifts)
+        if found is None:
+            return None
+        usual = median(shifts[unit].size for unit in others) if others else 0.0
+        placebos = self._placebo_effects(len(groups) if wave[0].cluster is not None else exposed, after)
+        return WaveEffect(
+            exposures=wave,
+            units=[UnitShift(unit, shifts[unit].size - usual) for unit in sorted(exposed & shifts.keys())],
+            others=[UnitShift(unit, shifts[unit].size - usual) for unit in others],
+            size=found.size,
+            interval=_interval(found.size, [placebo.size for placebo in placebos]),
+            abrupt=found.abrupt,
+            placebos=sorted(placebo.abrupt for placebo in placebos),
+        )
+
+    def _runs_since(self, at: float, units: Collection[int]) -> int:
         """Return how many values a shift is known by: as many as the exposed have since, three at most."""
-        counts = [
-            len(self.courses[unit].times) - self.courses[unit].place(exposure.at)
-            for exposure in exposures
-            for unit in exposure.units
-        ]
+        counts = (len(self.courses[unit].times) - self.courses[unit].place(at) for unit in units)
         return min(RUNS_AFTER_SHIFT, max(counts, default=0))
 
-    def effects(self, exposures: Sequence[Exposure]) -> list[ExposureEffect]:
-        """Return what followed each exposure of one event; those of which nothing is known are left out."""
-        after = self.runs_since(exposures)
-        found = []
-        for exposure in exposures:
-            shifts = self._shifts_at(exposure.at, after)
-            exposed = self._exposed_about(exposure, exposures)
-            units, others = exposure.units & shifts.keys(), sorted(shifts.keys() - exposed)
-            if not units:
-                continue
-            usual = median(shifts[unit].size for unit in others) if others else 0.0
-            abrupt = _excess([shifts[unit].abrupt for unit in units], [shifts[unit].abrupt for unit in others])
-            found.append(
-                ExposureEffect(
-                    exposure,
-                    units=[UnitShift(unit, shifts[unit].size - usual) for unit in sorted(units)],
-                    others=[UnitShift(unit, shifts[unit].size - usual) for unit in others],
-                    p=chance_of(abrupt, self._placebo_effects(exposure, after)),
-                )
-            )
-        return found
-
-    def _exposed_about(self, exposure: Exposure, exposures: Sequence[Exposure]) -> set[int]:
+    def _exposed_about(self, at: float, exposed: Collection[int], exposures: Sequence[Exposure]) -> set[int]:
         """Name the units that can't be compared with: exposed themselves within the runs that are looked at."""
-        found = set(exposure.units)
+        found = set(exposed)
         for other in exposures:
             for unit in other.units - found:
                 course = self.courses[unit]
-                if abs(course.place(other.at) - course.place(exposure.at)) < RUNS_BEFORE_SHIFT:
+                if abs(course.place(other.at) - course.place(at)) < RUNS_BEFORE_SHIFT:
                     found.add(unit)
         return found
 
@@ -136,27 +156,42 @@ class Panel:
         shifts = ((unit, course.shift(course.place(at), after)) for unit, course in enumerate(self.courses))
         return {unit: shift for unit, shift in shifts if shift is not None}
 
-    def _placebo_effects(self, exposure: Exposure, after: int) -> list[float]:
-        """Return the effects of nothing: of every cluster at every moment, or of the same units at every moment."""
-        key = (None if exposure.cluster is not None else exposure.units, after)
-        if key not in self._placebos:
-            groups = list(self._units_of_clusters.values()) if key[0] is None else [exposure.units]
-            self._placebos[key] = sorted(self._effects_of(groups, after))
+    def _placebo_effects(self, exposed: int | frozenset[int], after: int) -> list[Shift]:
+        """Return the effects of nothing: of so many clusters drawn at each moment, or of the same units there."""
+        if (key := (exposed, after)) not in self._placebos:
+            self._placebos[key] = list(self._drawn_effects(exposed, after))
         return self._placebos[key]
 
-    def _effects_of(self, groups: Sequence[frozenset[int]], after: int) -> Iterator[float]:
+    def _drawn_effects(self, exposed: int | frozenset[int], after: int) -> Iterator[Shift]:
+        # The same each time: an answer that changes from look to look is none.
+        count = exposed if isinstance(exposed, int) else len(exposed)
+        draw = random.Random(f"{count} {after}")  # noqa: S311  (no secret)
+        clusters = list(self._units_of_clusters.values())
         for moment in self._moments:
-            # As many runs since as the exposed have: fewer would be noisier than what they are compared with.
-            shifts = [
-                (shift.abrupt, unit)
+            shifts = {
+                unit: shift
                 for unit, shift in self._shifts_at(moment, after).items()
+                # As many runs since as the exposed have: fewer would be noisier than what they are compared with.
                 if self.courses[unit].place(moment) + after <= len(self.courses[unit].times)
-            ]
-            shifts.sort()
-            for units in groups:
-                inside = [abrupt for abrupt, unit in shifts if unit in units]
-                if inside:
-                    yield _excess(inside, [abrupt for abrupt, unit in shifts if unit not in units])
+            }
+            for groups in self._drawn_groups(exposed, clusters, draw):
+                drawn = frozenset(unit for units in groups for unit in units)
+                effect = _effect_of(groups, [unit for unit in shifts if unit not in drawn], shifts)
+                if effect is not None:
+                    yield effect
+
+    def _drawn_groups(
+        self, exposed: int | frozenset[int], clusters: Sequence[frozenset[int]], draw: random.Random
+    ) -> Iterator[Sequence[frozenset[int]]]:
+        if isinstance(exposed, frozenset):
+            yield [exposed]
+        elif exposed == 1:
+            yield from ([units] for units in clusters)
+        elif exposed >= len(clusters):
+            yield clusters
+        else:
+            for _ in range(max(1, _DRAWS // len(self._moments))):
+                yield draw.sample(clusters, exposed)
 
     @cached_property
     def _units_of_clusters(self) -> dict[int, frozenset[int]]:
@@ -168,9 +203,17 @@ class Panel:
 
     @cached_property
     def _moments(self) -> list[float]:
-        times = sorted({at for course in self.courses for at in course.times})
-        # Where runs of one night end one after the other, some of them stand for the night.
-        return times[:: max(1, -(-len(times) // _MOST_MOMENTS))]
+        """Return one time per usual gap between runs: the clusters' runs of a night end one after the other."""
+        moments: list[float] = []
+        for at in sorted({at for course in self.courses for at in course.times}):
+            if not moments or at - moments[-1] > self._usual_gap / 2:
+                moments.append(at)
+        return moments[-_MOST_MOMENTS:]
+
+    @cached_property
+    def _usual_gap(self) -> float:
+        gaps = [later - earlier for course in self.courses for earlier, later in pairwise(course.times)]
+        return median(gaps) if gaps else 0.0
 
 
 def _shift(before: Sequence[float], since: Sequence[float]) -> Shift:
@@ -178,8 +221,26 @@ def _shift(before: Sequence[float], since: Sequence[float]) -> Shift:
     return Shift(high - low, min(high, since[0]) - max(low, before[-1]))
 
 
-def _excess(inside: Sequence[float], outside: Sequence[float]) -> float:
-    return median(inside) - (median(outside) if outside else 0.0)
+def _effect_of(groups: Sequence[Collection[int]], others: Sequence[int], shifts: dict[int, Shift]) -> Shift | None:
+    """Return the mean over groups of their median shift, beside the median of the others; None of unknown groups."""
+    inside = [known for units in groups if (known := [shifts[unit] for unit in units if unit in shifts])]
+    if not inside:
+        return None
+    outside = [shifts[unit] for unit in others]
+    size = fmean(median(shift.size for shift in known) for known in inside)
+    abrupt = fmean(median(shift.abrupt for shift in known) for known in inside)
+    if not outside:
+        return Shift(size, abrupt)
+    return Shift(size - median(shift.size for shift in outside), abrupt - median(shift.abrupt for shift in outside))
+
+
+def _interval(size: float, placebos: Sequence[float]) -> tuple[float, float] | None:
+    """Return the sizes that differ from one by no more than placebos do from nothing."""
+    if len(placebos) < _LEAST_PLACEBOS:
+        return None
+    ordered, tail = sorted(placebos), (1 - CONFIDENCE) / 2
+    low, high = ordered[int(tail * len(ordered))], ordered[-1 - int(tail * len(ordered))]
+    return size - high, size - low
 
 
 def chance_of(effect: float, placebos: Sequence[float]) -> float:
@@ -189,11 +250,19 @@ def chance_of(effect: float, placebos: Sequence[float]) -> float:
     return max(1, as_large) / len(placebos) if placebos else 1.0
 
 
-def joint_chance(chances: Sequence[float]) -> float:
-    """Return Fisher's p of independent p-values: chi-squared of −2 Σ ln p with two degrees of freedom for each."""
-    half = -sum(log(chance) for chance in chances)
-    term, total = 1.0, 0.0
-    for index in range(len(chances)):
-        total += term
-        term *= half / (index + 1)
-    return min(1.0, exp(-half) * total)
+def joint_chance(effects: Sequence[WaveEffect]) -> float:
+    """Return how often chance does as well as all waves of one event: by the mean over their exposures."""
+    if len(effects) == 1:
+        return chance_of(effects[0].abrupt, effects[0].placebos)
+    weights = [len(effect.exposures) for effect in effects]
+    total = sum(weight * effect.abrupt for weight, effect in zip(weights, effects, strict=True))
+    draw = random.Random(len(effects))  # noqa: S311  (no secret)
+    as_large = sum(
+        sum(
+            weight * draw.choice(effect.placebos) if effect.placebos else weight * effect.abrupt
+            for weight, effect in zip(weights, effects, strict=True)
+        )
+        >= total
+        for _ in range(_JOINT_DRAWS)
+    )
+    return (1 + as_large) / (1 + _JOINT_DRAWS)
