@@ -26,6 +26,8 @@ DISTURBED_SHARE = 0.5
 USUAL_DISTURBED_SHARE = 0.2
 # Where a change begins is known to so many runs: nearer ones are the same.
 NEAR_RUNS = 3
+# What happened goes together with a fall up to this p, among all that happened in that time: a higher one is chance.
+LARGEST_P_OF_CAUSE = 0.02
 # So many runs in a row must be as before; of what one run alone showed, and nobody acknowledged, one is enough.
 RECOVERED_RUNS = 3
 # A limit that is broken again so soon after it was kept, in runs or in time, is the same alert: it comes and goes.

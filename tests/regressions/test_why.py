@@ -8,11 +8,13 @@ from benchweb.annotations.models import Annotation
 from benchweb.hosts.models import Pair
 from benchweb.hosts.services import pair_create
 from benchweb.plans.services import plan_update
-from benchweb.regressions.models import Alert
+from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.regressions.selectors import parts_named_first
 from benchweb.regressions.why.deciding_runs import deciding_runs
 from benchweb.regressions.why.evidence import Evidence, Why, why_of
 from benchweb.regressions.why.sentences import chance_text, conclusion_text, evidence_text
+from benchweb.results.ingest import identity_digest
+from benchweb.results.models import RunFigure, Series
 from benchweb.runs.models import Run
 from tests.factories import make_endpoint, make_pair
 from tests.regressions.fleet import (
@@ -69,13 +71,13 @@ def test_a_kernel_that_came_with_the_fall_stands_first_with_the_pairs_for_and_ag
     assert first.interval[0] < first.change < first.interval[1]
     assert why.happened == 3
     assert [str(each.words) for each in why.ranked if each.is_likely] == ["kernel 6.8.0 → 6.8.1"]
-    assert "3 changes of facts, plan versions and notes" in conclusion_text(why)
-    assert evidence_text(first, why.unit) == (
+    assert "3 fact changes, plan versions and notes" in conclusion_text(why)
+    assert evidence_text(first, why) == (
         "All 7 pairs with it got worse, −12.2 % to −11.9 %; none of 9 pairs without it did. "
-        "It came to 1 other host or time, and nothing got worse there."
+        "The 1 other time that it came, nothing got worse."
     )
-    assert chance_text(first, why.unit).startswith("−1")
-    assert "beside the others · 95 % interval" in chance_text(first, why.unit)
+    assert chance_text(first, why).startswith("−1")
+    assert "relative to the other pairs · 95 % interval" in chance_text(first, why)
 
 
 def test_the_runs_that_would_tell_are_a_host_without_it_the_other_direction_and_the_host_alone(
@@ -102,7 +104,7 @@ def test_nothing_is_named_where_nothing_happened_to_the_hosts_that_fell(pairs: l
     record(endpoint_of("elm"), "6.8.1", NIGHTS)
     why = answer(fallen_alert(pairs, {"alder"}))
     assert not why.is_explained
-    assert not why.is_unknown
+    assert why.unknown == ""
     assert why.happened == 1
     assert [evidence for evidence in why.ranked if evidence.explained.fell] == []
 
@@ -112,13 +114,57 @@ def test_one_fact_on_one_host_among_many_that_change_by_chance_may_be_a_coincide
     for number in range(6):
         for index, name in enumerate(NAMES[2:]):
             record(endpoint_of(name), f"6.9.{number}{index}", 4 + number)
-    evidence = of_kernel(answer(fallen_alert(pairs, {"alder"})), "6.8.1")
+    evidence = evidence_of(answer(fallen_alert(pairs, {"alder"})), "6.8.1")
     assert (evidence.exposed.fell, evidence.unexposed.fell) == (4, 0)
     assert not evidence.is_likely
 
 
-def of_kernel(why: Why, version: str) -> Evidence:
-    return next(evidence for evidence in why.ranked if version in str(evidence.words))
+def test_what_came_again_with_the_fall_is_weighed_though_it_came_before(pairs: list[Pair]) -> None:
+    for number in (1, 5, NIGHTS):
+        for name in ("alder", "birch"):
+            record(endpoint_of(name), "6.8.0", number, boot_id=f"boot {number}")
+    evidence = evidence_of(answer(fallen_alert(pairs, {"alder", "birch"})), "rebooted")
+    assert (evidence.exposed.fell, evidence.exposed.pairs) == (7, 7)
+    assert (evidence.elsewhere, evidence.elsewhere_unchanged) == (1, 1)
+
+
+def test_what_came_to_every_host_has_nothing_to_be_compared_with(pairs: list[Pair]) -> None:
+    for name in NAMES:
+        record(endpoint_of(name), "6.8.1", NIGHTS)
+    why = answer(fallen_alert(pairs, {"alder"}))
+    assert not why.is_explained
+    assert evidence_of(why, "6.8.1").unexposed.pairs == 0
+    assert "there is no pair without it" in evidence_text(evidence_of(why, "6.8.1"), why)
+
+
+def test_a_measure_that_is_not_judged_and_pairs_that_are_no_worse_are_said_to_be(pairs: list[Pair]) -> None:
+    alert = fallen_alert(pairs, {"alder"})
+    at, pair = night(NIGHTS), pairs[0]
+    for metric in ("throughput_bps", "retransmitted_segments"):
+        alert.series.all().delete()
+        series = Series.objects.get_or_create(
+            pair=pair if metric != "throughput_bps" else pairs[5],
+            kind="tcp_stream",
+            metric=metric,
+            identity={},
+            identity_digest=identity_digest({}),
+        )[0]
+        run = Run.objects.filter(pair=series.pair, started_at=at).get()
+        AlertSeries.objects.create(
+            alert=alert, series=series, segment_key=metric, before=1.0, after=2.0, first_bad_run=run
+        )
+        expected = "no_fall" if metric == "throughput_bps" else "unjudged"
+        assert answer(alert).unknown == expected
+
+
+def test_a_run_of_nothing_does_not_change_the_scale(pairs: list[Pair]) -> None:
+    alert = fallen_alert(pairs, {"alder"})
+    RunFigure.objects.filter(series__pair=pairs[4], at=night(3)).update(median=0.0)
+    assert answer(alert).is_share
+
+
+def evidence_of(why: Why, words: str) -> Evidence:
+    return next(evidence for evidence in why.ranked if words in str(evidence.words))
 
 
 def test_a_plans_new_version_and_a_note_are_possible_causes(pairs: list[Pair]) -> None:
@@ -155,7 +201,7 @@ def test_of_too_few_runs_before_nothing_can_be_told(pairs: list[Pair]) -> None:
     series = run.figures.get().series
     alert.series.exclude(pk=part.pk).delete()
     type(part).objects.filter(pk=part.pk).update(series=series)
-    assert answer(alert).is_unknown
+    assert answer(alert).unknown == "too_few"
 
 
 def test_an_absence_has_no_evidence(pairs: list[Pair]) -> None:

@@ -14,7 +14,7 @@ from benchweb.regressions.selectors import parts_named_first
 DecidingCode = Literal["without", "swapped", "alone"]
 # What is learnt from each.
 DECIDING_SENTENCES = {
-    "without": gettext_lazy("a host without it, to the same peer"),
+    "without": gettext_lazy("a host without it, with the same peer"),
     "swapped": gettext_lazy("the other direction"),
     "alone": gettext_lazy("the host alone, without the network"),
 }

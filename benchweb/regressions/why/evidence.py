@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from benchweb.documents.references import Label
-from benchweb.regressions.deciding import NEAR_RUNS
-from benchweb.regressions.models import Alert
-from benchweb.regressions.why.fallen import Fallen, fallen_of
-from benchweb.regressions.why.possible import CauseKind, PossibleCause, near_exposures, possible_causes
-from benchweb.statistics.attribution import ExposureEffect, UnitShift, joint_chance
-from benchweb.statistics.deciding import LARGEST_P_OF_DIFFERENCE, LEAST_VALUES_OF_INTERVAL
-from benchweb.statistics.median_interval import quick_median_difference_interval
+from benchweb.regressions.deciding import LARGEST_P_OF_CAUSE
+from benchweb.regressions.models import Alert, AlertSeries
+from benchweb.regressions.why.fallen import Fallen, Unknown, fallen_of
+from benchweb.regressions.why.possible import CauseKind, PossibleCause, is_near, possible_causes
+from benchweb.statistics.attribution import UnitShift, WaveEffect, joint_chance
 
 # A reader looks at no more; the rest is counted.
 MOST_RANKED = 20
@@ -40,34 +38,42 @@ class Evidence:
     exposed: PairCount
     unexposed: PairCount
     explained: PairCount
-    # Hosts that it happened to at another time, and after how many of these times their pairs did not fall.
+    # At how many other times it came to hosts or pairs, and after how many of these they did not fall.
     elsewhere: int
     elsewhere_unchanged: int
-    # By how much more than the others the exposed pairs changed: their median with its 95 % interval, and the extremes
-    # of those that fell.
+    # By how much more than the others the exposed hosts' pairs changed, with its 95 % interval, and of those that fell
+    # the extremes.
     change: float
     interval: tuple[float, float] | None
     extremes: tuple[float, float] | None
-    # How often chance alone does as well, at any host and night, among all that happened in that time.
+    # How often chance alone does as well, at any hosts and time, among all that happened in that time.
     p: float
 
     @property
     def is_likely(self) -> bool:
-        """Tell whether chance alone hardly ever does as well."""
-        return self.p <= LARGEST_P_OF_DIFFERENCE and self.explained.fell > 0
+        """Tell whether chance alone hardly ever does as well; without pairs to compare with nobody can tell."""
+        return self.p <= LARGEST_P_OF_CAUSE and self.explained.fell > 0 and self.unexposed.pairs > 0
 
 
 @dataclass(frozen=True)
 class Why:
     """What may be why an alert's series fell, the best evidence first, and what was looked at."""
 
-    # The size of the fall can't be told: too few runs before it.
-    is_unknown: bool
+    # Why nothing can be told, if so.
+    unknown: Unknown
     ranked: list[Evidence]
-    # All that happened in the time looked at, near the alert or not; and pairs looked at or left out.
+    # Evidence that is not among the first.
+    ranked_left_out: int
+    # All that happened in the time looked at, near the alert or not, and whether there was more than was read.
     happened: int
+    is_cut: bool
+    # Pairs looked at or left out.
     pairs: int
     pairs_left_out: int
+    # The ends of the alert's own pairs.
+    own_hosts: frozenset[int]
+    # Changes are shares of the level; else they are in this unit.
+    is_share: bool
     unit: str
 
     @property
@@ -79,21 +85,25 @@ class Why:
 def why_of(*alerts: Alert) -> Why | None:
     """Return what may be why one or several alerts fell together; None where they have no series.
 
-    Some ten queries, whatever the number of hosts.
+    Some twenty queries, whatever the number of hosts.
     """
     fallen = fallen_of(alerts)
-    if fallen is None:
-        return None
-    if fallen.size is None:
-        return Why(True, [], 0, len(fallen.pairs), fallen.pairs_left_out, fallen.metric.unit)
-    causes = possible_causes(fallen)
+    if fallen is None or not fallen.begun:
+        has_series = AlertSeries.objects.filter(alert__in=alerts).exists()
+        return Why("unjudged", [], 0, 0, False, 0, 0, frozenset(), True, "") if has_series else None
+    happenings = None if fallen.unknown else possible_causes(fallen)
+    ranked = ranked_causes(fallen, happenings.causes) if happenings else []
     return Why(
-        is_unknown=False,
-        ranked=ranked_causes(fallen, causes)[:MOST_RANKED],
-        happened=len(causes),
+        unknown=fallen.unknown,
+        ranked=ranked[:MOST_RANKED],
+        ranked_left_out=len(ranked[MOST_RANKED:]),
+        happened=len(happenings.causes) if happenings else 0,
+        is_cut=happenings is not None and happenings.is_cut,
         pairs=len(fallen.pairs),
         pairs_left_out=fallen.pairs_left_out,
-        unit="" if fallen.is_logarithmic else fallen.metric.unit,
+        own_hosts=frozenset(host for unit in fallen.units for host in fallen.pairs[unit].hosts),
+        is_share=fallen.is_logarithmic,
+        unit=fallen.metric.unit,
     )
 
 
@@ -110,17 +120,17 @@ def _order(evidence: Evidence) -> tuple[float, ...]:
 
 def _evidence(cause: PossibleCause, fallen: Fallen, happened: int) -> Evidence | None:
     """Weigh a possible cause; None of one that came to none of the alert's pairs when they fell."""
-    near = near_exposures(cause, fallen, NEAR_RUNS)
+    near = {exposure for exposure in cause.exposures if is_near(exposure, fallen)}
     if not any(exposure.units & fallen.units for exposure in near):
         return None
     effects = fallen.panel.effects(cause.exposures)
-    then = [effect for effect in effects if effect.exposure in near]
+    then = [effect for effect in effects if near & set(effect.exposures)]
     if not then:
         return None
-    apart = [effect for effect in effects if effect.exposure not in near]
+    apart = [effect for effect in effects if effect not in then]
     exposed, unexposed = _units(then), _unexposed(then)
     fell = [shift.excess for shift in exposed if shift.excess >= fallen.least]
-    chance = joint_chance([effect.p for effect in effects])
+    largest = max(then, key=lambda effect: len(effect.units))
     return Evidence(
         kind=cause.kind,
         words=cause.words,
@@ -130,36 +140,25 @@ def _evidence(cause: PossibleCause, fallen: Fallen, happened: int) -> Evidence |
         explained=_count([shift for shift in exposed if shift.unit in fallen.units], fallen),
         elsewhere=len(apart),
         elsewhere_unchanged=sum(effect.size < fallen.least for effect in apart),
-        change=fallen.change(fmean(effect.size for effect in then)),
-        interval=_interval(exposed, unexposed, fallen),
+        change=fallen.change(fmean(effect.size for effect in then) if len(then) > 1 else largest.size),
+        interval=_ordered(*map(fallen.change, largest.interval)) if len(then) == 1 and largest.interval else None,
         extremes=_ordered(fallen.change(min(fell)), fallen.change(max(fell))) if fell else None,
-        p=min(1.0, chance * happened),
+        p=min(1.0, joint_chance(effects) * happened),
     )
 
 
-def _units(effects: Sequence[ExposureEffect]) -> list[UnitShift]:
+def _units(effects: Sequence[WaveEffect]) -> list[UnitShift]:
     """Return each exposed unit once: a pair between two hosts that got it is exposed twice."""
     return list({shift.unit: shift for effect in effects for shift in effect.units}.values())
 
 
-def _unexposed(effects: Sequence[ExposureEffect]) -> list[UnitShift]:
+def _unexposed(effects: Sequence[WaveEffect]) -> list[UnitShift]:
     exposed = {shift.unit for effect in effects for shift in effect.units}
     return [shift for shift in effects[0].others if shift.unit not in exposed]
 
 
 def _count(shifts: Sequence[UnitShift], fallen: Fallen) -> PairCount:
     return PairCount(sum(shift.excess >= fallen.least for shift in shifts), len(shifts))
-
-
-def _interval(
-    exposed: Sequence[UnitShift], unexposed: Sequence[UnitShift], fallen: Fallen
-) -> tuple[float, float] | None:
-    if min(len(exposed), len(unexposed)) < LEAST_VALUES_OF_INTERVAL:
-        return None
-    low, high = quick_median_difference_interval(
-        [shift.excess for shift in unexposed], [shift.excess for shift in exposed]
-    )
-    return _ordered(fallen.change(low), fallen.change(high))
 
 
 def _ordered(first: float, second: float) -> tuple[float, float]:

@@ -1,22 +1,29 @@
 """All that happened which may be why series fell: facts of hosts, plan versions, notes; each with where and when."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
+from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
-from benchweb.annotations.selectors import annotations_between
+from benchweb.annotations.models import Annotation
 from benchweb.documents.references import Label, free_text, plan_ref
 from benchweb.hosts.facts.differences import FactDifference, changed_words
-from benchweb.hosts.facts.fleet import ChangesWanted, changes_page
+from benchweb.hosts.facts.fleet import ChangesWanted, EndpointFactsChange, changes_page
 from benchweb.plans.models import Plan
+from benchweb.regressions.deciding import NEAR_RUNS
 from benchweb.regressions.why.fallen import Fallen, PlanVersionSeen
 from benchweb.statistics.attribution import Exposure
 
-# Of all hosts in three months; of more the newest.
+# Of all hosts, of the time about the alert and of the time before each.
 MOST_FACT_CHANGES = 1_000
+MOST_NOTES = 200
+# A host's endpoints tell the same change one after the other.
+_SAME_CHANGE = timedelta(minutes=10).total_seconds()
+_MOMENT = timedelta(minutes=1)
 
 CauseKind = Literal["fact", "plan", "note"]
 
@@ -32,76 +39,114 @@ class PossibleCause:
     hosts: dict[int, str] = field(default_factory=dict)
 
 
-def possible_causes(fallen: Fallen) -> list[PossibleCause]:
-    """Return what happened in the time that is looked at, whoever it happened to; what touches no pair is left out."""
-    found = [*_facts(fallen), *_plan_versions(fallen), *_notes(fallen)]
-    return [cause for cause in found if cause.exposures]
+@dataclass(frozen=True)
+class Happenings:
+    """What happened in the time looked at, whoever it happened to; what touches no pair is left out."""
+
+    causes: list[PossibleCause]
+    # There was more than is read; what happened about the alert is read first.
+    is_cut: bool
 
 
-def _facts(fallen: Fallen) -> Iterable[PossibleCause]:
+def possible_causes(fallen: Fallen) -> Happenings:
+    """Return all that happened; some fifteen queries."""
+    changes, is_cut = _fact_changes(fallen)
+    found = [*_facts(fallen, changes), *_plan_versions(fallen), *_notes(fallen)]
+    return Happenings([cause for cause in found if cause.exposures], is_cut)
+
+
+def _fact_changes(fallen: Fallen) -> tuple[list[EndpointFactsChange], bool]:
+    """Return changes, those about the alert in full first: a fleet that reboots nightly has more than can be read."""
+    first, last = fallen.span
+    begin, end = _about_alert(fallen)
+    spans = [(begin, end + _MOMENT), (first, begin), (end + _MOMENT, last + _MOMENT)]
+    pages = [
+        changes_page(ChangesWanted(first=since, last=until), most=MOST_FACT_CHANGES)
+        for since, until in spans
+        if since < until
+    ]
+    return [change for page in pages for change in page.changes], any(page.following for page in pages)
+
+
+def _about_alert(fallen: Fallen) -> tuple[datetime, datetime]:
+    """Return from when to when something is near the alert: so few runs before and since, by each of its pairs."""
+    times = []
+    for unit, begun in fallen.begun.items():
+        course = fallen.panel.courses[unit]
+        place = course.place(begun.timestamp())
+        times += [
+            course.times[max(0, place - NEAR_RUNS - 1)],
+            course.times[min(len(course.times) - 1, place + NEAR_RUNS)],
+        ]
+    first, last = fallen.span
+    return max(first, datetime.fromtimestamp(min(times), UTC)), min(last, datetime.fromtimestamp(max(times), UTC))
+
+
+def _facts(fallen: Fallen, changes: Iterable[EndpointFactsChange]) -> Iterable[PossibleCause]:
     """Yield a cause for each value that a fact took on: hosts that took it from another one are put together."""
-    changes = changes_page(ChangesWanted(first=fallen.first, last=fallen.last), most=MOST_FACT_CHANGES).changes
-    alike: dict[tuple[str, str, str], dict[int, tuple[float, str, FactDifference]]] = defaultdict(dict)
+    alike: dict[tuple[str, str, str], list[tuple[float, int, str, FactDifference]]] = defaultdict(list)
     for change in changes:
         host = change.endpoint.host
         for difference in change.differences:
             value = difference.words if difference.after is None else str(difference.after)
             key = (difference.fact, difference.key, value)
-            # Newest first: what a host's endpoints told last is replaced by what one of them told first.
-            alike[key][host.pk] = (change.place.at.timestamp(), host.name, difference)
-    for by_host in alike.values():
-        words = changed_words([difference for _at, _name, difference in by_host.values()])
-        cause = PossibleCause("fact", free_text(words))
-        for host_id, (at, name, _difference) in sorted(by_host.items()):
-            if units := fallen.units_of_host(host_id):
+            alike[key].append((change.place.at.timestamp(), host.pk, host.name, difference))
+    for turns in alike.values():
+        cause = PossibleCause("fact", free_text(changed_words([difference for *_turn, difference in turns])))
+        latest: dict[int, float] = {}
+        for at, host_id, name, _difference in sorted(turns, key=lambda turn: turn[:2]):
+            units = fallen.units_of_host(host_id)
+            is_same = at - latest.get(host_id, float("-inf")) <= _SAME_CHANGE
+            latest[host_id] = at
+            if units and not is_same:
                 cause.exposures.append(Exposure(at, host_id, units))
                 cause.hosts[host_id] = name
         yield cause
 
 
 def _plan_versions(fallen: Fallen) -> Iterable[PossibleCause]:
-    """Yield a cause for each version of a plan that came after another on a pair."""
+    """Yield a cause for each version of a plan that followed an older one on a pair; a re-run of an old one is none."""
     latest: dict[tuple[int, int], int] = {}
-    begun: dict[tuple[int, int], dict[int, PlanVersionSeen]] = defaultdict(dict)
+    begun: dict[tuple[int, int], list[PlanVersionSeen]] = defaultdict(list)
     for seen in fallen.versions:
         before = latest.get((seen.pair_id, seen.plan_id))
-        if before is not None and before != seen.number:
-            begun[seen.plan_id, seen.number].setdefault(seen.pair_id, seen)
-        latest[seen.pair_id, seen.plan_id] = seen.number
+        if before is not None and before < seen.number:
+            begun[seen.plan_id, seen.number].append(seen)
+        latest[seen.pair_id, seen.plan_id] = max(seen.number, before or 0)
     names = Plan.objects.in_bulk({plan_id for plan_id, _number in begun}) if begun else {}
-    for (plan_id, number), by_pair in sorted(begun.items()):
+    for (plan_id, number), pairs in sorted(begun.items()):
         words = Label(plan_ref(names[plan_id].name), " · ", _("version {number}").format(number=number))
-        at = min(seen.ended_at for seen in by_pair.values()).timestamp()
-        yield PossibleCause("plan", words, [Exposure(at, None, fallen.units_of(by_pair))])
+        exposures = [Exposure(seen.ended_at.timestamp(), None, fallen.units_of({seen.pair_id})) for seen in pairs]
+        yield PossibleCause("plan", words, exposures)
 
 
 def _notes(fallen: Fallen) -> Iterable[PossibleCause]:
-    environments = {pair.environment_id for pair in fallen.pairs}
+    """Yield a cause for each note that was written before the alert: one that was written of it explains nothing."""
+    first, last = fallen.span
     hosts = {host for pair in fallen.pairs for host in pair.hosts}
-    pairs = {pair.pair_id for pair in fallen.pairs}
-    notes = annotations_between(fallen.first, fallen.last, environments=environments, hosts=hosts, pairs=pairs)
-    for note in notes:
-        concerned = [
-            pair
-            for pair in fallen.pairs
-            if note.host_id in (None, *pair.hosts)
+    concerned = Q(host=None, pair=None) | Q(host__in=hosts) | Q(pair__in=[pair.pair_id for pair in fallen.pairs])
+    notes = Annotation.objects.filter(concerned, archived_at=None, at__range=(first, last))
+    written = notes.filter(created_at__lte=max(fallen.begun.values())).annotate(host_name=F("host__name"))
+    for note in written.order_by("-at", "-pk")[:MOST_NOTES]:
+        units = frozenset(
+            unit
+            for unit, pair in enumerate(fallen.pairs)
+            if (note.host_id is None or note.host_id in pair.hosts)
             and note.environment_id in (None, pair.environment_id)
             and note.pair_id in (None, pair.pair_id)
-        ]
-        units = fallen.units_of({pair.pair_id for pair in concerned})
+        )
         if units:
             exposure = Exposure(note.at.timestamp(), note.host_id, units)
-            hosts_named = {note.host_id: note.subject} if note.host_id else {}
-            yield PossibleCause("note", free_text(note.text), [exposure], hosts_named)
+            yield PossibleCause(
+                "note", free_text(note.text), [exposure], {note.host_id: note.host_name} if note.host_id else {}
+            )
 
 
-def near_exposures(cause: PossibleCause, fallen: Fallen, most_runs: int) -> Sequence[Exposure]:
-    """Return a cause's exposures so few runs from the alert's beginning, by the runs of the pairs exposed."""
-    begun, courses = fallen.begun_at.timestamp(), fallen.panel.courses
-    return [
-        exposure
-        for exposure in cause.exposures
-        if any(
-            abs(courses[unit].place(exposure.at) - courses[unit].place(begun)) <= most_runs for unit in exposure.units
-        )
-    ]
+def is_near(exposure: Exposure, fallen: Fallen) -> bool:
+    """Tell whether something came few runs from the alert's beginning, by the runs of the units exposed."""
+    courses = fallen.panel.courses
+    return any(
+        abs(courses[unit].place(exposure.at) - courses[unit].place(begun.timestamp())) <= NEAR_RUNS
+        for unit in exposure.units
+        for begun in [fallen.begun.get(unit, fallen.begun_at)]
+    )

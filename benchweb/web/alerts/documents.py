@@ -21,7 +21,7 @@ from benchweb.documents.references import Label, free_text, host_ref, joined_lab
 from benchweb.regressions.models import Alert
 from benchweb.web.alerts.morning import MorningAlert, MorningPage
 from benchweb.web.alerts.page import AlertPage, alert_page
-from benchweb.web.alerts.why_view import WhyPage, why_page
+from benchweb.web.alerts.why_view import WhyPage, WhyRow, why_page
 
 _LIVE = (Alert.State.OPEN, Alert.State.ACKNOWLEDGED, Alert.State.CONFIRMING)
 
@@ -54,20 +54,27 @@ def alert_document(alert: Alert, zone: tzinfo) -> Document:
 
 
 def _why(page: WhyPage | None) -> DocumentSection:
-    """Return what may be why; nothing of an alert without series."""
+    """Return what may be why; nothing of an alert without series.
+
+    Who reads a share may know the alert's own hosts alone: others are counted, and notes are left out.
+    """
     if page is None:
         return DocumentSection("why", "")
     columns = [_("What happened"), _("Hosts"), _("Evidence"), _("Chance")]
     rows: list[Sequence[DocumentCell]] = [
-        [
-            row.evidence.words,
-            joined_label([host_ref(host_id, name) for host_id, name in row.evidence.hosts.items()], ", "),
-            row.text,
-            row.chance,
-        ]
+        [row.evidence.words, _hosts(page, row), row.text, row.chance]
         for row in (*page.likely, *page.unlikely)
+        if row.evidence.kind != "note"
     ]
     return DocumentSection("why", _("Why?"), tables=[DocumentTable("", columns, rows, notes=[page.conclusion])])
+
+
+def _hosts(page: WhyPage, row: WhyRow) -> Label:
+    hosts = row.evidence.hosts
+    own = [host_ref(host_id, name) for host_id, name in hosts.items() if host_id in page.why.own_hosts]
+    left = len(hosts) - len(own)
+    more = ngettext("{count:,} other", "{count:,} others", left).format(count=left) if left else ""
+    return joined_label([*own, more], ", ")
 
 
 def _series(page: AlertPage) -> list[DocumentTable]:

@@ -52,9 +52,7 @@ def why_page(*alerts: Alert) -> WhyPage | None:
     why = why_of(*alerts)
     if why is None:
         return None
-    rows = [
-        WhyRow(evidence, evidence_text(evidence, why.unit), chance_text(evidence, why.unit)) for evidence in why.ranked
-    ]
+    rows = [WhyRow(evidence, evidence_text(evidence, why), chance_text(evidence, why)) for evidence in why.ranked]
     hosts = why.ranked[0].hosts if why.ranked else {}
     return WhyPage(
         why=why,

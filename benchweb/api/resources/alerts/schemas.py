@@ -171,7 +171,7 @@ class PairCountItem(Item):
 
 
 class EvidenceItem(Item):
-    """A possible cause; changes are shares of the level, or in the metric's unit where that is `unit`."""
+    """A possible cause; changes are shares of the level, or in `unit` where `is_share` is false."""
 
     kind: str
     what: str
@@ -203,12 +203,16 @@ class WhyItem(Item):
 
     conclusion: str
     is_explained: bool
-    is_unknown: bool
+    # too_few, no_fall, unjudged; empty where evidence was weighed.
+    unknown: str
     happened: int
+    is_cut: bool
     pairs: int
     pairs_left_out: int
+    is_share: bool
     unit: str
     ranked: list[EvidenceItem]
+    ranked_left_out: int
     runs: list[DecidingRunItem]
 
 
@@ -288,17 +292,20 @@ def why_item(why: Why, runs: Sequence[DecidingRun]) -> WhyItem:
     return WhyItem(
         conclusion=conclusion_text(why),
         is_explained=why.is_explained,
-        is_unknown=why.is_unknown,
+        unknown=why.unknown,
         happened=why.happened,
+        is_cut=why.is_cut,
         pairs=why.pairs,
         pairs_left_out=why.pairs_left_out,
+        is_share=why.is_share,
         unit=why.unit,
-        ranked=[_evidence_item(evidence, why.unit) for evidence in why.ranked],
+        ranked=[_evidence_item(evidence, why) for evidence in why.ranked],
+        ranked_left_out=why.ranked_left_out,
         runs=[DecidingRunItem(code=run.code, pair=run.pair.pk, plan=run.plan_id, seconds=run.seconds) for run in runs],
     )
 
 
-def _evidence_item(evidence: Evidence, unit: str) -> EvidenceItem:
+def _evidence_item(evidence: Evidence, why: Why) -> EvidenceItem:
     low, high = evidence.interval or (None, None)
     return EvidenceItem(
         kind=evidence.kind,
@@ -314,7 +321,7 @@ def _evidence_item(evidence: Evidence, unit: str) -> EvidenceItem:
         interval_high=high,
         p=evidence.p,
         is_likely=evidence.is_likely,
-        text=evidence_text(evidence, unit),
+        text=evidence_text(evidence, why),
     )
 
 
