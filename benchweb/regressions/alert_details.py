@@ -40,7 +40,7 @@ def detail_lines(alert: Alert, concerned: Concerned) -> list[str]:
     parts = list(alert.series.select_related("series", "first_bad_run", "rerun__campaign__created_by").order_by("pk"))
     lines += _measure_lines([part for part in parts if part.recovered_run_id is None] or parts)
     if alert.kind == Alert.Kind.CHANGE:
-        lines.append(_measured_again(alert, parts))
+        lines.append(measured_again_text(alert, parts))
     lines += [f"{fact.host}: {'; '.join(fact.words)}" for fact in explanation(alert).facts]
     return [line for line in lines if line]
 
@@ -104,8 +104,11 @@ def _measure_line(part: AlertSeries, series: int) -> str:
     return _("{figure}: {change} at most, in {series}").format(figure=names, change=change, series=count)
 
 
-def _measured_again(alert: Alert, parts: Sequence[AlertSeries]) -> str:
-    """Say which run measured it again, and who launched that; else why none did."""
+def measured_again_text(alert: Alert, parts: Sequence[AlertSeries]) -> str:
+    """Say which run measured it again, and who launched that; else why none did.
+
+    Parts come with their re-runs and those' campaigns.
+    """
     reruns = [part.rerun for part in parts if part.rerun is not None and part.rerun.state not in OPEN_STATES]
     if not reruns:
         return unconfirmed_reason(alert)

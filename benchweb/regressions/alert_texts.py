@@ -8,7 +8,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from benchweb.catalog import catalog
-from benchweb.common.formatting import quantity, setting
+from benchweb.catalog.translation import sentence_space
+from benchweb.common.formatting import duration, quantity, setting
 from benchweb.documents.references import (
     Label,
     endpoint_ref,
@@ -20,6 +21,7 @@ from benchweb.documents.references import (
     uplink_ref,
     worded,
 )
+from benchweb.regressions.judging.budget import RerunBudget
 from benchweb.regressions.models import UNTRIAGED_STATES, Alert, AlertTransition
 
 _UNCONFIRMED = {
@@ -28,6 +30,7 @@ _UNCONFIRMED = {
     "reruns_off": gettext_lazy("Not measured again: its schedule has no time for re-runs."),
     "window_closed": gettext_lazy("Not measured again: the schedule's window has closed, or closes too soon."),
     "budget_spent": gettext_lazy("Not measured again: the schedule's time for re-runs is spent for today."),
+    "gave_way": gettext_lazy("Not measured again: a worse suspect took the schedule's time for re-runs."),
     "refused": gettext_lazy("Not measured again: the re-run could not be launched."),
     "disturbed": gettext_lazy("Not confirmed: its hosts were disturbed while they measured again."),
     "rerun_failed": gettext_lazy("Measured again without a result."),
@@ -109,12 +112,25 @@ def unconfirmed_reason(alert: Alert) -> str:
     return str(_UNCONFIRMED.get(alert.unconfirmed_code, ""))
 
 
+def budget_text(budget: RerunBudget) -> str:
+    """Say how much of its time for re-runs a schedule has left, and what is allowed beyond it."""
+    left, allowed = duration(budget.left_seconds), duration(budget.allowed_seconds)
+    text = _("Re-runs left tonight: {left} of {allowed}.").format(left=left, allowed=allowed)
+    if budget.is_first_left:
+        return text + sentence_space() + _("The first one is allowed beyond that.")
+    if budget.is_critical_left:
+        return text + sentence_space() + _("The first one of a critical alert is allowed beyond that.")
+    return text
+
+
 def transition_text(row: AlertTransition) -> str:
     """Say what happened to an alert, without who did it and the comment."""
     params = row.params
     if row.action == AlertTransition.AlertAction.FOUND:
         return str(_DETECTED.get(row.to_state, _MOVED[row.to_state]))
     if row.action == AlertTransition.AlertAction.MOVED:
+        if params.get("code") == "gave_way":
+            return _("its re-run gave way to that of a worse suspect")
         is_reopened = row.to_state == Alert.State.OPEN and row.from_state not in UNTRIAGED_STATES
         return _("reopened") if is_reopened else str(_MOVED[row.to_state])
     if row.action == AlertTransition.AlertAction.SNOOZED:

@@ -22,7 +22,7 @@ from benchweb.regressions.judging.histories import History, histories, series_of
 from benchweb.regressions.judging.locks import lock_environments
 from benchweb.regressions.judging.slots import regroup_slot
 from benchweb.regressions.judging.watched import watched_series
-from benchweb.regressions.models import Alert, AlertSeries, RunJudgement
+from benchweb.regressions.models import AlertSeries, RunJudgement
 from benchweb.regressions.thresholds.judging import judge_thresholds
 from benchweb.results.models import RunFigure, Series
 from benchweb.results.nightly_summaries import night_of
@@ -69,18 +69,7 @@ def _judge_series(run: Run) -> None:
     found = grouping.group_findings(new, pair=run.pair, run=run)
     _take_later_runs(run, its)
     found += regroup_slot(run)
-    for alert in Alert.objects.filter(pk__in=[alert.pk for alert in found]).order_by("pk"):
-        if alert.state == Alert.State.SUSPECT and alert.confirmation_id is None:
-            confirmation.confirm(alert, _bad_run(alert, run))
-
-
-def _bad_run(alert: Alert, run: Run) -> Run:
-    """Return the run that shows what is to be measured again: this one, or the alert's first where it isn't its."""
-    parts = alert.series.filter(recovered_run=None).select_related(
-        "first_bad_run__pair__source__host", "first_bad_run__pair__sink__host", "first_bad_run__plan_version"
-    )
-    runs = [part.first_bad_run for part in parts.order_by("pk")]
-    return run if run in runs or not runs else runs[0]
+    confirmation.measure_again(found, run)
 
 
 def _take_later_runs(run: Run, watched: Sequence[History]) -> None:

@@ -46,9 +46,18 @@ def begin(alert: Alert) -> Alert:
 
 @transaction.atomic
 def move(
-    alert_id: int, to: str, *, by: User | None = None, comment: str = "", changes: Mapping[str, Any] | None = None
+    alert_id: int,
+    to: str,
+    *,
+    by: User | None = None,
+    comment: str = "",
+    changes: Mapping[str, Any] | None = None,
+    params: Mapping[str, Any] | None = None,
 ) -> bool:
-    """Bring an alert to a state with other changes of its row; False, with nothing written, when it can't go there."""
+    """Bring an alert to a state with other changes of its row; False, with nothing written, when it can't go there.
+
+    `params` are kept in its history.
+    """
     alert = Alert.objects.select_for_update().filter(pk=alert_id, state__in=_FROM[to]).first()
     if alert is None:
         return False
@@ -61,7 +70,7 @@ def move(
     if to in (State.OPEN, State.ACKNOWLEDGED) and alert.opened_at is None:
         alert.opened_at = now
     alert.save()
-    params = {"taught": teach_noise(alert, now)} if to == State.INVALID else None
+    params = {"taught": teach_noise(alert, now)} if to == State.INVALID else params
     record(alert, AlertTransition.AlertAction.MOVED, before, by, comment, params=params)
     return True
 

@@ -1,6 +1,5 @@
 """A suspect is measured again with controls, within its schedule's budget: the host, the pair, or gone."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
@@ -13,18 +12,14 @@ from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert, RunJudgement
 from benchweb.regressions.selectors import night_of_date
-from benchweb.results.models import Result
 from benchweb.results.run_summaries import write_figures
-from benchweb.runs.models import Campaign, Run
-from benchweb.runs.services import launch
-from benchweb.schedules.models import Schedule, Slot
-from tests.factories import make_endpoint, make_environment, make_plan, make_schedule
-from tests.nights import add_values
-from tests.regressions.judged import judged, level, night, quiet
+from benchweb.schedules.models import Schedule
+from tests.factories import make_endpoint, make_environment
+from tests.regressions.judged import judged, quiet
+from tests.regressions.slots import LAST, end, judged_in_turn, slot_of
 
 pytestmark = pytest.mark.django_db
 State = Alert.State
-LAST = 20
 
 
 @pytest.fixture(scope="module")
@@ -46,34 +41,6 @@ def mesh(mesh_ids: list[int], db: None) -> list[Pair]:
     """Return those pairs anew."""
     ends = ("source__host", "sink__host")
     return list(Pair.objects.filter(pk__in=mesh_ids).select_related("environment", *ends).order_by("pk"))
-
-
-def slot_of(pairs: Sequence[Pair], seconds: int = 1) -> Campaign:
-    """Launch a slot of a schedule on the pairs; its runs are pending."""
-    steps = [{"kind": "tcp_stream", "params": {"duration_seconds": seconds}}]
-    schedule = make_schedule(target={"pairs": [pair.pk for pair in pairs]}, plan=make_plan(steps=steps))
-    campaign = launch(plan=schedule.plan, pairs=pairs, user=None)
-    Slot.objects.create(schedule=schedule, at=night(LAST), claimed_at=timezone.now(), campaign=campaign)
-    return campaign
-
-
-def end(campaign: Campaign, factors: dict[Pair, float], number: int, *, disturbed: Sequence[Pair] = ()) -> None:
-    """End a campaign's runs as measured: each pair at a share of the usual level, some disturbed; and judge them."""
-    for run in campaign.runs.order_by("pk"):
-        at = night(number)
-        Run.objects.filter(pk=run.pk).update(state="finished", started_at=at, finished_at=at + timedelta(minutes=1))
-        run.trials.all().delete()
-        add_values(run, run.pair, at, level(number, factors.get(run.pair, 1.0)))
-        if run.pair in disturbed:
-            Result.objects.create(trial=run.trials.get(), metrics={}, flags=["background_cpu"], document={})
-    write_figures()
-    for run in campaign.runs.order_by("pk"):
-        judge_run(run.pk)
-
-
-def judged_in_turn(campaign: Campaign, pairs: Sequence[Pair]) -> list[Pair]:
-    """Return the pairs in the order in which `end` judges their runs."""
-    return [run.pair for run in campaign.runs.order_by("pk") if run.pair in pairs]
 
 
 def confirmed(mesh: list[Pair], first: dict[Pair, float], again: dict[Pair, float], last: int = LAST) -> Alert:

@@ -13,7 +13,8 @@ from benchweb.runs.models import Run
 from tests.factories import make_pair
 from tests.nights import measured
 from tests.regressions.judged import level, night
-from tests.regressions.test_confirmation import end, mesh, mesh_ids, slot_of
+from tests.regressions.slots import end, slot_of
+from tests.regressions.test_confirmation import mesh, mesh_ids
 
 __all__ = ["mesh", "mesh_ids"]
 pytestmark = pytest.mark.django_db

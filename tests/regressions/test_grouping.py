@@ -15,7 +15,7 @@ from benchweb.schedules.models import Schedule
 from tests.factories import make_endpoint, make_environment, make_pair
 from tests.nights import add_values, measured
 from tests.regressions.judged import NOISE, judged, level, night, quiet, run_of, slower_with_jitter
-from tests.regressions.test_confirmation import LAST, end, slot_of
+from tests.regressions.slots import LAST, end, slot_of
 
 pytestmark = pytest.mark.django_db
 State = Alert.State

@@ -4,6 +4,7 @@ MESSAGES = {
     # Why a run or trial ended as it did.
     "run_cancelled": "the run was cancelled",
     "cancelled_before_start": "cancelled before it started",
+    "rerun_gave_way": "gave way to a re-run that was needed more",
     "cancelled_halfway": "cancelled with {done} of {total} trials finished",
     "trials_failed": "{failed} of {total} trials failed",
     "trials_cancelled": "{stopped} of {total} trials cancelled",

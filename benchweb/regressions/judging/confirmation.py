@@ -1,35 +1,75 @@
 """Measure a suspect again, with controls beside it: is it the host, the pair, or was it chance?"""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import DurationField, ExpressionWrapper, F, QuerySet, Sum
+from django.contrib.auth.models import User
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from benchweb.hosts.models import Pair
 from benchweb.regressions import transitions
 from benchweb.regressions.deciding import BAD_AGAIN_SHARE, LEAST_PAIRS_OF_HOST
+from benchweb.regressions.judging.budget import make_room, most_needed_first, rerun_budget
 from benchweb.regressions.judging.disturbance import disturbed_kinds
 from benchweb.regressions.judging.findings import comparable_runs, is_as_before, suspect_finding
 from benchweb.regressions.judging.grouping import describe, tell_of_new_measures
 from benchweb.regressions.judging.histories import History, histories
 from benchweb.regressions.judging.joining import explaining_open_alert
+from benchweb.regressions.judging.locks import lock_budget
 from benchweb.regressions.judging.parts import join_alert
 from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.results.models import Series
 from benchweb.runs.models import OPEN_STATES, Run
 from benchweb.runs.queueing.occupancy import occupancy
 from benchweb.runs.services import LaunchError, launch_version
+from benchweb.schedules.defaults import DEFAULT_RETRIES, DEFAULT_RETRY_PAUSE_SECONDS
 from benchweb.schedules.models import Schedule
 from benchweb.schedules.timing.rules import rule_of
 from benchweb.schedules.timing.times import closes_at
 
 State, Verdict = Alert.State, Alert.RerunVerdict
 # A re-run says something of the same night only.
-_PATIENCE = timedelta(hours=1)
-_BUDGET_SPAN = timedelta(days=1)
+PATIENCE = timedelta(hours=1)
+# Suspects that time may still come for, in the same night.
+SHORT_OF_TIME = ("budget_spent", "gave_way")
+# More wait for the next run.
+_MOST_WAITING = 10
+
+
+def measure_again(found: Collection[Alert], run: Run) -> None:
+    """Launch re-runs of the suspects that a run gave, and of those that wait for time; the most needed come first."""
+    schedules = {alert.schedule_id for alert in found} | set(_schedules_of(run))
+    waiting = Alert.objects.filter(
+        schedule__in=schedules,
+        environment=run.pair.environment_id,
+        state=State.SUSPECT,
+        unconfirmed_code__in=SHORT_OF_TIME,
+        confirmation=None,
+        created_at__gte=timezone.now() - PATIENCE,
+    )
+    new = Alert.objects.filter(pk__in=[alert.pk for alert in found], state=State.SUSPECT, confirmation=None)
+    alerts = {alert.pk: alert for alert in (*waiting.order_by("-rank", "pk")[:_MOST_WAITING], *new)}
+    for alert in most_needed_first(alerts.values()):
+        confirm(alert, bad_run(alert, run))
+
+
+def _schedules_of(run: Run) -> list[int]:
+    """Return the schedule that a run is of, or those whose suspects it measures again."""
+    confirmed = Alert.objects.filter(confirmation=run.campaign_id).values("schedule")
+    is_its = Q(slots__campaign=run.campaign_id) | Q(pk__in=confirmed)
+    return list(Schedule.objects.filter(is_its).values_list("pk", flat=True).distinct())
+
+
+def bad_run(alert: Alert, run: Run | None = None) -> Run:
+    """Return the run that shows what is to be measured again: a given one, or the alert's first where it isn't its."""
+    parts = alert.series.filter(recovered_run=None).select_related(
+        "first_bad_run__pair__source__host", "first_bad_run__pair__sink__host", "first_bad_run__plan_version"
+    )
+    runs = [part.first_bad_run for part in parts.order_by("pk")]
+    return run if run is not None and (run in runs or not runs) else runs[0]
 
 
 def confirm(alert: Alert, run: Run) -> bool:
@@ -41,23 +81,42 @@ def confirm(alert: Alert, run: Run) -> bool:
     seconds = occupancy(run.plan_version_id).seconds
     if (start_before := _start_before(schedule, now, seconds)) is None:
         return _note_unconfirmed(alert, "window_closed")
-    controls = _control_pairs(run)
-    if not _has_budget(alert, schedule, now, _took_seconds(run) * (1 + len(controls))):
-        return _note_unconfirmed(alert, "budget_spent")
+    controls = control_pairs(run)
+    lock_budget(schedule.pk)
+    asked_seconds = _took_seconds(run) * (1 + len(controls))
+    has_room = rerun_budget(schedule).has_room(alert, asked_seconds)
+    if not has_room and not make_room(alert, schedule, asked_seconds):
+        return _note_unconfirmed(alert, alert.unconfirmed_code or "budget_spent")
     try:
-        campaign = launch_version(
-            version=run.plan_version,
-            pairs=[run.pair, *controls],
-            user=None,
-            start_before=start_before,
-            retries=schedule.retries,
-            retry_pause_seconds=schedule.retry_pause_seconds,
-        )
+        return launch_rerun(alert, run, controls, start_before=start_before)
     except LaunchError:
         return _note_unconfirmed(alert, "refused")
+
+
+def launch_rerun(
+    alert: Alert,
+    run: Run,
+    controls: Sequence[Pair],
+    *,
+    start_before: datetime,
+    by: User | None = None,
+    comment: str = "",
+) -> bool:
+    """Launch a run's pair again with controls, by itself or for somebody; its suspect is confirming from then on."""
+    schedule = alert.schedule
+    campaign = launch_version(
+        version=run.plan_version,
+        pairs=[run.pair, *controls],
+        user=by,
+        start_before=start_before,
+        retries=schedule.retries if schedule else DEFAULT_RETRIES,
+        retry_pause_seconds=schedule.retry_pause_seconds if schedule else DEFAULT_RETRY_PAUSE_SECONDS,
+    )
     rerun = campaign.runs.get(pair=run.pair)
     AlertSeries.objects.filter(alert=alert, series__pair=run.pair_id).update(rerun=rerun)
-    return transitions.move(alert.pk, State.CONFIRMING, changes={"confirmation": campaign, "unconfirmed_code": ""})
+    changes = {"confirmation": campaign, "unconfirmed_code": ""}
+    params = {"campaign": campaign.pk}
+    return transitions.move(alert.pk, State.CONFIRMING, by=by, comment=comment, changes=changes, params=params)
 
 
 def conclude(campaign_id: int) -> bool:
@@ -197,29 +256,10 @@ def _start_before(schedule: Schedule, now: datetime, seconds: float) -> datetime
     if rule.openings.opens_at(now) > now:
         return None
     closes = closes_at(rule, now)
-    last = now + _PATIENCE
+    last = now + PATIENCE
     if closes is not None:
         last = min(last, closes - timedelta(seconds=seconds))
     return last if last > now else None
-
-
-def _has_budget(alert: Alert, schedule: Schedule, now: datetime, seconds: float) -> bool:
-    """Tell whether re-runs of so many seconds stay within the share; all by what runs took, not by what was planned.
-
-    The first of a day always may be, and the first critical one, beyond the share: a small outlier must not keep a
-    large fall from it, nor these two the next fall.
-    """
-    since, critical = now - _BUDGET_SPAN, Alert.Severity.CRITICAL
-    earlier = Alert.objects.filter(schedule=schedule, confirmation__created_at__gte=since).order_by("confirmation")
-    launched = list(earlier.values_list("confirmation", "severity"))
-    large = [entry for entry in launched if entry[1] == critical]
-    if not launched or (alert.severity == critical and not large):
-        return True
-    counted = set(launched) - {*launched[:1], *large[:1]}
-    reruns = Run.objects.filter(campaign__in={confirmation for confirmation, _severity in counted})
-    own = _taken_seconds(Run.objects.filter(campaign__slot__schedule=schedule, finished_at__gte=since))
-    under_way = sum(occupancy(rerun.plan_version_id).seconds for rerun in reruns.filter(state__in=OPEN_STATES))
-    return _taken_seconds(reruns) + under_way + seconds <= schedule.rerun_percent / 100 * own
 
 
 def _took_seconds(run: Run) -> float:
@@ -227,13 +267,7 @@ def _took_seconds(run: Run) -> float:
     return (run.finished_at - run.started_at).total_seconds() if run.started_at and run.finished_at else 0.0
 
 
-def _taken_seconds(runs: "QuerySet[Run, Run]") -> float:
-    took = ExpressionWrapper(F("finished_at") - F("started_at"), output_field=DurationField())
-    total = runs.exclude(started_at=None).exclude(finished_at=None).aggregate(total=Sum(took))["total"]
-    return total.total_seconds() if total else 0.0
-
-
-def _control_pairs(run: Run) -> list[Pair]:
+def control_pairs(run: Run) -> list[Pair]:
     """Return the reverse pair, and another pair of each host, of those that were measured beside the suspect.
 
     A host has the same end of the other pair where there is such a one: what a host sends may suffer alone.

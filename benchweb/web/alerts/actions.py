@@ -13,6 +13,7 @@ from benchweb.common.rows import row_id, row_ids
 from benchweb.regressions import merging, transitions
 from benchweb.regressions.handling import snoozes
 from benchweb.regressions.handling.reopening import reopen
+from benchweb.regressions.measuring import measure_again_anyway
 from benchweb.regressions.models import Alert
 from benchweb.regressions.transitions import AlertError
 from benchweb.web.alerts.alert_form import SNOOZES, UNTIL_WORSE
@@ -114,6 +115,10 @@ def _ticket(alert_id: int, form: QueryDict, user: User, comment: str) -> None:
     transitions.remark(alert_id=alert_id, comment=comment, by=user, ticket_url=url)
 
 
+def _measure(alert_id: int, form: QueryDict, user: User, comment: str) -> None:
+    measure_again_anyway(alert_id=alert_id, by=user, comment=comment)
+
+
 def _wake(alert_id: int, form: QueryDict, user: User, comment: str) -> None:
     snoozes.wake(alert_id=alert_id, by=user, comment=comment)
 
@@ -132,6 +137,7 @@ def _split(alert_id: int, form: QueryDict, user: User, comment: str) -> None:
 
 _OTHERS: dict[str, Callable[[int, QueryDict, User, str], None]] = {
     "snooze": _snooze,
+    "measure": _measure,
     "wake": _wake,
     "assign": _assign,
     "comment": _remark,

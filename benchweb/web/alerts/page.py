@@ -1,5 +1,6 @@
 """Prepare the page of an alert."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,13 +10,16 @@ from django.utils.translation import gettext as _
 from benchweb.catalog import catalog
 from benchweb.charts.alerts.charts import MOST_BESIDE, part_titles
 from benchweb.documents.references import Label, joined_label
-from benchweb.regressions.alert_details import detail_lines, episode_text
-from benchweb.regressions.alert_texts import alert_title, signed_percent, unconfirmed_reason
+from benchweb.regressions.alert_details import detail_lines, episode_text, measured_again_text
+from benchweb.regressions.alert_texts import alert_title, budget_text, signed_percent
 from benchweb.regressions.concerned import concerned_by
-from benchweb.regressions.explanations import Explanation, explanation
+from benchweb.regressions.explanations import EXPLAINED_BY, Explanation, explanation
 from benchweb.regressions.handling.reopening import REOPENABLE_STATES
+from benchweb.regressions.judging.budget import rerun_budget
+from benchweb.regressions.measuring import is_measurable
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries, AlertTransition
 from benchweb.regressions.selectors import parts_named_first
+from benchweb.runs.queueing.occupancy import occupancy
 from benchweb.web.alerts.next_steps import NextSteps, next_steps
 
 # Of an alert with more the page shows these, and says how many there are; the API has more.
@@ -45,7 +49,12 @@ class AlertPage:
 
     alert: Alert
     title: Label
-    unconfirmed: str
+    # Which run measured it again, and who launched that; else why none did.
+    measured_again: str
+    # Of a suspect: how much time its schedule has left for re-runs, and how long each run takes that somebody may
+    # launch whatever is left.
+    budget: str
+    rerun_seconds: float | None
     episode: str
     # Of what is missing: where, why, and what to do.
     details: list[str]
@@ -62,14 +71,17 @@ class AlertPage:
 
 def alert_page(alert: Alert) -> AlertPage:
     """Return what the page of an alert shows; the alert comes as `selectors.alerts` has it."""
-    parts = list(parts_named_first(alert).select_related("recovered_run")[:MOST_SERIES])
+    runs = ("recovered_run", "rerun__campaign__created_by", *EXPLAINED_BY)
+    parts = list(parts_named_first(alert).select_related(*runs)[:MOST_SERIES])
     titles = part_titles(parts)
     lines = [_line(part, titles.get(part.pk, part.series.metric)) for part in parts]
     count: int = alert.series_count  # type: ignore[attr-defined]
     return AlertPage(
         alert=alert,
         title=alert_title(alert),
-        unconfirmed=unconfirmed_reason(alert),
+        measured_again=measured_again_text(alert, parts) if alert.kind == Alert.Kind.CHANGE else "",
+        budget=_budget_text(alert),
+        rerun_seconds=_rerun_seconds(alert, parts),
         episode=episode_text(alert),
         details=detail_lines(alert, concerned_by(alert)) if alert.kind == Alert.Kind.ABSENCE else [],
         is_live=alert.state in LIVE_STATES,
@@ -78,9 +90,20 @@ def alert_page(alert: Alert) -> AlertPage:
         series_left_out=count - len(lines),
         next=next_steps(alert, parts[0] if parts else None),
         charts_left_out=count - 1 - MOST_BESIDE,
-        explanation=explanation(alert),
+        explanation=explanation(alert, parts),
         transitions=list(alert.transitions.select_related("by").order_by("-pk")[:_MOST_TRANSITIONS])[::-1],
     )
+
+
+def _budget_text(alert: Alert) -> str:
+    """Say what time for re-runs is left where a suspect waits for one, or lacks one."""
+    if alert.schedule is None or alert.state not in (Alert.State.SUSPECT, Alert.State.CONFIRMING):
+        return ""
+    return budget_text(rerun_budget(alert.schedule)) if alert.schedule.rerun_percent else ""
+
+
+def _rerun_seconds(alert: Alert, parts: Sequence[AlertSeries]) -> float | None:
+    return occupancy(parts[0].first_bad_run.plan_version_id).seconds if parts and is_measurable(alert) else None
 
 
 def percent(ratio: float | None) -> str:

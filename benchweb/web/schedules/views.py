@@ -15,6 +15,8 @@ from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.catalog.translation import reason_text, sentence_space
 from benchweb.common.names import searched
+from benchweb.regressions.alert_texts import budget_text
+from benchweb.regressions.judging.budget import rerun_budget
 from benchweb.runs.models import State
 from benchweb.runs.services import LaunchError
 from benchweb.schedules import services
@@ -88,6 +90,7 @@ def schedule_page(request: HttpRequest, schedule_id: int) -> HttpResponse:
         "arrangement": arrangement_words(schedule.arrangement),
         "target": target_words(schedule.target, environment_names([schedule.target])),
         "next_slots": next_slots(schedule),
+        "reruns": budget_text(rerun_budget(schedule)) if schedule.rerun_percent else "",
         "rate": success_rates([schedule], rates_since()).get(schedule.pk),
         "page": page,
         "rows": slot_rows(page.rows),

@@ -21,10 +21,12 @@ from benchweb.regressions.models import Alert, AlertTransition
 from benchweb.results.models import Result, Series
 from benchweb.results.run_summaries import write_figures
 from benchweb.runs.models import Run, Trial
+from benchweb.schedules.models import Schedule
 from tests.api.conftest import ApiClient
 from tests.factories import make_environment, make_pair
 from tests.nights import NIGHT, measured
 from tests.regressions.judged import judged, night, quiet
+from tests.regressions.slots import LAST, end, slot_of
 
 pytestmark = pytest.mark.django_db
 
@@ -128,6 +130,31 @@ def test_a_transition_is_recorded_with_who_and_refused_where_it_cannot_be(
     assert again.status_code == 409
     assert Alert.objects.get().state == state
     assert api.post("/alerts/999/acknowledge", {}).status_code == 404
+
+
+def test_a_suspect_is_measured_again_and_the_schedule_tells_its_time_for_re_runs(
+    api: ApiClient, user: User, pair: Pair
+) -> None:
+    quiet(pair)
+    campaign = slot_of([pair])
+    schedules = Schedule.objects.filter(slots__campaign=campaign)
+    schedules.update(rerun_percent=0)
+    end(campaign, {pair: 0.9}, LAST)
+    (alert,) = Alert.objects.all()
+    assert alert.state == "suspect"
+    answer = api.post(f"/alerts/{alert.pk}/measure-again", {"comment": "before the release"})
+    assert answer.status_code == 202
+    last = answer.json()["transitions"][-1]
+    assert (last["to_state"], last["by"], last["comment"]) == ("confirming", user.username, "before the release")
+    assert last["params"] == {"campaign": answer.json()["confirmation"]}
+    assert api.post(f"/alerts/{alert.pk}/measure-again", {}).status_code == 409
+    schedules.update(rerun_percent=10)
+    assert api.get(f"/schedules/{schedules.get().pk}").json()["reruns"] == {
+        "allowed_seconds": 6.0,
+        "left_seconds": 6.0,
+        "is_first_left": True,
+        "is_critical_left": True,
+    }
 
 
 def test_an_alert_is_snoozed_commented_and_assigned(api: ApiClient, user: User) -> None:

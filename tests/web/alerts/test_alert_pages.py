@@ -1,11 +1,17 @@
 """Alerts on their pages: found in the list, explained by what else changed, and taken by people."""
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
+from pytest_django import DjangoAssertNumQueries
 
 from benchweb.regressions.models import Alert, AlertTransition
-from tests.factories import make_alert, make_pair, make_user
+from benchweb.runs.services import launch
+from benchweb.schedules.models import Schedule
+from tests.factories import make_alert, make_pair, make_plan, make_user
 from tests.regressions.judged import judged, quiet
+from tests.regressions.slots import LAST, end, judged_in_turn, slot_of
+from tests.web.test_every_page import MOST_QUERIES
 
 State = Alert.State
 
@@ -33,6 +39,48 @@ def test_a_change_is_shown_with_its_segments_and_the_runs_on_both_sides(signed_i
     assert "The plan: version" not in page
     listed = signed_in.get("/alerts").content.decode()
     assert '<td class="num" data-label="Change">−30' in listed
+
+
+def test_a_suspect_says_what_time_is_left_and_is_measured_again_for_whoever_asks(
+    signed_in: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    pairs = [make_pair() for _ in range(2)]
+    quiet(pairs)
+    campaign = slot_of(pairs)
+    Schedule.objects.filter(slots__campaign=campaign).update(rerun_percent=25)
+    first, lacking = judged_in_turn(campaign, pairs)
+    end(campaign, {first: 0.86, lacking: 0.9}, LAST)
+    waiting, alert = Alert.objects.get(pair=first), Alert.objects.get(pair=lacking)
+    left = "Re-runs left tonight: 30.0 s of 30.0 s. The first one of a critical alert is allowed beyond that."
+    assert left in signed_in.get(f"/alerts/{waiting.pk}").content.decode()
+    assert left in signed_in.get(f"/schedules/{alert.schedule_id}").content.decode()
+    with django_assert_max_num_queries(MOST_QUERIES):
+        page = signed_in.get(f"/alerts/{alert.pk}").content.decode()
+    for text in (left, "the schedule&#x27;s time for re-runs is spent", "confirms it too, whoever launches it"):
+        assert text in page
+    assert "The run and its controls once more, at most " in page
+    answer = signed_in.post(f"/alerts/{alert.pk}/move", {"action": "measure", "comment": "before the release"})
+    assert answer["Location"] == f"/alerts/{alert.pk}"
+    alert.refresh_from_db()
+    assert alert.confirmation is not None
+    page = signed_in.get(f"/alerts/{alert.pk}").content.decode()
+    assert f'href="/campaigns/{alert.confirmation.pk}"' in page
+    assert "being measured again · ada: before the release" in page
+    assert "Measure again anyway" not in page
+    refused = signed_in.post(f"/alerts/{alert.pk}/move", {"action": "measure"}, follow=True).content.decode()
+    assert "only a suspect of a change is measured again" in refused
+
+
+def test_a_run_by_hand_that_confirms_a_suspect_is_named_with_who_launched_it(signed_in: Client, ada: User) -> None:
+    pair = make_pair()
+    quiet(pair)
+    judged(pair, [0.9], first=LAST)
+    (alert,) = Alert.objects.all()
+    assert "no schedule launched its run" in signed_in.get(f"/alerts/{alert.pk}").content.decode()
+    campaign = launch(plan=make_plan(), pairs=[pair], user=ada)
+    end(campaign, {pair: 0.9}, LAST + 1)
+    page = signed_in.get(f"/alerts/{alert.pk}").content.decode()
+    assert f"Measured again by run {campaign.runs.get().pk}, which ada launched" in page
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ from benchweb.regressions import merging, transitions
 from benchweb.regressions.explanations import explanation
 from benchweb.regressions.handling import snoozes
 from benchweb.regressions.handling.reopening import reopen
+from benchweb.regressions.measuring import measure_again_anyway
 from benchweb.regressions.models import LIVE_STATES, Alert
 from benchweb.regressions.selectors import AlertFilters, alerts, alerts_matching, environments_of_alert
 from benchweb.regressions.why.deciding_runs import deciding_runs
@@ -144,6 +145,14 @@ def alert_snooze(request: HttpRequest, alert_id: Identifier, body: SnoozeBody) -
     ends: dict[str, Any] = {"until": body.until, "until_worse": body.until_worse}
     snoozes.snooze(alert_id=alert_id, **ends, by=caller(request), comment=body.comment)
     return alert_get(request, alert_id)
+
+
+@router.post("/alerts/{alert_id}/measure-again", response={202: AlertDetail}, auth=RUN.within(environments_of_alert))
+def alert_measure_again(request: HttpRequest, alert_id: Identifier, body: CommentBody) -> Status[AlertDetail]:
+    """Measure a suspect again now, whatever time its schedule has left for re-runs; 409 for what is no suspect."""
+    row_or_404(alerts(), alert_id)
+    measure_again_anyway(alert_id=alert_id, by=caller(request), comment=body.comment)
+    return Status(202, alert_get(request, alert_id))
 
 
 @router.post("/alerts/{alert_id}/wake", response=AlertDetail, auth=RUN.within(environments_of_alert))

@@ -10,6 +10,7 @@ from benchweb.api.resources.planning.targets import TargetBody, names_target, ta
 from benchweb.api.schemas import Body, Identifier, Item, MomentText, Name
 from benchweb.catalog.reasons import reason_items
 from benchweb.plans.models import Plan
+from benchweb.regressions.judging.budget import rerun_budget
 from benchweb.runs.models import Campaign
 from benchweb.schedules.defaults import (
     DEFAULT_RERUN_PERCENT,
@@ -154,9 +155,19 @@ class SuccessItem(Item):
     ratio: float | None
 
 
+class RerunsItem(Item):
+    """Of a day: what re-runs may take, and what is left; the first, and the first of a critical alert, come on top."""
+
+    allowed_seconds: float
+    left_seconds: float
+    is_first_left: bool
+    is_critical_left: bool
+
+
 class ScheduleDetail(ScheduleItem):
     next_slots: list[datetime]
     success_rate: SuccessItem
+    reruns: RerunsItem
     # The campaign under way, and how many slots wait for its end.
     campaign: int | None
     waiting_slots: int
@@ -241,6 +252,7 @@ def schedule_detail(schedule: Schedule, outlook: Feasibility) -> ScheduleDetail:
         **schedule_fields(schedule),
         next_slots=next_slots(schedule),
         success_rate=_success(schedule),
+        reruns=_reruns(schedule),
         campaign=campaign_under_way(schedule),
         waiting_slots=waiting_count(schedule),
         feasibility=feasibility,
@@ -250,6 +262,11 @@ def schedule_detail(schedule: Schedule, outlook: Feasibility) -> ScheduleDetail:
 def _success(schedule: Schedule) -> SuccessItem:
     rate = success_rates([schedule], rates_since()).get(schedule.pk, SuccessRate(0, 0))
     return SuccessItem(days=RATE_DAYS, finished=rate.finished, total=rate.total, skipped=rate.skipped, ratio=rate.ratio)
+
+
+def _reruns(schedule: Schedule) -> RerunsItem:
+    budget = rerun_budget(schedule)
+    return RerunsItem(**{name: getattr(budget, name) for name in RerunsItem.model_fields})
 
 
 def _conflict(conflict: Conflict, text: str) -> ConflictItem:
