@@ -112,13 +112,15 @@ def _series_of_night(run: Run) -> set[int]:
 
 def _new_of(lasting: Sequence[SeriesFinding], known: Mapping[int, Sequence[AlertSeries]]) -> list[SeriesFinding]:
     """Write what is known already as it looks now; return the rest."""
-    new = []
+    new, updated = [], []
     for finding in lasting:
         part = known_part(finding, known.get(finding.history.series_id, ()))
         if part is None:
             new.append(finding)
         elif part[1] is not None:
             grouping.update(part[0], part[1])
+            updated.append(part[0])
+    grouping.tell_updated(updated)
     return new
 
 

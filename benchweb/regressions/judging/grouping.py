@@ -58,15 +58,21 @@ def tell_of_new_measures(alert: Alert, joined: Sequence[AlertSeries]) -> bool:
 
 
 def update(part: AlertSeries, finding: SeriesFinding) -> None:
-    """Write what a known segment looks like now; a live alert that was only suspected opens when it is sure."""
+    """Write what a known segment looks like now; `tell_updated` says so of its alert."""
     AlertSeries.objects.filter(pk=part.pk).update(
         **_part_figures(finding),
         first_bad_run=finding.first_bad.run_id,
         last_good_run=finding.last_good.run_id if finding.last_good else None,
     )
-    if part.recovered_run_id is None and part.alert.state in LIVE_STATES:
-        describe(part.alert)
-        transitions.move(part.alert_id, State.OPEN)
+
+
+def tell_updated(parts: Iterable[AlertSeries]) -> None:
+    """Describe the live alerts of updated parts anew, each once; one that was only suspected opens: it is sure now."""
+    alerts = {part.alert_id: part.alert for part in parts if part.recovered_run_id is None}
+    for alert in alerts.values():
+        if alert.state in LIVE_STATES:
+            describe(alert)
+            transitions.move(alert.pk, State.OPEN)
 
 
 def begin_earlier(part: AlertSeries, finding: SeriesFinding) -> None:
