@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from django.contrib.auth.models import User
-from django.utils import timezone
 
 from benchweb.accounts.permissions import Permission, access_of
 from benchweb.hosts.models import Pair
 from benchweb.imports.trials import ImportedTrial
 from benchweb.plans.models import PlanVersion
-from benchweb.regressions.models import RunJudgement
+from benchweb.regressions.judgements import leave_unjudged, request_judgement
 from benchweb.results.ingest import series_of
 from benchweb.results.models import Point, Result
 from benchweb.runs.models import Campaign, Run, State, Trial
@@ -30,6 +29,8 @@ def run_write(
 ) -> Run:
     """Make the run, in the caller's transaction; no change is looked for in it unless `is_judged`.
 
+    Of what was measured more than two days ago changes are looked for, and nobody is told of them.
+
     Raise Refused where the user may not run in the pair's environment; without a user it comes from the console.
     """
     if user is not None:
@@ -41,8 +42,7 @@ def run_write(
     # Listed and counted by when it was measured.
     Run.objects.filter(pk=run.pk).update(created_at=at)
     _write_trials(run, trials, at)
-    if not is_judged:
-        RunJudgement.objects.create(run=run, queued_at=timezone.now(), judged_at=timezone.now(), tries=0)
+    (request_judgement if is_judged else leave_unjudged)(run)
     return run
 
 

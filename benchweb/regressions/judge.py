@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 
@@ -23,6 +24,7 @@ from benchweb.regressions.judging.locks import lock_environments
 from benchweb.regressions.judging.slots import regroup_slot
 from benchweb.regressions.judging.watched import watched_series
 from benchweb.regressions.models import AlertSeries, RunJudgement
+from benchweb.regressions.signals import untold
 from benchweb.regressions.thresholds.judging import judge_thresholds
 from benchweb.results.models import RunFigure, Series
 from benchweb.results.nightly_summaries import night_of
@@ -41,10 +43,12 @@ def judge_run(run_id: int) -> bool:
     if run is None:
         return False
     RunJudgement.objects.get_or_create(run=run, defaults={"queued_at": timezone.now()})
-    if RunJudgement.objects.select_for_update().get(run=run).judged_at is not None:
+    judgement = RunJudgement.objects.select_for_update().get(run=run)
+    if judgement.judged_at is not None:
         return False
     lock_environments([run.pair.environment_id])
-    _judge_series(run)
+    with nullcontext() if judgement.is_told else untold():
+        _judge_series(run)
     RunJudgement.objects.filter(run=run).update(judged_at=timezone.now())
     return True
 

@@ -307,6 +307,8 @@ class RunJudgement(models.Model):
     queued_at = models.DateTimeField()
     judged_at = models.DateTimeField(null=True)
     tries = models.PositiveSmallIntegerField(default=0)
+    # Of what was measured long before it was imported nobody is told, although its changes are looked for.
+    is_told = models.BooleanField(default=True, db_default=True)
 
     class Meta:
         indexes = [models.Index(fields=["queued_at"], condition=Q(judged_at=None), name="judgement_waiting")]

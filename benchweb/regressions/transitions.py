@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from benchweb.common.refusals import RefusedWrite
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertTransition
 from benchweb.regressions.noise import teach_noise
-from benchweb.regressions.signals import alert_changed
+from benchweb.regressions.signals import alert_changed, is_untold
 
 State = Alert.State
 MOST_CHARACTERS = 2_000
@@ -178,7 +178,7 @@ def record(
         params=dict(params or {}),
     )
     is_news = before != alert.state and alert.state not in _UNANNOUNCED if announced is None else announced
-    if is_news and alert.opened_at is not None:
+    if is_news and alert.opened_at is not None and not is_untold():
         alert_changed.send(sender=Alert, alert=alert, transition=row)
 
 

@@ -1,6 +1,7 @@
 """Imports through the API, the command and the charts, on PostgreSQL."""
 
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,13 +11,17 @@ from django.test import Client
 
 from benchweb.charts.main_figures import figures_of_runs
 from benchweb.imports.models import Import
-from benchweb.regressions.judgements import give_waiting
-from benchweb.regressions.models import RunJudgement
+from benchweb.notifications.models import Delivery
+from benchweb.notifications.services import RuleValues, rule_create
+from benchweb.regressions.judgements import give_waiting, judge_all
+from benchweb.regressions.models import Alert, RunJudgement
 from benchweb.results.models import Point, Series
 from benchweb.results.run_summaries import sum_up
 from benchweb.runs.models import Run
 from tests.api.conftest import ApiClient
-from tests.factories import make_pair
+from tests.factories import make_channel, make_pair
+from tests.nights import DAY
+from tests.regressions.judged import level
 
 pytestmark = pytest.mark.django_db
 PUBLISHED = Path(__file__).parents[1] / "toolformats" / "published"
@@ -111,6 +116,38 @@ def test_no_change_is_looked_for_unless_asked(api: ApiClient) -> None:
     waiting = RunJudgement.objects.filter(judged_at=None)
     assert set(waiting.values_list("run", flat=True)) == {judged}
     assert quiet != judged
+
+
+def test_years_of_imported_runs_are_judged_when_asked_for_and_nobody_is_told(api: ApiClient) -> None:
+    pair = make_pair()
+    rule_create(RuleValues("all", make_channel()))
+    stream = "[  5]   0.00-10.00  sec  10.9 GBytes  {rate:.4f} Gbits/sec                  receiver\n"
+    first = datetime(2019, 9, 20, 2, tzinfo=UTC)
+    for number in range(26):
+        rate = level(number, 0.8 if number >= 20 else 1.0) / 1e8
+        at = (first + number * DAY).isoformat()
+        body = {"pair": pair.pk, "text": stream.format(rate=rate) + "\n" * number, "at": at, "is_judged": True}
+        assert api.post("/imports", body).status_code == 201
+    while sum_up():
+        pass
+    give_waiting()
+    waiting = list(RunJudgement.objects.filter(judged_at=None).order_by("run").values_list("run", flat=True))
+    assert len(waiting) == 26
+    assert judge_all(waiting) == 26
+    alert = Alert.objects.get()
+    assert (alert.kind, alert.state, alert.begun_at) == ("change", "open", first + 20 * DAY)
+    assert Delivery.objects.count() == 0
+
+
+def test_the_command_judges_when_asked_to(capsys: pytest.CaptureFixture[str]) -> None:
+    pair = make_pair()
+    arguments = (str(PUBLISHED / "four_tools.md"), "--pair", str(pair.pk), "--at", "2019-09-20")
+    call_command("import_results", *arguments, "--judge")
+    assert RunJudgement.objects.get().judged_at is None
+    while sum_up():
+        pass
+    give_waiting()
+    assert RunJudgement.objects.get().tries == 1
 
 
 def test_pages_show_imported_beside_measured(api: ApiClient, signed_in: Client) -> None:

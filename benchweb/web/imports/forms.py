@@ -58,6 +58,13 @@ class ImportForm(forms.Form):
         widget=forms.DateTimeInput(attrs={"type": "datetime-local", "class": "form-control"}, format="%Y-%m-%dT%H:%M"),
     )
 
+    is_judged = forms.BooleanField(
+        required=False,
+        label=_("Look for changes"),
+        help_text=_("What changed becomes an alert; nobody is told of what was measured more than two days ago."),
+        widget=forms.CheckboxInput(attrs={"class": "form-check-input"}),
+    )
+
     def __init__(self, *args: Any, is_preview: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["pair"].required = not is_preview

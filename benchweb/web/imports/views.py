@@ -69,6 +69,7 @@ def _imported_file(request: HttpRequest, form: ImportForm, file: FileFound) -> I
             pair=form.cleaned_data["pair"],
             at=form.cleaned_data["at"],
             file_name=file.name,
+            is_judged=form.cleaned_data["is_judged"],
             user=cast(User, request.user),
         )
     except ImportRefused as error:

@@ -10,6 +10,7 @@ from django.test import Client
 from benchweb.accounts.services import token_create
 from benchweb.common.exchange import ExchangeEnd
 from benchweb.imports.models import Import
+from benchweb.regressions.models import RunJudgement
 from tests.factories import make_pair
 
 pytestmark = pytest.mark.django_db
@@ -39,6 +40,14 @@ def test_files_after_one_that_took_too_long_are_named_and_not_read(
     page = signed_in.post("/imports/preview", {"uploads": files}).content.decode()
     assert "The text takes too long to read" in page
     assert "The files before this one took too long to read" in page
+
+
+def test_changes_are_looked_for_where_the_form_asks_for_it(signed_in: Client) -> None:
+    pair = make_pair()
+    for text, more in ((IPERF3, {}), (IPERF3 + "\n", {"is_judged": "on"})):
+        signed_in.post("/imports", {"text": text, "pair": pair.pk, "at": "2024-05-01T03:00"} | more)
+    rows = RunJudgement.objects.order_by("run_id")
+    assert [(row.judged_at is None, row.is_told) for row in rows] == [(False, True), (True, False)]
 
 
 def test_files_and_pasted_text_become_a_run_each(signed_in: Client) -> None:

@@ -22,9 +22,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "--at", type=_moment, help="when it was measured, in ISO 8601; else as the file says, else now"
         )
+        parser.add_argument("--judge", action="store_true", help="look for changes in it, which become alerts")
         parser.add_argument("--dry-run", action="store_true", help="say what would be imported, and write nothing")
 
-    def handle(self, *, files: list[Path], pair: int, at: datetime | None, dry_run: bool, **options: Any) -> None:
+    def handle(
+        self, *, files: list[Path], pair: int, at: datetime | None, judge: bool, dry_run: bool, **options: Any
+    ) -> None:
         chosen = Pair.objects.filter(pk=pair).first()
         if chosen is None:
             raise CommandError(f"There is no pair {pair}: look up its number under Pairs.")
@@ -34,7 +37,7 @@ class Command(BaseCommand):
                 read = preview(path.read_bytes())
                 self._tell(path, read)
                 if not dry_run:
-                    made = import_results(read, pair=chosen, at=at, file_name=path.name)
+                    made = import_results(read, pair=chosen, at=at, file_name=path.name, is_judged=judge)
                     self.stdout.write(f"{path}: imported as run {made.run_id}.")
             except (OSError, ToolFormatError, ImportRefused) as error:
                 refused += 1
