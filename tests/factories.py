@@ -21,6 +21,7 @@ from benchweb.plans.services import plan_create
 from benchweb.regressions import transitions
 from benchweb.regressions.models import LIVE_STATES, Alert, Threshold
 from benchweb.regressions.thresholds.rules import ThresholdValues, threshold_create
+from benchweb.results.nightly_summaries import night_of
 from benchweb.runs.models import Run
 from benchweb.runs.queueing.claims import Claimed, begin, claim
 from benchweb.runs.services import launch
@@ -108,7 +109,7 @@ def make_alert(state: str = Alert.State.OPEN, *, pair: Pair | None = None, at: d
             params={"runs": 2},
             pair=pair or make_pair(),
             begun_at=begun_at,
-            night=begun_at.date(),
+            night=night_of(begun_at),
             segment_key=f"test-{next(_numbers)}",
             ended_at=None if state in LIVE_STATES else begun_at,
         )

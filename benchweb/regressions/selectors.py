@@ -3,9 +3,10 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import pairwise
 from statistics import median
+from zoneinfo import ZoneInfo
 
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.db.models.functions import Abs, Coalesce
@@ -18,6 +19,7 @@ from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
 from benchweb.results.models import RunFigure
 from benchweb.runs.models import Run, State
 from benchweb.schedules.models import SKIPPED, Slot
+from benchweb.schedules.timing.localtime import zone_of
 from benchweb.statistics.changes import Change, smallest_detectable_change
 from benchweb.statistics.deciding import LEAST_RUNS
 
@@ -30,6 +32,7 @@ MOST_ALERTS = 500
 # No result is older; a day before the calendar's first has no beginning.
 FIRST_NIGHT = date(2000, 1, 1)
 # What nobody has dealt with: it is measured again, or went by itself.
+_DAY = timedelta(days=1)
 _UNTOUCHED = (Alert.State.SUSPECT, Alert.State.CONFIRMING, Alert.State.RECOVERED)
 
 
@@ -63,6 +66,8 @@ class NightFindings:
     """A night's alerts, and what "all quiet" rests on."""
 
     night: date
+    begins: datetime
+    ends: datetime
     begun: list[Alert]
     # Open ones of the nights before, that nobody has dealt with.
     still_open: list[Alert]
@@ -78,6 +83,14 @@ class NightFindings:
     finished_runs: int
     # The median over the series measured, None where none has enough runs.
     smallest_detectable_change_ratio: float | None
+
+
+@dataclass(frozen=True)
+class NightZone:
+    """The zone whose noons cut a night, and whether it is that of the night's schedules."""
+
+    zone: ZoneInfo
+    is_schedules: bool
 
 
 def named_alerts() -> "QuerySet[Alert, Alert]":
@@ -150,44 +163,66 @@ def night_environments(environment_id: int | None, team: Team | None) -> set[int
     return {environment_id} if of_team is None else {environment_id} & of_team
 
 
-def night_of_date(night: date, environments: Collection[int] | None = None) -> NightFindings:
-    """Return what a night gave, in all environments or in these: from noon to noon UTC, named by its end.
+def night_zone(night: date, environments: Collection[int] | None, *, otherwise: ZoneInfo) -> NightZone:
+    """Return the zone that cuts a night: that of the schedules with slots around it, where it is one, else another.
+
+    A schedule in UTC names no place where it is night. One query.
+    """
+    around = datetime.combine(night, time(12), UTC)
+    slots = Slot.objects.filter(at__gte=around - 2 * _DAY, at__lt=around + _DAY).exclude(schedule__timezone="UTC")
+    if environments is not None:
+        slots = slots.filter(_is_slot_within(environments))
+    names = list(slots.order_by().values_list("schedule__timezone", flat=True).distinct()[:2])
+    return NightZone(zone_of(names[0]), True) if len(names) == 1 else NightZone(otherwise, False)
+
+
+def _is_slot_within(environments: Collection[int]) -> Q:
+    within = Run.objects.filter(campaign=OuterRef("campaign"), pair__environment__in=environments)
+    return Q(campaign=None) | Q(Exists(within))
+
+
+def night_of_date(night: date, environments: Collection[int] | None = None, zone: tzinfo = UTC) -> NightFindings:
+    """Return what a night gave, in all environments or in these: from noon to noon in a zone, named by its end.
 
     What belongs to no environment is told in each: an alert of a host, a slot that came to no run.
     """
-    ends = datetime.combine(night, time(12), UTC)
-    begins = ends - timedelta(days=1)
+    # By its clocks: a night in which they are changed has an hour more, or less.
+    begins, ends = (datetime.combine(day, time(12), zone).astimezone(UTC) for day in (night - _DAY, night))
     in_night = {"at__gte": begins, "at__lt": ends}
     slots = Slot.objects.filter(**in_night)
     runs = Run.objects.filter(started_at__gte=begins, started_at__lt=ends)
     figures = RunFigure.objects.filter(**in_night)
     matching_alerts = alerts()
     if environments is not None:
-        within = Run.objects.filter(campaign=OuterRef("campaign"), pair__environment__in=environments)
-        slots = slots.filter(Q(campaign=None) | Exists(within))
+        slots = slots.filter(_is_slot_within(environments))
         runs = runs.filter(pair__environment__in=environments)
         figures = figures.filter(series__pair__environment__in=environments)
         matching_alerts = matching_alerts.alias(of=Coalesce("environment_id", "pair__environment_id"))
         matching_alerts = matching_alerts.filter(Q(of=None) | Q(of__in=environments))
     # What later runs confirmed is told as an alert, and what somebody took is known.
-    unconfirmed = matching_alerts.filter(night=night, opened_at=None, state__in=_UNTOUCHED).exclude(unconfirmed_code="")
+    is_begun = Q(begun_at__gte=begins, begun_at__lt=ends)
+    unconfirmed = matching_alerts.filter(is_begun, opened_at=None, state__in=_UNTOUCHED).exclude(unconfirmed_code="")
     opened = matching_alerts.exclude(opened_at=None).order_by("-size_ratio", "pk")
     ids = list(figures.values_list("series", flat=True).distinct()[:_MOST_SERIES])
     ratios = _present_ratios(ids)
     counts = {"all": Count("pk"), "finished": Count("pk", filter=Q(state=State.FINISHED))}
     of_slots = slots.aggregate(**counts, skipped=Count("pk", filter=Q(state=SKIPPED)))
     of_runs = runs.aggregate(**counts)
-    still_open = Q(~is_snoozed(), night__lt=night, state=Alert.State.OPEN)
+    still_open = Q(~is_snoozed(), begun_at__lt=begins, state=Alert.State.OPEN)
+    is_back = Q(state=Alert.State.RECOVERED, ended_at__gte=begins, ended_at__lt=ends)
     # Those of this night first: of a night of more the rest is cut off.
-    told = list(opened.filter(Q(night=night) | still_open).order_by("-night", "-size_ratio", "pk")[:MOST_ALERTS])
+    is_earlier = Case(When(is_begun, then=Value(0)), default=Value(1))
+    listed = opened.filter(is_begun | still_open | is_back).order_by(is_earlier, "-size_ratio", "pk")
+    told = list(listed[: 2 * MOST_ALERTS])
+    back = [alert for alert in told if alert.ended_at and begins <= alert.ended_at < ends]
     skipped = slots.filter(state=SKIPPED).order_by("-at").first() if of_slots["skipped"] else None
     return NightFindings(
         night=night,
-        begun=[alert for alert in told if alert.night == night],
-        still_open=[alert for alert in told if alert.night < night],
-        recovered=list(
-            opened.filter(state=Alert.State.RECOVERED, ended_at__gte=begins, ended_at__lt=ends)[:MOST_ALERTS]
-        ),
+        begins=begins,
+        ends=ends,
+        begun=[alert for alert in told if alert.begun_at >= begins][:MOST_ALERTS],
+        still_open=[alert for alert in told if alert.begun_at < begins and alert.ended_at is None][:MOST_ALERTS],
+        recovered=[alert for alert in back if alert.state == Alert.State.RECOVERED][:MOST_ALERTS],
         unconfirmed=list(unconfirmed.order_by("-size_ratio", "pk")[:MOST_ALERTS]),
         slots=of_slots["all"],
         complete_slots=of_slots["finished"],

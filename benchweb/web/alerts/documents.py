@@ -116,7 +116,7 @@ def morning_document(page: MorningPage) -> Document:
     why = _why(why_page(*page.changed) if page.changed else None)
     return Document(
         title=joined_label([_("Night of {night}").format(night=page.night), *page.scope.names]),
-        lines=[" ".join(filter(None, [page.verdict, page.rests_on]))],
+        lines=[" ".join(filter(None, [page.verdict, page.rests_on])), page.bounds],
         sections=sections if why.is_empty else [*sections, why],
         made_at=timezone.now(),
         badge=Badge(_("last night"), left if page.left else page.verdict or page.rests_on, is_bad=bool(page.left)),

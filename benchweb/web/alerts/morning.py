@@ -1,8 +1,9 @@
 """Show a night: what changed, what is missing, what recovered, and what that rests on."""
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
 
 from django.contrib.auth.models import User
 from django.http import QueryDict
@@ -18,7 +19,15 @@ from benchweb.hosts.models import Environment
 from benchweb.regressions.alert_texts import alert_title, unconfirmed_reason
 from benchweb.regressions.models import Alert
 from benchweb.regressions.overview import DONE_STATES
-from benchweb.regressions.selectors import FIRST_NIGHT, NightFindings, night_environments, night_of_date
+from benchweb.regressions.selectors import (
+    FIRST_NIGHT,
+    NightFindings,
+    NightZone,
+    night_environments,
+    night_of_date,
+    night_zone,
+)
+from benchweb.web.shared.zones import zone_named
 
 _DAY = timedelta(days=1)
 _MOST_CHOICES = 200
@@ -54,6 +63,7 @@ class MorningPage:
     """A night; `sections` are title, what is said where there is nothing, and the alerts."""
 
     scope: NightScope
+    zone: NightZone
     night: date
     summary: NightFindings
     sections: list[tuple[str, str, list[MorningAlert]]]
@@ -61,11 +71,25 @@ class MorningPage:
     left: int
     before: date
     after: date | None
+    is_zone_chosen: bool
 
     @property
     def address(self) -> str:
         """Return the page's own address, with the night even where none was asked for."""
-        return f"{reverse('web:morning')}?night={self.night}{self.scope.query}"
+        return f"{reverse('web:morning')}?night={self.night}{self.query}&zone={self.zone.zone.key}"
+
+    @property
+    def query(self) -> str:
+        """Return what follows the night in the address of another night: what was chosen."""
+        return f"{self.scope.query}&zone={self.zone.zone.key}" if self.is_zone_chosen else self.scope.query
+
+    @property
+    def bounds(self) -> str:
+        """Say from when until when the night goes, and whose noons these are."""
+        name = self.zone.zone.key
+        if self.zone.is_schedules:
+            return _("From noon to noon in {zone}, the zone of its schedules.").format(zone=name)
+        return _("From noon to noon in {zone}.").format(zone=name)
 
     @property
     def changed(self) -> list[Alert]:
@@ -123,13 +147,21 @@ class MorningPage:
         return sentence % {"count": count, "reason": reason_text(self.summary.skip_reason).rstrip(".")}
 
 
-def morning_of(query: QueryDict) -> MorningPage:
-    """Return the page that an address asks for; what can't be read in it is the latest night, and everything."""
+def morning_of(query: QueryDict, reader: ZoneInfo) -> MorningPage:
+    """Return the page that an address asks for; what can't be read in it is the latest night, and everything.
+
+    The night is cut by the zone of the address, else by that of its schedules, else by the reader's.
+    """
     try:
         night = date.fromisoformat(query.get("night", ""))
     except ValueError:
         night = None
-    return morning_page(night, night_scope(row_id(query.get("environment", "")), row_id(query.get("team", ""))))
+    scope = night_scope(row_id(query.get("environment", "")), row_id(query.get("team", "")))
+    chosen = zone_named(query.get("zone", ""))
+    if chosen is not None:
+        return morning_page(night, scope, NightZone(chosen, is_schedules=False), is_zone_chosen=True)
+    around = _bounded(night or datetime.now(reader).date(), reader)
+    return morning_page(night, scope, night_zone(around, scope.environment_ids, otherwise=reader))
 
 
 def night_scope(environment_id: int | None, team_id: int | None) -> NightScope:
@@ -143,13 +175,17 @@ def night_scope(environment_id: int | None, team_id: int | None) -> NightScope:
     return NightScope(environment_id=environment_id, team_id=team_id, names=tuple(names), environment_ids=ids)
 
 
-def morning_page(night: date | None, scope: NightScope) -> MorningPage:
-    """Return what a night's page shows, by default the latest: nights go from noon to noon, UTC, named by their end."""
-    today = datetime.now(UTC).date()
-    night = max(FIRST_NIGHT, min(night or today, today + _DAY))
-    summary = night_of_date(night, scope.environment_ids)
+def morning_page(
+    night: date | None, scope: NightScope, zone: NightZone, *, is_zone_chosen: bool = False
+) -> MorningPage:
+    """Return what a night's page shows, by default the latest: nights go from noon to noon, named by their end."""
+    today = datetime.now(zone.zone).date()
+    night = _bounded(night or today, zone.zone)
+    summary = night_of_date(night, scope.environment_ids, zone.zone)
     return MorningPage(
         scope=scope,
+        zone=zone,
+        is_zone_chosen=is_zone_chosen,
         night=night,
         summary=summary,
         sections=_sections(summary),
@@ -157,6 +193,10 @@ def morning_page(night: date | None, scope: NightScope) -> MorningPage:
         before=night - _DAY,
         after=night + _DAY if night < today else None,
     )
+
+
+def _bounded(night: date, zone: ZoneInfo) -> date:
+    return max(FIRST_NIGHT, min(night, datetime.now(zone).date() + _DAY))
 
 
 def scope_choices(user: User) -> dict[str, list[tuple[str, str]]]:

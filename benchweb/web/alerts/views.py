@@ -25,6 +25,7 @@ from benchweb.web.alerts.listing import alert_list
 from benchweb.web.alerts.morning import morning_of, scope_choices
 from benchweb.web.alerts.page import alert_page
 from benchweb.web.shared.lists import list_page
+from benchweb.web.shared.zones import reader_zone
 
 
 @needs(Permission.READ)
@@ -72,7 +73,7 @@ def alert(request: HttpRequest, alert_id: int) -> HttpResponse:
 @require_GET
 def morning(request: HttpRequest) -> HttpResponse:
     """Show what a night gave, for one environment, a team's or all; a night that can't be read is the latest."""
-    page = morning_of(request.GET)
+    page = morning_of(request.GET, reader_zone(request))
     return render(request, "alerts/morning.html", {"page": page} | scope_choices(cast(User, request.user)))
 
 

@@ -35,7 +35,12 @@ _WORDS = [
         gettext_noop("Series"),
         gettext_noop("All results of one metric with the same pair, test kind and parameters, over time."),
     ),
-    (gettext_noop("Night"), gettext_noop("From noon to noon UTC, named by the day on which it ends.")),
+    (
+        gettext_noop("Night"),
+        gettext_noop(
+            "From noon to noon, named by the day on which it ends: by the clocks of its schedules' zone, else of yours."
+        ),
+    ),
     (
         gettext_noop("Spread (±)"),
         gettext_noop("The largest deviation of a repetition from the median; n is the number of repetitions."),

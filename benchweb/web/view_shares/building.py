@@ -101,7 +101,7 @@ _DOCUMENTS: dict[str, Callable[..., Document]] = {
     "compare": lambda request: compared_document(compare_query(request.GET, reader_zone(request))),
     "run": _run,
     "alert": _alert,
-    "morning": lambda request: morning_document(morning_of(request.GET)),
+    "morning": lambda request: morning_document(morning_of(request.GET, reader_zone(request))),
     "pair": _pair,
     "schedule": _schedule,
     "report": _report,

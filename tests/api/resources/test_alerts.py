@@ -1,7 +1,7 @@
 """Alerts, verdicts, changes and nights by REST."""
 
 import random
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 from xml.etree import ElementTree
 
@@ -21,10 +21,10 @@ from benchweb.regressions.models import Alert, AlertTransition
 from benchweb.results.models import Result, Series
 from benchweb.results.run_summaries import write_figures
 from benchweb.runs.models import Run, Trial
-from benchweb.schedules.models import Schedule
+from benchweb.schedules.models import Schedule, Slot
 from tests.api.conftest import ApiClient
-from tests.factories import make_environment, make_pair
-from tests.nights import NIGHT, measured
+from tests.factories import make_environment, make_pair, make_schedule
+from tests.nights import DAY, NIGHT, measured
 from tests.regressions.judged import judged, night, quiet
 from tests.regressions.slots import LAST, end, slot_of
 
@@ -315,6 +315,29 @@ def test_a_night_tells_what_began_and_what_it_rests_on(api: ApiClient, alert: Al
     assert (unknown.status_code, unknown.json()["errors"][0]["field"]) == (422, "team")
     assert api.get("/nights/2026-02-30").status_code == 404
     assert api.get("/nights/0001-01-01").status_code == 404
+
+
+def test_a_night_is_cut_by_the_zone_that_is_named_or_that_its_schedules_have(api: ApiClient) -> None:
+    alerts = [bare_alert(number, begun_at=at) for number, at in enumerate((NIGHT.replace(hour=9), NIGHT))]
+    yesterday, today, tomorrow = ((NIGHT + days * DAY).date() for days in (-1, 0, 1))
+
+    def begun(night: date, query: str = "") -> tuple[str, str, str, list[int]]:
+        found = api.get(f"/nights/{night}{query}").json()
+        ids = sorted(each["id"] for each in found["begun"])
+        return found["timezone"], found["begins_at"], found["ends_at"], ids
+
+    both = sorted(alert.pk for alert in alerts)
+    # In Auckland noon is at 23:00 UTC of the day before, in Los Angeles at 20:00.
+    auckland = ("Pacific/Auckland", f"{yesterday}T23:00:00.000000Z", f"{today}T23:00:00.000000Z", both)
+    angeles = ("America/Los_Angeles", f"{yesterday}T20:00:00.000000Z", f"{today}T20:00:00.000000Z", both)
+    assert begun(tomorrow, "?timezone=Pacific/Auckland") == auckland
+    assert begun(today, "?timezone=America/Los_Angeles") == angeles
+    assert begun(today)[:3] == ("UTC", f"{yesterday}T12:00:00.000000Z", f"{today}T12:00:00.000000Z")
+    schedule = make_schedule(timezone="Pacific/Auckland")
+    Slot.objects.create(schedule=schedule, at=NIGHT, claimed_at=NIGHT, state="finished")
+    assert begun(tomorrow) == auckland
+    refused = api.get(f"/nights/{today}?timezone=Auckland")
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "timezone")
 
 
 def test_it_is_snoozed_until_it_is_worse_found_by_that_and_woken(api: ApiClient) -> None:

@@ -1,7 +1,8 @@
 """The page of a night: what changed, what is missing, what recovered, and what "all quiet" rests on."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.test import Client
@@ -12,8 +13,10 @@ from benchweb.documents.document import Badge
 from benchweb.regressions import transitions
 from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.models import Alert
+from benchweb.regressions.selectors import night_of_date
+from benchweb.schedules.models import Slot
 from benchweb.web.view_shares.building import built
-from tests.factories import make_alert, make_pair
+from tests.factories import make_alert, make_pair, make_schedule
 from tests.nights import NIGHT
 from tests.regressions.judged import quiet
 
@@ -34,6 +37,52 @@ def test_it_lists_what_is_left_to_look_at_and_what_recovered(signed_in: Client) 
     assert page.index(f"/alerts/{left.pk}") < page.index("What recovered") < page.index(f"/alerts/{ended.pk}")
     assert "All quiet" not in page
     assert f"/alerts/{left.pk}" not in signed_in.get("/morning?night=2026-11-25").content.decode()
+
+
+def night_in(zone: str) -> list[Alert]:
+    """Make an alert of the evening of 25 November in a zone, and another of the next morning."""
+    local = ZoneInfo(zone)
+    ats = (datetime(2026, 11, 25, 23, tzinfo=local), datetime(2026, 11, 26, 6, tzinfo=local))
+    return [make_alert(pair=make_pair(), at=at) for at in ats]
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/Los_Angeles"])
+def test_a_night_is_whole_where_its_schedules_are(signed_in: Client, zone: str) -> None:
+    at = datetime(2026, 11, 25, 23, tzinfo=ZoneInfo(zone))
+    Slot.objects.create(schedule=make_schedule(timezone=zone), at=at, claimed_at=at, state="finished")
+    # Who reads it elsewhere sees the night of the place.
+    signed_in.cookies["zone"] = "Europe/Berlin"
+    alerts = night_in(zone)
+    page = signed_in.get(PAGE).content.decode()
+    assert f"From noon to noon in {zone}, the zone of its schedules." in page
+    assert "1 of 1 slot with complete results" in page
+    assert "What is still open from earlier nights" not in page
+    for alert in alerts:
+        assert f'href="/alerts/{alert.pk}"' in page
+        assert f'href="/alerts/{alert.pk}"' not in signed_in.get("/morning?night=2026-11-25").content.decode()
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/Los_Angeles"])
+def test_without_a_schedules_zone_the_readers_cuts_the_night(signed_in: Client, zone: str) -> None:
+    signed_in.cookies["zone"] = zone
+    at = datetime(2026, 11, 26, 2, tzinfo=UTC)
+    # A schedule in UTC says nothing of where it is night, and two that differ say two things.
+    for name in ("UTC", "Asia/Shanghai", "Europe/Berlin"):
+        Slot.objects.create(schedule=make_schedule(timezone=name), at=at, claimed_at=at, state="finished")
+    alerts = night_in(zone)
+    page = signed_in.get(PAGE).content.decode()
+    assert f"From noon to noon in {zone}." in page
+    assert "What is still open from earlier nights" not in page
+    assert all(f'href="/alerts/{alert.pk}"' in page for alert in alerts)
+    chosen = signed_in.get(f"{PAGE}&zone=UTC").content.decode()
+    assert "From noon to noon in UTC." in chosen
+    assert "?night=2026-11-25&amp;zone=UTC" in chosen
+
+
+@pytest.mark.django_db
+def test_a_night_in_which_clocks_go_back_has_an_hour_more() -> None:
+    night = night_of_date(date(2026, 11, 1), zone=ZoneInfo("America/Los_Angeles"))
+    assert night.ends - night.begins == timedelta(hours=25)
 
 
 def test_all_quiet_says_what_it_rests_on(signed_in: Client) -> None:

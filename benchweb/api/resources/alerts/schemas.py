@@ -373,6 +373,10 @@ class VerdictItem(Item):
 
 class NightItem(Item):
     night: date
+    # From noon to noon by the clocks of this zone.
+    timezone: str
+    begins_at: datetime
+    ends_at: datetime
     begun: list[AlertItem]
     # Open ones of the nights before, that nobody has dealt with.
     still_open: list[AlertItem]

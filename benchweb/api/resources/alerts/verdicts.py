@@ -2,6 +2,7 @@
 
 from datetime import date
 from typing import Annotated, Any
+from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest
 from ninja import Query, Router
@@ -27,9 +28,17 @@ from benchweb.common.rows import row_id
 from benchweb.hosts.models import Environment
 from benchweb.regressions import verdicts
 from benchweb.regressions.baselines import pinned_baseline
-from benchweb.regressions.selectors import FIRST_NIGHT, night_environments, night_of_date, series_changes
+from benchweb.regressions.selectors import (
+    FIRST_NIGHT,
+    night_environments,
+    night_of_date,
+    night_zone,
+    series_changes,
+)
 from benchweb.results.models import Series
 from benchweb.runs.models import OPEN_STATES, Run
+from benchweb.schedules.timing.localtime import zone_checked, zone_of
+from benchweb.site.values import site_setting
 
 router = Router(tags=["alerts"])
 _OF_ENVIRONMENT = "env:"
@@ -42,10 +51,14 @@ class VerdictQuery(BaseModel):
 
 
 class NightQuery(BaseModel):
-    """Of one environment, or of those in which a team has roles; alerts and slots of no environment are in each."""
+    """Of one environment, or of those in which a team has roles; alerts and slots of no environment are in each.
+
+    The noons are those of `timezone`; without it of the night's schedules, else of the installation's zone.
+    """
 
     environment: Identifier | None = None
     team: Identifier | None = None
+    timezone: Annotated[str, Field(max_length=60, examples=["Pacific/Auckland"])] = ""
 
 
 @router.get("/series/{series_id}/changes", response=SeriesChangesItem, auth=READ)
@@ -100,11 +113,16 @@ def run_verdict(request: HttpRequest, run_id: Identifier, query: Query[VerdictQu
 
 @router.get("/nights/{night}", response=NightItem, auth=READ)
 def night_get(request: HttpRequest, night: str, query: Query[NightQuery]) -> NightItem:
-    """Show what a night gave, from noon to noon UTC, named by the date of its end."""
+    """Show what a night gave, from noon to noon in `timezone`, named by the date of its end."""
     refuse_unknown(request, NightQuery)
-    summary = night_of_date(_date(night), _environment_ids(query))
+    day, environments = _date(night), _environment_ids(query)
+    zone = _zone(day, environments, query.timezone)
+    summary = night_of_date(day, environments, zone)
     return NightItem(
         night=summary.night,
+        timezone=zone.key,
+        begins_at=summary.begins,
+        ends_at=summary.ends,
         begun=[AlertItem(**alert_fields(request, alert)) for alert in summary.begun],
         still_open=[AlertItem(**alert_fields(request, alert)) for alert in summary.still_open],
         recovered=[AlertItem(**alert_fields(request, alert)) for alert in summary.recovered],
@@ -115,6 +133,13 @@ def night_get(request: HttpRequest, night: str, query: Query[NightQuery]) -> Nig
         finished_runs=summary.finished_runs,
         smallest_detectable_change_ratio=summary.smallest_detectable_change_ratio,
     )
+
+
+def _zone(night: date, environments: set[int] | None, name: str) -> ZoneInfo:
+    if name:
+        return zone_checked(name)
+    otherwise = zone_of(site_setting("DEFAULT_TIME_ZONE"))
+    return night_zone(night, environments, otherwise=otherwise).zone
 
 
 def _environment_ids(query: NightQuery) -> set[int] | None:
