@@ -4,17 +4,24 @@ import secrets
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urljoin
 
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from benchweb.catalog.translation import sentence_space
 from benchweb.notifications.events import NotificationEvent
+from benchweb.regressions.headline import headline_since
 from benchweb.regressions.models import Alert
+from benchweb.schedules.timing.localtime import zone_of
 from benchweb.site.values import site_setting
 
 # Of a digest: the rest is counted.
 MOST_LINES = 100
 MOST_TITLE = 200
+_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -40,11 +47,14 @@ class Message:
     severity: str
     # What it belongs to, as Event has it; nothing for what stands alone.
     thread: str
+    # Of a digest: the overview's sentence, and of which time.
+    summary: str = ""
 
     @property
     def text(self) -> str:
         """All of it as plain text."""
-        parts = ["\n".join(filter(None, (_heading(self, line), line.text, line.url))) for line in self.lines]
+        parts = [self.summary]
+        parts += ["\n".join(filter(None, (_heading(self, line), line.text, line.url))) for line in self.lines]
         if self.left_out:
             parts.append(f"… and {self.left_out} more")
         return "\n\n".join(filter(None, parts))
@@ -61,10 +71,21 @@ def event_payload(event: NotificationEvent) -> dict[str, Any]:
     return {"type": f"alert.{event.transition}", "timestamp": data["at"], "data": data}
 
 
-def digest_payload(payloads: Sequence[dict[str, Any]], at: datetime, rule_id: int | None) -> dict[str, Any]:
-    """Return one payload for many; the digests of a rule are one thread."""
+def digest_payload(
+    payloads: Sequence[dict[str, Any]], at: datetime, rule_id: int | None, *, time_zone: str = "UTC"
+) -> dict[str, Any]:
+    """Return one payload for many; the digests of a rule are one thread. It begins as the overview does, and says when.
+
+    Four queries.
+    """
     events = [payload["data"] for payload in payloads]
-    data = {"title": _digest_title(events), "events": events, "thread": f"digest-{rule_id}" if rule_id else ""}
+    data = {
+        "title": _digest_title(events),
+        "summary": _digest_summary(at, time_zone),
+        "time_zone": time_zone,
+        "events": events,
+        "thread": f"digest-{rule_id}" if rule_id else "",
+    }
     return {"type": "alert.digest", "timestamp": at.astimezone(UTC).isoformat(), "data": data}
 
 
@@ -82,6 +103,7 @@ def message(identifier: str, payload: dict[str, Any]) -> Message:
         severity=max(severities, key=lambda severity: severity.rank),
         # What an older version wrote has none.
         thread=data.get("thread", ""),
+        summary=data.get("summary", ""),
     )
 
 
@@ -103,6 +125,14 @@ def _line(event: dict[str, Any]) -> MessageLine:
 def _heading(message: Message, line: MessageLine) -> str:
     # The title of a message of one event is its subject already.
     return line.title if len(message.lines) > 1 else ""
+
+
+def _digest_summary(at: datetime, time_zone: str) -> str:
+    """Return the overview's sentence in the installation's language, and whose clocks say until when."""
+    with translation.override(site_setting("DEFAULT_LANGUAGE")):
+        until = at.astimezone(zone_of(time_zone)).strftime("%Y-%m-%d %H:%M")
+        span = _("All of it is of the 24 hours until {at} in {zone}.").format(at=until, zone=time_zone)
+        return f"{headline_since(at - _DAY).sentence}{sentence_space()}{span}"
 
 
 def _digest_title(events: Sequence[dict[str, Any]]) -> str:

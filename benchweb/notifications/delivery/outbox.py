@@ -18,7 +18,7 @@ from benchweb.notifications.answers import ReceiverAnswer, Recipient, refusal_re
 from benchweb.notifications.delivery.retries import next_attempt
 from benchweb.notifications.delivery.sending import send
 from benchweb.notifications.messages import digest_payload, message, message_id
-from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
+from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt, Rule
 from benchweb.notifications.timing import end_of_quiet, held_fields, quiet_reason
 from benchweb.site.values import site_setting
 
@@ -141,12 +141,13 @@ def _make_digest(channel_id: int, rule_id: int | None) -> int:
     parts = list(rows.select_for_update(skip_locked=True, of=("self",))[:MOST_PARTS])
     if not parts:
         return 0
+    zone = Rule.objects.filter(pk=rule_id).values_list("time_zone", flat=True).first() or "UTC"
     digest = Delivery.objects.create(
         channel_id=channel_id,
         rule_id=rule_id,
         event_id=f"digest-{parts[0].pk}",
         message_id=message_id(),
-        payload=digest_payload([part.payload for part in parts], now, rule_id),
+        payload=digest_payload([part.payload for part in parts], now, rule_id, time_zone=zone),
         next_attempt_at=now,
     )
     Delivery.objects.filter(pk__in=[part.pk for part in parts]).update(digest=digest)

@@ -12,11 +12,11 @@ from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.hosts.selectors import HostCounts, faulty_paths, host_counts
 from benchweb.ops.setup.build import engine_seconds_left
+from benchweb.regressions.headline import headline
 from benchweb.runs.lists import open_and_ended
 from benchweb.runs.models import State
 from benchweb.schedules.selectors import coming_schedules
 from benchweb.web.overview.alerts import live_alerts
-from benchweb.web.overview.headline import headline
 from benchweb.web.overview.incomplete import incomplete
 from benchweb.web.overview.night import NIGHT, last_night
 from benchweb.web.overview.silent_hosts import silent_groups

@@ -14,6 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.hosts.endpoints.services import endpoint_create
 from benchweb.hosts.models import Endpoint, Host, Pair
+from benchweb.regressions.headline import headline_since
 from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert
 from benchweb.results import nightly_summaries as nights
@@ -184,6 +185,8 @@ def test_the_first_sentence_sums_up_the_last_day(signed_in: Client) -> None:
     Alert.objects.filter(pk=recovered.pk).update(opened_at=now - 2 * DAY, ended_at=now - timedelta(hours=3))
     told = "1 new, 1 ongoing, 1 recovered; 1 run incomplete; 2 of 2 hosts healthy."
     assert sentence(signed_in) == f"Worse than yesterday: {told}"
+    # Digests begin with the same one.
+    assert headline_since(now - DAY).sentence == sentence(signed_in)
     Alert.objects.filter(pk=new.pk).update(state=Alert.State.EXPECTED, ended_at=now)
     assert sentence(signed_in) == f"Better than yesterday: {told.replace('1 new', '0 new')}"
     Alert.objects.filter(pk=recovered.pk).update(ended_at=now - 2 * DAY)
