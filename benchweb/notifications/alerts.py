@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from benchweb.labels import Labelled
 from benchweb.notifications.events import NotificationEvent
 from benchweb.notifications.models import Delivery, MaintenanceWindow
-from benchweb.notifications.routing import notify
+from benchweb.notifications.routing import JOINED, notify
 from benchweb.regressions.alert_details import detail_lines, duration_line, measure_lines
 from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.concerned import Concerned, concerned_by
@@ -22,7 +22,7 @@ from benchweb.site.values import site_setting
 Action = AlertTransition.AlertAction
 # What became of an alert whose snooze ended because it got worse, and of one that has a new measure; of all others,
 # its state.
-_WORSE, _JOINED = "worse", "joined"
+_WORSE, _JOINED = "worse", JOINED
 _OTHERS: Mapping[str, str] = {Action.WOKEN: _WORSE, Action.JOINED: _JOINED}
 _STATES = {_WORSE: gettext_lazy("worse than when it was snoozed"), _JOINED: gettext_lazy("another measure got worse")}
 

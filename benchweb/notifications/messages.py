@@ -71,6 +71,16 @@ def event_payload(event: NotificationEvent) -> dict[str, Any]:
     return {"type": f"alert.{event.transition}", "timestamp": data["at"], "data": data}
 
 
+def with_joined(payload: dict[str, Any], joined: dict[str, Any]) -> dict[str, Any]:
+    """Return a payload that nobody has sent yet with what another one says of the same alert since."""
+    data, later = payload["data"], joined["data"]
+    known = data["text"].splitlines()
+    lines = known + [line for line in later["text"].splitlines() if line not in known]
+    severity = max((Alert.Severity(each["severity"]) for each in (data, later)), key=lambda severity: severity.rank)
+    # Its title names all of the alert.
+    return payload | {"data": data | {"text": "\n".join(lines), "title": later["title"], "severity": severity.value}}
+
+
 def digest_payload(
     payloads: Sequence[dict[str, Any]], at: datetime, rule_id: int | None, *, time_zone: str = "UTC"
 ) -> dict[str, Any]:

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.common import celery_client
 from benchweb.notifications.events import NotificationEvent
-from benchweb.notifications.messages import event_payload, message_id
+from benchweb.notifications.messages import event_payload, message_id, with_joined
 from benchweb.notifications.models import Delivery, MaintenanceWindow, Rule
 from benchweb.notifications.timing import (
     digest_reason,
@@ -25,6 +25,12 @@ from benchweb.regressions.models import Alert
 
 # Hosts of a pair.
 _PAIR = 2
+# What series joined is told with what joins in so long after it, by one message.
+JOINED = "joined"
+JOINED_WAIT = timedelta(minutes=10)
+# A message that says so of an alert says with it what joined.
+_TOLD_WITH = (Alert.State.OPEN.value, "worse", JOINED)
+_UNSENT = (Delivery.State.QUEUED, Delivery.State.HELD)
 SEND_TASK = "workers.tasks.send_notifications"
 
 
@@ -49,14 +55,42 @@ def notify(event: NotificationEvent) -> list[Delivery]:
         return []
     window = _muting_window(event, now)
     chosen: dict[int, Delivery] = {}
+    if event.transition != JOINED:
+        _hurry_joined(event, now)
     for rule in rules:
         delivery = _delivery(event, rule, window, now)
         other = chosen.get(rule.channel_id)
         if other is None or _is_sooner(delivery, other):
             chosen[rule.channel_id] = delivery
+    if event.transition == JOINED:
+        chosen = {key: delivery for key, delivery in chosen.items() if not _is_added_to_unsent(delivery, event)}
     Delivery.objects.bulk_create(chosen.values(), ignore_conflicts=True)
     celery_client.send_on_commit(SEND_TASK)
     return list(chosen.values())
+
+
+def _is_added_to_unsent(delivery: Delivery, event: NotificationEvent) -> bool:
+    """Let a message of the same alert that nobody has begun to send tell of what joined; True where there is one."""
+    if delivery.state not in _UNSENT:
+        return False
+    same = _unsent(event).filter(channel=delivery.channel_id, payload__data__transition__in=_TOLD_WITH)
+    waiting = same.select_for_update().order_by("-pk").first()
+    if waiting is None:
+        return False
+    waiting.payload = with_joined(waiting.payload, delivery.payload)
+    waiting.save(update_fields=["payload"])
+    return True
+
+
+def _hurry_joined(event: NotificationEvent, now: datetime) -> None:
+    """Send what waits for more that joins the same alert before what became of that since."""
+    waiting = _unsent(event).filter(state=Delivery.State.QUEUED, payload__data__transition=JOINED)
+    waiting.filter(next_attempt_at__gt=now).update(next_attempt_at=now, **reason_fields("reason", ""))
+
+
+def _unsent(event: NotificationEvent) -> "QuerySet[Delivery, Delivery]":
+    unsent = Delivery.objects.filter(state__in=_UNSENT, attempts=0, digest=None)
+    return unsent.filter(payload__data__thread=event.thread) if event.thread else unsent.none()
 
 
 def _wanting_rules(event: NotificationEvent) -> Iterable[Rule]:
@@ -102,6 +136,8 @@ def _delivery(event: NotificationEvent, rule: Rule, window: MaintenanceWindow | 
         if window
         else _when_channel_ended(rule, now)
         if rule.channel.disabled_at
+        else _when_joined(rule, now)
+        if event.transition == JOINED
         else _when_allowed(rule, now)
     )
     held_until = (when.next_attempt_at or when.digest_due_at) if when.state == Delivery.State.HELD else None
@@ -137,6 +173,15 @@ def _when_allowed(rule: Rule, now: datetime) -> _When:
     if quiet_until is not None:
         return _When(Delivery.State.HELD, quiet_reason(quiet_until), next_attempt_at=quiet_until)
     return _When(Delivery.State.QUEUED, next_attempt_at=now)
+
+
+def _when_joined(rule: Rule, now: datetime) -> _When:
+    """Wait for what else joins the alert: the runs of a slot end one after the other."""
+    until = now + JOINED_WAIT
+    when = _when_allowed(rule, now if rule.digest_at is not None else until)
+    if when.state != Delivery.State.QUEUED:
+        return when
+    return _When(when.state, Reason("delivery_waits_for_joined", until=utc_text(until)), next_attempt_at=until)
 
 
 def _is_sooner(one: Delivery, other: Delivery) -> bool:

@@ -1,5 +1,6 @@
 """Which rule wants what, quiet hours, digests and maintenance."""
 
+import json
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -139,8 +140,66 @@ def test_a_digest_tells_all_in_one_message_at_its_time(
     assert got["Subject"] == "3 alerts: 1 critical, 2 info"
     text = body_of(got, "plain")
     assert [line for line in text.splitlines() if line.startswith("Alert")] == ["Alert 0", "Alert 1", "Alert 2"]
+    sentence = "No new regressions: 0 new, 0 ongoing, 0 recovered; 0 runs incomplete; 0 of 0 hosts healthy."
+    assert text.splitlines()[0] == f"{sentence} All of it is of the 24 hours until 2026-11-27 08:00 in Asia/Shanghai."
+    assert sentence in body_of(got, "html")
     assert set(Delivery.objects.values_list("state", flat=True)) == {"sent"}
     assert Delivery.objects.filter(digest=None).count() == 1
+
+
+def joins(number: int, **fields: Any) -> None:
+    """Tell of another measure that joined alert 7."""
+    values = {"thread": "alert-7", "transition": "joined", "title": f"a → b and {number} more series"}
+    notify(make_event(**values | {"text": f"another measure got worse\nMeasure {number}: 1 → 2"} | fields))
+
+
+@pytest.mark.django_db
+def test_eight_measures_that_join_an_alert_are_one_message_more(
+    receiver: HttpReceiver, webhook: Channel, everything: Rule
+) -> None:
+    notify(make_event(thread="alert-7"))
+    assert outbox.send_due() == 1
+    for number in range(1, 9):
+        joins(number, severity="critical" if number == 4 else "warning")
+    joins(1, thread="alert-8")
+    assert outbox.send_due() == 0
+    let_pass(minutes=10)
+    assert outbox.send_due() == 2
+    bodies = [json.loads(got.body)["data"] for got in receiver.got]
+    assert [body["transition"] for body in bodies] == ["open", "joined", "joined"]
+    assert bodies[1]["text"].splitlines() == [
+        "another measure got worse",
+        *(f"Measure {number}: 1 → 2" for number in range(1, 9)),
+    ]
+    assert (bodies[1]["title"], bodies[1]["severity"]) == ("a → b and 8 more series", "critical")
+    assert bodies[2]["thread"] == "alert-8"
+
+
+@pytest.mark.django_db
+def test_what_joins_before_an_alert_is_told_is_told_with_it(
+    webhook: Channel, everything: Rule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule_update(rule=everything, values=RuleValues("all", webhook, quiet_from=time(23), quiet_until=time(7)))
+    clock(monkeypatch, "2026-11-26T23:30")
+    notify(make_event(thread="alert-7", text="open"))
+    joins(1)
+    held = Delivery.objects.get()
+    assert (held.state, held.payload["data"]["transition"]) == ("held", "open")
+    assert held.payload["data"]["text"].splitlines() == ["open", "another measure got worse", "Measure 1: 1 → 2"]
+
+
+@pytest.mark.django_db
+def test_what_became_of_an_alert_is_told_after_what_joined_it(
+    receiver: HttpReceiver, webhook: Channel, everything: Rule
+) -> None:
+    notify(make_event(id="first", thread="alert-7"))
+    outbox.send_due()
+    joins(1)
+    assert Delivery.objects.latest("pk").reason.startswith("Until 20")
+    notify(make_event(thread="alert-7", transition="recovered", told_by=("first",)))
+    assert outbox.send_due() == 2
+    transitions = [json.loads(got.body)["data"]["transition"] for got in receiver.got]
+    assert transitions == ["open", "joined", "recovered"]
 
 
 @pytest.mark.django_db

@@ -4,6 +4,7 @@ MESSAGES = {
     "delivery_muted": "Muted by the maintenance window {window}, until {until}.",
     "delivery_channel_disabled": "The channel is disabled: {reason}",
     "delivery_in_digest": "For the digest of {at}.",
+    "delivery_waits_for_joined": "Until {until}, for what else joins its alert.",
     "delivery_quiet_hours": "Quiet hours, until {until}.",
     "channel_disabled_by_hand": "somebody disabled it",
     "channel_archived": "it was archived",
