@@ -141,7 +141,8 @@ def _make_digest(channel_id: int, rule_id: int | None) -> int:
     parts = list(rows.select_for_update(skip_locked=True, of=("self",))[:MOST_PARTS])
     if not parts:
         return 0
-    zone = Rule.objects.filter(pk=rule_id).values_list("time_zone", flat=True).first() or "UTC"
+    rule = Rule.objects.filter(pk=rule_id).first() if rule_id else None
+    zone = rule.time_zone if rule else "UTC"
     digest = Delivery.objects.create(
         channel_id=channel_id,
         rule_id=rule_id,

@@ -97,9 +97,11 @@ def alert_page(alert: Alert) -> AlertPage:
 
 def _budget_text(alert: Alert) -> str:
     """Say what time for re-runs is left where a suspect waits for one, or lacks one."""
-    if alert.schedule is None or alert.state not in (Alert.State.SUSPECT, Alert.State.CONFIRMING):
+    schedule = alert.schedule
+    if schedule is None or alert.state not in (Alert.State.SUSPECT, Alert.State.CONFIRMING):
         return ""
-    return budget_text(rerun_budget(alert.schedule)) if alert.schedule.rerun_percent else ""
+    has_none = not schedule.rerun_percent or schedule.paused_at is not None or schedule.archived_at is not None
+    return "" if has_none else budget_text(rerun_budget(schedule))
 
 
 def _rerun_seconds(alert: Alert, parts: Sequence[AlertSeries]) -> float | None:
