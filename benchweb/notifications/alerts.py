@@ -29,8 +29,17 @@ _STATES = {_WORSE: gettext_lazy("worse than when it was snoozed"), _JOINED: gett
 
 @receiver(alert_changed, sender=Alert, dispatch_uid="benchweb.notifications.alerts")
 def tell_alert(alert: Alert, transition: AlertTransition, **_kwargs: Any) -> None:
-    """Write the messages about a transition; in the installation's language, whoever caused it."""
-    notify(_event(alert, transition))
+    """Write the messages about a transition; in the installation's language, whoever caused it.
+
+    Of a history that nobody measured nobody is told.
+    """
+    if not _is_synthetic(alert):
+        notify(_event(alert, transition))
+
+
+def _is_synthetic(alert: Alert) -> bool:
+    environment = alert.environment or (alert.pair.environment if alert.pair else None)
+    return any(row.is_synthetic for row in (alert.plan, alert.host, environment) if row is not None)
 
 
 def tell_again(alert: Alert, transition: AlertTransition, occasion: str) -> list[Delivery]:

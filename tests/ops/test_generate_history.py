@@ -12,7 +12,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection
-from django.db.models import Count, F, Model
+from django.db.models import Count, F, Model, Q
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -21,11 +21,15 @@ from hdrh.histogram import HdrHistogram
 from benchweb.catalog import catalog
 from benchweb.hosts.models import AvailabilitySpan, Endpoint, Environment, Facts, Host, Pair
 from benchweb.hosts.probing import probes
+from benchweb.notifications.models import Delivery
+from benchweb.notifications.services import RuleValues, rule_create
 from benchweb.ops import synthetic
 from benchweb.ops.synthetic.loading import indexes_set_aside
 from benchweb.ops.synthetic.script import script_of_nights, script_of_points
 from benchweb.ops.synthetic.shapes import METRICS
 from benchweb.plans.models import Plan
+from benchweb.regressions import transitions
+from benchweb.regressions.models import Alert, Threshold
 from benchweb.results import run_summaries as recents
 from benchweb.results.models import EnvironmentNights, NightFigure, Point, Result, Series
 from benchweb.runs.models import Campaign, Run, State, Trial
@@ -33,7 +37,7 @@ from benchweb.runs.queueing.occupancy import occupancy_of
 from benchweb.runs.services import LaunchError, launch
 from benchweb.runs.summaries import campaign_summaries
 from benchweb.schedules.models import Schedule, Slot
-from tests.factories import make_pair, make_plan
+from tests.factories import make_channel, make_pair, make_plan
 from tests.nights import measured
 
 INVARIANTS = (Path(__file__).resolve().parents[2] / "bench" / "invariants.sql").read_text()
@@ -307,6 +311,31 @@ def test_a_series_has_three_points_a_night_as_far_apart_as_the_plan_holds_its_ho
 
 
 @pytest.mark.django_db
+def test_a_sample_of_each_kind_of_alert_is_found_in_the_last_nights_and_nobody_is_told() -> None:
+    rule_create(RuleValues("all", make_channel()))
+    call_command("generate_history", pairs=30, days=24, seed=1, alerts=True)
+    found = Alert.objects.exclude(opened_at=None)
+    assert found.filter(kind="change", host__name="synthetic-06", severity="critical", state="open").exists()
+    pairs = [Schedule.objects.get(name="Synthetic nightly").target["pairs"][place] for place in (0, 4, 13)]
+    of = {
+        pair: set(found.filter(Q(pair=pair) | Q(series__series__pair=pair)).values_list("kind", "code", "state"))
+        for pair in pairs
+    }
+    assert ("change", "change", "open") in of[pairs[0]]
+    assert ("threshold", "threshold", "open") in of[pairs[1]]
+    assert ("absence", "nothing", "open") in of[pairs[2]]
+    missing = set(found.filter(kind="absence", state="open").values_list("code", flat=True))
+    assert missing == {"nothing", "unreachable", "slot", "skipped", "late"}
+    assert Alert.objects.filter(state="suspect").exclude(unconfirmed_code="").exists()
+    # The tick looks for what is missing in it, too.
+    transitions.fix(alert_id=found.filter(code="slot").latest("pk").pk, by=None)
+    transitions.fix(alert_id=found.filter(code="nothing").latest("pk").pk, by=None)
+    assert Delivery.objects.count() == 0
+    synthetic.remove()
+    assert Alert.objects.count() == Threshold.objects.count() == Schedule.objects.count() == 0
+
+
+@pytest.mark.django_db
 def test_the_last_line_counts_points_series_and_runs(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("generate_history", pairs=1, days=1, seed=1)
     assert capsys.readouterr().out.splitlines()[-1] == ("Wrote 348 points in 116 series from 1 runs, all synthetic.")
@@ -325,6 +354,8 @@ def test_the_last_line_counts_points_series_and_runs(capsys: pytest.CaptureFixtu
         ({}, "Say how much"),
         ({"pairs": 3}, "Say how much"),
         ({"pairs": 3, "days": 1, "points": 5}, "Say how much"),
+        ({"pairs": 29, "days": 24, "alerts": True}, "--alerts needs --pairs 30 or more, and --days 24 or more"),
+        ({"points": 5, "alerts": True}, "--alerts needs --pairs 30"),
         ({"pairs": 0, "days": 1}, "--pairs is 0, but must be from 1 to 5,000"),
         ({"points": -1}, "--points is -1, but must be from 1 to 200,000,000"),
     ],

@@ -2,5 +2,6 @@
 
 from benchweb.ops.synthetic.generation import WrittenHistory, generate_nights, generate_points
 from benchweb.ops.synthetic.removal import remove
+from benchweb.ops.synthetic.samples import judge_samples
 
-__all__ = ["WrittenHistory", "generate_nights", "generate_points", "remove"]
+__all__ = ["WrittenHistory", "generate_nights", "generate_points", "judge_samples", "remove"]

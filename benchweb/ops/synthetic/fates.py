@@ -15,7 +15,7 @@ _SLOT_MISSED_RATE, _TRIALS_FAIL_RATE, _CANCELLED_RATE, _BUSY_RATE = 0.006, 0.012
 _NIGHTS_PER_STOP = 120
 _SLOT_REASON = gettext_noop("benchweb was not running at this time.")
 # As workers/engine_client says it.
-_AWAY_REASON = (
+AWAY_REASON = (
     "The engine of {host} ({host}.invalid:7410) can't be reached (timed out). Is benchweb-engine serve running there, "
     "and does a firewall let the port through?"
 )
@@ -42,6 +42,8 @@ class Fate:
     begun: int
     failed: dict[int, str] = field(default_factory=dict)
     attempts: int = 0
+    # Its trials finished, and nothing was received.
+    is_empty: bool = False
 
     @property
     def finished(self) -> int:
@@ -84,7 +86,7 @@ def night_fates(
 
 def _fate(away: Sequence[int], trials: int, source: Random) -> Fate:
     if away:
-        return Fate(State.NONSTART, _AWAY_REASON.format(host=host_name(away[0])), 0, attempts=1)
+        return Fate(State.NONSTART, AWAY_REASON.format(host=host_name(away[0])), 0, attempts=1)
     if source.random() < _BUSY_RATE:
         return Fate(State.NONSTART, _BUSY_REASON, 0, attempts=_BUSY_ATTEMPTS)
     if source.random() < _CANCELLED_RATE:

@@ -16,6 +16,7 @@ from benchweb.ops.synthetic.fates import NightFate
 from benchweb.ops.synthetic.inventory import Inventory, make_inventory
 from benchweb.ops.synthetic.loading import Loader, indexes_set_aside, is_cheaper_set_aside
 from benchweb.ops.synthetic.rows import FIELDS, NightLines, RunToWrite, RunWriter, Test
+from benchweb.ops.synthetic.samples import with_samples
 from benchweb.ops.synthetic.script import REPETITIONS, STEPS, Script, script_of_nights, script_of_points
 from benchweb.ops.synthetic.shapes import METRICS, shape
 from benchweb.ops.synthetic.stories import MTUS
@@ -61,10 +62,14 @@ class _Work:
     source: Random
 
 
-def generate_nights(*, pairs: int, days: int, seed: int, until: datetime) -> WrittenHistory:
-    """Write so many nights up to `until` of so many pairs; the same seed and time give the same history."""
+def generate_nights(*, pairs: int, days: int, seed: int, until: datetime, has_samples: bool = False) -> WrittenHistory:
+    """Write so many nights up to `until` of so many pairs; the same seed and time give the same history.
+
+    With samples of alerts the last nights have what `judge_samples` finds then.
+    """
     source = Random(seed)  # noqa: S311  (not a secret: it is to be repeated)
-    return _written_history(script_of_nights(pairs, days, until, source), until, source)
+    script = script_of_nights(pairs, days, until, source)
+    return _written_history(with_samples(script) if has_samples else script, until, source)
 
 
 def generate_points(*, points: int, seed: int, until: datetime) -> WrittenHistory:

@@ -109,7 +109,8 @@ class RunWriter:
                 self._trial(number, State.FAILED, fate.failed[number])
             else:
                 self._trial(number, State.FINISHED)
-                self._result(number)
+                if not fate.is_empty:
+                    self._result(number)
 
     def _trial(self, number: int, state: State, reason: str = "", *, is_begun: bool = True) -> None:
         run, test, draw = self.run, self.run.tests[number], self.source.getrandbits

@@ -56,6 +56,8 @@ class Script:
         return min(self.stories[end.host].at(night).mtu for end in (pair.source, pair.sink))
 
     def points_of(self, fate: Fate) -> int:
+        if fate.is_empty:
+            return 0
         return sum(
             len(METRICS[trial.kind])
             for number, trial in enumerate(self.trials[: fate.begun])
