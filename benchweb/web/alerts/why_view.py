@@ -19,6 +19,7 @@ from benchweb.regressions.why.deciding_runs import DECIDING_SENTENCES, DecidingR
 from benchweb.regressions.why.evidence import Evidence, Why, why_of
 from benchweb.regressions.why.sentences import chance_text, conclusion_text, evidence_text
 from benchweb.web.alerts.morning import morning_of
+from benchweb.web.shared.zones import reader_zone
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def alert_why(request: HttpRequest, alert_id: int) -> HttpResponse:
 @require_GET
 def morning_why(request: HttpRequest) -> HttpResponse:
     """Show what may be why a night's series fell, all that is left to look at together."""
-    page = morning_of(request.GET)
+    page = morning_of(request.GET, reader_zone(request))
     return _answer(request, page.changed, page.address, _("Night of {night}").format(night=page.night))
 
 

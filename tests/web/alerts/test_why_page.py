@@ -2,15 +2,13 @@
 
 import pytest
 from django.test import Client
-from django.utils import timezone
 
 from benchweb.documents.csv_file import document_csv
 from benchweb.regressions.models import Alert
 from benchweb.regressions.selectors import alerts
 from benchweb.web.alerts.documents import alert_document
 from tests.factories import make_alert, make_endpoint
-from tests.regressions.fleet import NIGHTS, endpoint_of, fallen_alert, fleet_pairs, make_fleet, record
-from tests.regressions.judged import night
+from tests.regressions.fleet import NIGHTS, endpoint_of, fallen_alert, fleet_pairs, make_fleet, night, record
 
 
 @pytest.fixture(scope="module")
@@ -43,11 +41,9 @@ def test_its_share_and_exports_say_the_same(fleet_alert_id: int, db: None) -> No
 
 
 def test_a_night_and_a_host_say_it_of_all_that_fell_together(signed_in: Client, fleet_alert_id: int) -> None:
-    # No night after the next is shown, and the scene's are in no hurry.
-    tonight = timezone.now().date()
-    Alert.objects.update(night=tonight)
-    address = f"/morning/why?night={tonight}"
-    assert f'hx-get="{address}"' in signed_in.get(f"/morning?night={tonight}").content.decode()
+    fallen = night(NIGHTS).date()
+    address = f"/morning/why?night={fallen}"
+    assert f'hx-get="{address}"' in signed_in.get(f"/morning?night={fallen}").content.decode()
     assert "All 7 pairs with it got worse" in signed_in.get(address).content.decode()
     of_host = f"/hosts/{endpoint_of('alder').host_id}"
     assert f'hx-get="{of_host}/why"' in signed_in.get(of_host).content.decode()
