@@ -13,8 +13,10 @@ from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert, AlertSeries, AlertTransition, RunJudgement, SeriesNoise
 from benchweb.regressions.selectors import night_of_date
 from benchweb.regressions.signals import alert_changed
+from benchweb.results.run_summaries import write_figures
 from tests.factories import make_endpoint, make_environment, make_pair
-from tests.regressions.judged import judged, latency_night, night, quiet, run_of
+from tests.nights import add_values, measured
+from tests.regressions.judged import judged, latency_night, level, night, quiet, run_of
 
 pytestmark = pytest.mark.django_db
 State = Alert.State
@@ -163,6 +165,36 @@ def test_an_expected_level_is_the_baseline_of_what_comes_after(quiet_pair: Pair)
     assert Alert.objects.count() == 1
     judged(quiet_pair, [0.7] * 6, first=40)
     assert list(Alert.objects.order_by("pk").values_list("state", flat=True)) == [State.EXPECTED, State.OPEN]
+
+
+@pytest.mark.parametrize("low", [0.978, 0.975])
+def test_a_lasting_fall_that_began_near_one_that_is_over_is_told(low: float, told: list[str]) -> None:
+    pair = make_pair()
+    for number in range(44):
+        _two_series(pair, number, 0.6 if number in (20, 21) else 1.0, low if number >= 22 else 1.0)
+    over, lasting = Alert.objects.order_by("pk")
+    assert (over.state, lasting.state) == (State.RECOVERED, State.OPEN)
+    assert lasting.series.get().series.identity == {"message_size_bytes": 2}
+    assert told == [State.OPEN, State.RECOVERED, State.OPEN]
+
+
+def test_a_smaller_fall_with_the_one_that_is_expected_is_told_no_more(told: list[str]) -> None:
+    pair = make_pair()
+    for number in range(44):
+        _two_series(pair, number, 0.6 if number >= 20 else 1.0, 0.975 if number >= 20 else 1.0)
+        if number == 21:
+            transitions.expect(alert_id=Alert.objects.get().pk, by=None)
+    assert Alert.objects.get().series.count() == 2
+    assert told == [State.OPEN, State.EXPECTED]
+
+
+def _two_series(pair: Pair, number: int, factor: float, other: float) -> None:
+    """Measure and judge a past night of two message sizes: alerts end after it."""
+    at = night(number - 60)
+    run = measured(pair, at, level(number, factor))
+    add_values(run, pair, at, level(number + 1, other), identity={"message_size_bytes": 2})
+    write_figures()
+    assert judge_run(run.pk)
 
 
 def test_an_invalid_alert_teaches_the_floor_of_its_series(quiet_pair: Pair) -> None:

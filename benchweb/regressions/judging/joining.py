@@ -32,28 +32,27 @@ def explaining_alert(finding: SeriesFinding, pair: Pair) -> Alert | None:
     """Return the alert that the finding belongs to: of the same cause, begun in the same night or some runs apart.
 
     What hosts have in common is not enough: the finding is of a measure that fell already and runs since confirm it, or
-    it may have begun at the same moment. An alert all of whose series are back takes nothing more.
+    it may have begun at the same moment. An alert all of whose series are back takes nothing more, nor does one that
+    has ended: what lasts is told. Only the fall of a pair that somebody took as its new level is told once.
     """
     near, night = _near_span(finding), _night_span(finding.first_bad.at)
     first, last = min(near.first, night.first), max(near.last, night.last)
-    # Ended ones only where the segment is the same: what was known isn't told again.
-    is_same = Q(
-        opened_at__isnull=False, ended_at__gt=finding.first_bad.at, begun_at__gte=near.first, begun_at__lte=near.last
+    is_new_level = Q(
+        state=State.EXPECTED,
+        opened_at__isnull=False,
+        ended_at__gt=finding.first_bad.at,
+        begun_at__gte=near.first,
+        begun_at__lte=near.last,
+        series__series__pair=pair,
     )
     candidates = Alert.objects.filter(
-        Q(ended_at=None, begun_at__gte=first, begun_at__lte=last) | is_same,
+        Q(ended_at=None, begun_at__gte=first, begun_at__lte=last) | is_new_level,
         kind=Alert.Kind.CHANGE,
         environment=pair.environment_id,
-    ).exclude(state__in=(State.INVALID, State.MERGED))
+    ).distinct()
     causes = causes_of(pair)
     for alert in candidates.order_by("ended_at", "pk"):
-        parts = _dated_parts(alert)
-        pairs = {part.series.pair for part in parts}
-        if alert.ended_at is not None:
-            if pair in pairs and causes & common_causes(pairs):
-                return alert
-            continue
-        lasting = [part for part in parts if part.recovered_run_id is None]
+        lasting = [part for part in _dated_parts(alert) if part.recovered_run_id is None]
         if _explains(lasting, finding) and causes & common_causes({part.series.pair for part in lasting}):
             return alert
     return None
