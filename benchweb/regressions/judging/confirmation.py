@@ -139,8 +139,8 @@ def conclude(campaign_id: int) -> bool:
         return transitions.move(alert.pk, State.SUSPECT, changes={"unconfirmed_code": code})
     if not bad:
         return _end_gone_alert(alert, main)
-    if (known := explaining_open_alert(alert)) is not None:
-        return _join_known(alert, known)
+    if (known := explaining_open_alert(alert)) is not None and _join_known(alert, known):
+        return True
     # Where several pairs fell together, they tell of their host too.
     host_id = _host_at_fault(main, runs.exclude(pk=main.pk), parts) or alert.host_id
     changes: dict[str, Any] = {"verdict": Verdict.HOST if host_id else Verdict.PAIR, "host_id": host_id}
@@ -175,17 +175,20 @@ def take_as_confirmation(run: Run, watched: Sequence[History], known: Mapping[in
         alert = alerts[alert_id]
         if alert.state != State.SUSPECT or sum(bad) < BAD_AGAIN_SHARE * len(bad):
             continue
-        if (told := explaining_open_alert(alert)) is not None:
-            _join_known(alert, told)
+        if (told := explaining_open_alert(alert)) is not None and _join_known(alert, told):
             continue
         describe(alert)
         transitions.move(alert_id, State.OPEN, changes={"unconfirmed_code": ""})
 
 
 def _join_known(alert: Alert, known: Alert) -> bool:
-    """Let a confirmed suspect be part of an alert that people know of; what is a new measure there is told."""
+    """Let a confirmed suspect be part of an alert that people know of; what is a new measure there is told.
+
+    False where one of them was dealt with meanwhile.
+    """
     parts = list(alert.series.select_related("series"))
-    join_alert(alert, known)
+    if not join_alert(alert, known):
+        return False
     describe(known)
     tell_of_new_measures(known, parts)
     return True

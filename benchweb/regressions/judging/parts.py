@@ -12,16 +12,25 @@ from benchweb.regressions.transitions import record
 State, Action = Alert.State, AlertTransition.AlertAction
 
 
-def join_alert(source: Alert, target: Alert, *, by: User | None = None, comment: str = "") -> None:
-    """Move all of an alert's series to another one, and end it; the caller has locked both, and describes the other."""
+def join_alert(source: Alert, target: Alert, *, by: User | None = None, comment: str = "") -> bool:
+    """Move all of an alert's series to another one, and end it; the caller describes the other.
+
+    False, with nothing written, where somebody ended one of them since they were read, or dealt with the first.
+    """
+    live = Alert.objects.select_for_update().filter(pk__in=(source.pk, target.pk), ended_at=None)
+    locked = {alert.pk: alert for alert in live.order_by("pk")}
+    if len(locked) < 2 or locked[source.pk].state != source.state:
+        return False
+    source, target = locked[source.pk], locked[target.pk]
     AlertSeries.objects.filter(alert=source).update(alert=target)
     before, source.state, source.ended_at, source.merged_into = source.state, State.MERGED, timezone.now(), target
-    source.save()
+    source.save(update_fields=["state", "ended_at", "merged_into"])
     if source.begun_at < target.begun_at:
         target.begun_at, target.night = source.begun_at, source.night
         target.save(update_fields=["begun_at", "night"])
     record(source, Action.MERGED, before, by, comment, params={"into": target.pk})
     record(target, Action.MERGED, target.state, by, comment, params={"from": source.pk})
+    return True
 
 
 def part_off(

@@ -96,7 +96,7 @@ def _suspicions(pair: Pair) -> set[_Suspicion]:
 
 
 def _alerts_of(runs: "Iterable[Run]") -> list[Alert]:
-    """Return the alerts that began with these runs, all of what lasts in them."""
+    """Lock and return the alerts that began with these runs, all of what lasts in them: nobody deals with them now."""
     parts = AlertSeries.objects.filter(alert=OuterRef("pk"), recovered_run=None)
     alerts = Alert.objects.filter(
         Exists(parts.filter(first_bad_run__in=runs)),
@@ -104,7 +104,7 @@ def _alerts_of(runs: "Iterable[Run]") -> list[Alert]:
         kind=Alert.Kind.CHANGE,
         state__in=UNTRIAGED_STATES,
     )
-    return list(alerts.order_by("pk"))
+    return list(alerts.select_for_update().order_by("pk"))
 
 
 def _regrouped(groups: Sequence[frozenset[int]], by_pair: dict[int, list[AlertSeries]]) -> list[Alert]:
