@@ -1,6 +1,7 @@
 """A finding joins the alert whose cause explains it, and no other; a slot is judged anew once all of it is there."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 
 import pytest
 
@@ -11,6 +12,7 @@ from benchweb.regressions.judge import judge_run
 from benchweb.regressions.judging.slots import pairs_by_cause
 from benchweb.regressions.models import Alert, AlertTransition
 from benchweb.results.run_summaries import write_figures
+from benchweb.runs.models import Campaign, Run
 from benchweb.schedules.models import Schedule
 from tests.factories import make_endpoint, make_environment, make_pair
 from tests.nights import add_values, measured
@@ -217,6 +219,43 @@ def test_what_is_measured_again_stays_in_the_alert_that_waits_for_it(
         end(alert.confirmation, dict.fromkeys(bad, 0.7), LAST + 1)
     assert not Alert.objects.filter(state=State.CONFIRMING).exists()
     assert {alert.state for alert in Alert.objects.filter(pk__in=[each.pk for each in waiting])} == {State.OPEN}
+
+
+@pytest.mark.parametrize(("again", "alerts"), [(0.7, 2), (1.0, 1)])
+def test_the_alert_that_people_were_told_of_takes_what_its_cause_explains_and_tells_the_end(
+    again: float, alerts: int
+) -> None:
+    names, environment = ["ab", "cb", "ac", "ad", "ae", "bc", "cd", "de"], make_environment("grouped")
+    ends = {name: make_endpoint(host_name=f"grouped-{name}") for name in "abcde"}
+    pairs = [pair_create(source=ends[one], sink=ends[other], environment=environment) for one, other in names]
+    quiet(pairs, QUIET)
+    # The first two share a sink, and are measured again; those that share the first one's source need no re-run.
+    bad = dict.fromkeys(pairs[:5], 0.7)
+    campaign = slot_of(pairs)
+    end_by_pair(campaign, bad, LAST)
+    told = Alert.objects.get(state=State.OPEN)
+    falling = {pairs[0].pk, *(pair.pk for pair in pairs[2:5])}
+    assert (told.host, set(told.series.values_list("series__pair", flat=True))) == (host("a"), falling)
+    for rerun in Campaign.objects.filter(runs__state="pending").distinct():
+        end_by_pair(rerun, dict.fromkeys(bad, again), LAST + 1)
+    for number in range(LAST + 2, LAST + 6):
+        judged(pairs, [1.0], first=number)
+    opened = list(Alert.objects.exclude(opened_at=None).order_by("opened_at"))
+    assert (opened[0], len(opened)) == (told, alerts)
+    for alert in opened:
+        states = alert.transitions.exclude(action=AlertTransition.AlertAction.FOUND).values_list("to_state", flat=True)
+        assert list(states)[-2:] == [State.OPEN, State.RECOVERED]
+
+
+def end_by_pair(campaign: Campaign, factors: Mapping[Pair, float], number: int) -> None:
+    """End a campaign's runs one after the other in the order of their pairs, each judged before the next has ended."""
+    for run in campaign.runs.order_by("pair"):
+        at = night(number)
+        Run.objects.filter(pk=run.pk).update(state="finished", started_at=at, finished_at=at + timedelta(minutes=1))
+        run.trials.all().delete()
+        add_values(run, run.pair, at, level(number, factors.get(run.pair, 1.0)))
+        write_figures()
+        assert judge_run(run.pk)
 
 
 def test_a_host_two_of_whose_three_sending_pairs_are_bad_is_the_cause(mesh: list[Pair]) -> None:

@@ -1,12 +1,13 @@
 """Judge the causes of a slot anew once all of its pairs are judged: which hosts explain the most that is bad in it."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef
 
 from benchweb.hosts.models import Pair
+from benchweb.regressions import transitions
 from benchweb.regressions.deciding import BAD_OF_HOST_SHARE
 from benchweb.regressions.judging.grouping import describe
 from benchweb.regressions.judging.parts import join_alert, part_off
@@ -115,19 +116,43 @@ def _regrouped(groups: Sequence[frozenset[int]], by_pair: dict[int, list[AlertSe
         parts = [part for pair_id in sorted(group) for part in by_pair[pair_id]]
         its = [part.alert_id for part in parts if part.alert_id not in taken]
         if its:
-            # What is measured again stays where its answer is waited for.
-            waiting = {part.alert_id for part in parts if part.rerun_id is not None}
-            home = left[max(sorted(set(its)), key=lambda alert_id: (alert_id in waiting, its.count(alert_id)))]
+            home = _home_among([left[alert_id] for alert_id in its], parts)
+            if home.opened_at is not None:
+                _wait_no_more([part for part in parts if part.alert_id != home.pk])
             AlertSeries.objects.filter(pk__in=[part.pk for part in parts]).update(alert=home)
         else:
-            home = part_off(parts[0].alert, parts)
+            home = part_off(max(parts, key=lambda part: part.alert.opened_at is not None).alert, parts)
         taken[home.pk] = home
     for alert_id, alert in left.items():
         if alert_id not in taken and not alert.series.exists():
+            alert.refresh_from_db()
             join_alert(alert, _home_of(by_pair, alert_id))
     for alert in taken.values():
         describe(alert)
     return list(taken.values())
+
+
+def _home_among(alerts: Sequence[Alert], parts: Sequence[AlertSeries]) -> Alert:
+    """Return the alert that people were told of, which alone tells them of the end; else the one that has the most.
+
+    What is measured again stays where its answer is waited for, unless people were told of another. The alerts are
+    those of the parts, one for each part that it has.
+    """
+    waiting = {part.alert_id for part in parts if part.rerun_id is not None}
+    count = Counter(alert.pk for alert in alerts)
+
+    def weight(alert: Alert) -> tuple[bool, bool, int, int]:
+        return alert.opened_at is not None, alert.pk in waiting, count[alert.pk], -alert.pk
+
+    return max(alerts, key=weight)
+
+
+def _wait_no_more(parts: Sequence[AlertSeries]) -> None:
+    """Let any later run answer for parts that an alert takes which people know of, and free what waited for theirs."""
+    waiting = [part for part in parts if part.rerun_id is not None and part.alert.state == State.CONFIRMING]
+    AlertSeries.objects.filter(pk__in=[part.pk for part in waiting]).update(rerun=None)
+    for alert_id in sorted({part.alert_id for part in waiting}):
+        transitions.move(alert_id, State.SUSPECT, changes={"confirmation": None})
 
 
 def _home_of(by_pair: dict[int, list[AlertSeries]], alert_id: int) -> Alert:
