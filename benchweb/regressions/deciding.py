@@ -30,7 +30,8 @@ NEAR_RUNS = 3
 LARGEST_P_OF_CAUSE = 0.02
 # So many runs in a row must be as before; of what one run alone showed, and nobody acknowledged, one is enough.
 RECOVERED_RUNS = 3
-# A limit that is broken again so soon after it was kept, in runs or in time, is the same alert: it comes and goes.
+# A limit that is broken again so soon after it was kept, in runs or in time, is the same alert: it comes and goes, and
+# ends after so many runs, and so long after the last that broke it.
 FLAPPING_RUNS = 3
 FLAPPING_TIME = timedelta(hours=1)
 # A schedule of whose latest slots so many were skipped asks for more than its hosts can run.

@@ -102,8 +102,8 @@ def _judge_threshold(threshold: Threshold, figures: Sequence[RunFigure], run: Ru
         elif breach and part is not None:
             _update_part(part, breach)
         elif part is not None and limit is not None:
-            needed = FLAPPING_RUNS if part.alert.params.get("comes_and_goes") else 1
-            if _are_alike(threshold, _Breach(figure, limit), max(needed, threshold.runs_in_row)):
+            kept = _Breach(figure, limit)
+            if _are_alike(threshold, kept, threshold.runs_in_row) and _is_calm(threshold, part, kept):
                 AlertSeries.objects.filter(pk=part.pk).update(recovered_run=run)
                 concerned.add(part.alert_id)
     if new:
@@ -122,10 +122,24 @@ def _are_alike(threshold: Threshold, latest: _Breach, runs: int) -> bool:
     return len(alike) == runs - 1 and all(alike)
 
 
+def _is_calm(threshold: Threshold, part: AlertSeries, kept: _Breach) -> bool:
+    """Tell whether a limit that comes and goes has been kept for so many runs, and so long, that its alert may end.
+
+    Of one that was broken once, one run that keeps it is enough.
+    """
+    if not part.alert.params.get("comes_and_goes"):
+        return True
+    figure = kept.figure
+    lately = RunFigure.objects.filter(series=figure.series_id, at__gte=figure.at - FLAPPING_TIME, at__lt=figure.at)
+    is_broken_lately = any(_is_beyond(threshold, other, kept.limit) for other in lately)
+    return not is_broken_lately and _are_alike(threshold, kept, FLAPPING_RUNS)
+
+
 def _has_come_back(threshold: Threshold, breach: _Breach) -> bool:
     """Open the alert again that ended just now for the same series; True where there was one.
 
-    From then on it ends only after some runs in a row: what lies around its limit is one alert, and not one a run.
+    From then on it ends only after some runs in a row and some time: what lies around its limit is one alert, and not
+    one a run.
     """
     figure = breach.figure
     ended = threshold.parts.filter(series=figure.series_id, alert__state=State.RECOVERED).exclude(recovered_run=None)

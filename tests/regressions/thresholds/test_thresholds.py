@@ -1,6 +1,7 @@
 """A limit is broken: one alert, told once, and over by itself when the limit is kept again."""
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -22,8 +23,10 @@ from benchweb.regressions.thresholds.rules import (
     threshold_update,
 )
 from benchweb.regressions.transitions import AlertError
+from benchweb.results.run_summaries import write_figures
 from benchweb.runs.models import Run
 from tests.factories import make_pair
+from tests.nights import measured
 from tests.regressions.judged import judged, night, run_of
 
 pytestmark = pytest.mark.django_db
@@ -83,6 +86,25 @@ def test_a_value_around_its_limit_is_one_alert_and_few_messages(told: list[str])
     assert (alert.state, told[3:]) == (State.RECOVERED, [State.RECOVERED])
     judged(pair, [0.9, 0.9, 0.7], first=22)
     assert Alert.objects.count() == 2
+
+
+def test_a_value_that_swings_around_its_limit_every_few_minutes_is_told_a_few_times(told: list[str]) -> None:
+    pair = make_pair()
+    made()
+
+    def minutes(first: int, factors: list[float]) -> None:
+        for number, factor in enumerate(factors, start=first):
+            run = measured(pair, night(0) + timedelta(minutes=2 * number), factor * 1e9)
+            write_figures()
+            assert judge_run(run.pk)
+
+    minutes(0, ([0.7] * 4 + [0.9] * 4) * 3)
+    assert told == [State.OPEN, State.RECOVERED, State.OPEN]
+    # The last bad run began at the 38th minute.
+    minutes(24, [0.9] * 26)
+    assert told[3:] == []
+    minutes(50, [0.9])
+    assert (told[3:], Alert.objects.count()) == ([State.RECOVERED], 1)
 
 
 def test_runs_in_a_row_open_an_alert_and_end_it(told: list[str]) -> None:
