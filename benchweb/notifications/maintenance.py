@@ -8,11 +8,13 @@ from django.utils import timezone
 
 from benchweb.notifications.alerts import occasion, tell_again
 from benchweb.notifications.models import Delivery, MaintenanceWindow
-from benchweb.regressions.models import Alert
+from benchweb.regressions.models import Alert, AlertTransition
 from benchweb.regressions.selectors import named_alerts
 
 # What ended longer ago, while nothing ran, is no news.
 _LOOK_BACK = timedelta(days=1)
+# What makes an alert open, and not only happens to it while it is.
+_OPENING = (AlertTransition.AlertAction.FOUND, AlertTransition.AlertAction.MOVED)
 
 
 def tell_what_lasts() -> int:
@@ -31,14 +33,13 @@ def _tell_after(window: MaintenanceWindow) -> int:
     until = min(filter(None, [window.ends_at, window.archived_at]))
     if until < now - _LOOK_BACK:
         return 0
-    muted = Delivery.objects.filter(
-        state=Delivery.State.MUTED, finished_at__gte=window.begins_at, finished_at__lte=until
-    )
+    # Of what people know of already, nothing that was muted is a beginning.
+    muted = Delivery.objects.filter(muted_by=window, payload__data__transition=Alert.State.OPEN)
     ids = {str(thread).removeprefix("alert-") for thread in muted.values_list("payload__data__thread", flat=True)}
     alerts = named_alerts().filter(pk__in=[int(pk) for pk in ids if pk.isdecimal()], state=Alert.State.OPEN)
     told = 0
     for alert in alerts.order_by("pk"):
-        opened = alert.transitions.filter(to_state=Alert.State.OPEN).order_by("pk").last()
+        opened = alert.transitions.filter(to_state=Alert.State.OPEN, action__in=_OPENING).order_by("pk").last()
         if opened is not None and not alert.is_snoozed:
             told += len(tell_again(alert, opened, occasion(window.pk)))
     return told

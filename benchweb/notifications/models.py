@@ -122,6 +122,8 @@ class Delivery(models.Model):
     reason = models.TextField(blank=True)
     reason_data = models.JSONField(null=True)
     why = ReasonOf("reason")
+    # What muted it, and tells after its end what goes on.
+    muted_by = models.ForeignKey(MaintenanceWindow, null=True, on_delete=models.SET_NULL, related_name="muted")
     created_at = models.DateTimeField(auto_now_add=True)
     # None while it waits for its digest, and once it is over.
     next_attempt_at = models.DateTimeField(null=True)

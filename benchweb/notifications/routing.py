@@ -149,6 +149,7 @@ def _delivery(event: NotificationEvent, rule: Rule, window: MaintenanceWindow | 
         payload=event_payload(event),
         state=when.state,
         **reason_fields("reason", when.reason),
+        muted_by=window,
         next_attempt_at=when.next_attempt_at,
         digest_due_at=when.digest_due_at,
         **(held_fields(held_until, ZoneInfo(rule.time_zone)) if held_until else {}),

@@ -11,7 +11,7 @@ from benchweb.notifications.services import RuleValues, WindowValues, archive, r
 from benchweb.regressions import transitions
 from benchweb.regressions.models import Alert, AlertTransition
 from benchweb.regressions.transitions import record
-from tests.factories import make_alert, make_channel, make_pair
+from tests.factories import make_alert, make_channel, make_endpoint, make_pair
 
 pytestmark = pytest.mark.django_db
 
@@ -54,6 +54,52 @@ def test_what_goes_on_after_maintenance_is_told_once(muted: Alert) -> None:
 def test_archived_maintenance_has_ended(muted: Alert) -> None:
     archive(row=MaintenanceWindow.objects.get())
     assert tell_what_lasts() == 1
+
+
+def test_what_one_window_muted_is_not_told_again_after_another(muted: Alert) -> None:
+    own, now = MaintenanceWindow.objects.get(), timezone.now()
+    values = WindowValues(name="other", begins_at=own.begins_at, ends_at=own.ends_at, host=make_endpoint().host)
+    other = window_create(values)
+    MaintenanceWindow.objects.filter(pk=own.pk).update(ends_at=now)
+    assert tell_what_lasts() == 1
+    MaintenanceWindow.objects.filter(pk=other.pk).update(ends_at=timezone.now())
+    assert tell_what_lasts() == 0
+    assert [state for state, _transition, _text in told()] == ["muted", "queued"]
+
+
+def test_what_another_window_mutes_at_the_end_of_the_first_is_told_after_that(muted: Alert) -> None:
+    first = MaintenanceWindow.objects.get()
+    values = WindowValues(
+        name="longer", begins_at=first.begins_at, ends_at=first.ends_at, environment=first.environment
+    )
+    window_create(values)
+    MaintenanceWindow.objects.filter(pk=first.pk).update(ends_at=timezone.now())
+    assert [tell_what_lasts(), told()[-1][0]] == [1, "muted"]
+    let_end()
+    assert [tell_what_lasts(), told()[-1][0], len(told())] == [1, "queued", 3]
+
+
+@pytest.mark.parametrize("action", [AlertTransition.AlertAction.JOINED, AlertTransition.AlertAction.WOKEN])
+def test_what_was_told_before_maintenance_is_not_told_as_still_so(
+    channel: Channel, action: AlertTransition.AlertAction
+) -> None:
+    pair, now = make_pair(), timezone.now()
+    alert = make_alert(pair=pair)
+    window_create(
+        WindowValues(name="new cables", begins_at=now, ends_at=now + timedelta(hours=1), environment=pair.environment)
+    )
+    record(alert, action, alert.state, None, "", params={"parts": []}, announced=True)
+    assert [state for state, _transition, _text in told()] == ["queued", "muted"]
+    let_end()
+    assert tell_what_lasts() == 0
+
+
+def test_what_joined_within_maintenance_does_not_hide_that_it_opened_there(muted: Alert) -> None:
+    joined = AlertTransition.AlertAction.JOINED
+    record(muted, joined, muted.state, None, "", params={"parts": []}, announced=True)
+    let_end()
+    assert tell_what_lasts() == 1
+    assert told()[-1] == ("queued", "open", "still so after maintenance")
 
 
 @pytest.mark.parametrize("state", [Alert.State.RECOVERED, Alert.State.ACKNOWLEDGED])
