@@ -96,7 +96,8 @@ def _measure_line(part: AlertSeries, series: int) -> str:
     unit = metric.unit if metric else ""
     # The median of the runs before, and of those since.
     change = levels_text(part.before, part.after, unit)
-    if part.difference_ratio is not None and unit != "ratio":
+    # Of what at least doubled, or is nothing now, per cent say less than the levels.
+    if part.difference_ratio is not None and abs(part.difference_ratio) < 1 and unit != "ratio":
         change += f" ({signed_percent(part.difference_ratio)})"
     if series == 1:
         return f"{names}: {change}"

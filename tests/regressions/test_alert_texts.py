@@ -10,6 +10,7 @@ from benchweb.labels import label_add
 from benchweb.notifications.models import Delivery
 from benchweb.notifications.services import RuleValues, rule_create
 from benchweb.regressions.absence.missing import check_absences
+from benchweb.regressions.alert_details import measure_lines
 from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert
@@ -50,8 +51,11 @@ def test_a_latency_that_multiplies_is_told_by_its_levels() -> None:
         latency_night(pair, number, 12e-6)
     for number in range(QUIET, QUIET + 2):
         latency_night(pair, number, 5.6e-3)
-    assert "12.0 µs → 5.58 ms" in alert_title(Alert.objects.get())
-    assert "%" not in alert_title(Alert.objects.get())
+    alert = Alert.objects.get()
+    assert "12.0 µs → 5.58 ms" in alert_title(alert)
+    assert "%" not in alert_title(alert)
+    [line] = measure_lines(alert, [alert.series.get().pk])
+    assert line.endswith(": 12.0 µs → 5.58 ms")
 
 
 def test_a_loss_where_there_was_none_is_told_by_its_levels() -> None:
