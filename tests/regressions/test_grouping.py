@@ -227,7 +227,7 @@ def test_the_alert_that_people_were_told_of_takes_what_its_cause_explains_and_te
 ) -> None:
     names, environment = ["ab", "cb", "ac", "ad", "ae", "bc", "cd", "de"], make_environment("grouped")
     ends = {name: make_endpoint(host_name=f"grouped-{name}") for name in "abcde"}
-    pairs = [pair_create(source=ends[one], sink=ends[other], environment=environment) for one, other in names]
+    pairs = [pair_create(source=ends[name[0]], sink=ends[name[1]], environment=environment) for name in names]
     quiet(pairs, QUIET)
     # The first two share a sink, and are measured again; those that share the first one's source need no re-run.
     bad = dict.fromkeys(pairs[:5], 0.7)

@@ -118,4 +118,4 @@ def _is_somebody_waiting() -> bool:
     with connection.cursor() as cursor:
         waiting = "FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
         cursor.execute(f"SELECT count(*) {waiting}")
-        return cursor.fetchone() != (0,)
+        return bool(cursor.fetchone() != (0,))
