@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db.models import OuterRef, Q, Subquery
+from django.db.models import Exists, OuterRef, Q, Subquery
 
 from benchweb.hosts.models import Pair
 from benchweb.regressions.deciding import NEAR_RUNS
 from benchweb.regressions.judging.causes import causes_of, common_causes
 from benchweb.regressions.judging.findings import SeriesFinding
-from benchweb.regressions.models import Alert
+from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.results.models import RunFigure
 from benchweb.results.nightly_summaries import night_of
 
@@ -38,18 +38,18 @@ def explaining_alert(finding: SeriesFinding, pair: Pair) -> Alert | None:
     near, night = _near_span(finding), _night_span(finding.first_bad.at)
     first, last = min(near.first, night.first), max(near.last, night.last)
     is_new_level = Q(
+        Exists(AlertSeries.objects.filter(alert=OuterRef("pk"), series__pair=pair)),
         state=State.EXPECTED,
         opened_at__isnull=False,
         ended_at__gt=finding.first_bad.at,
         begun_at__gte=near.first,
         begun_at__lte=near.last,
-        series__series__pair=pair,
     )
     candidates = Alert.objects.filter(
         Q(ended_at=None, begun_at__gte=first, begun_at__lte=last) | is_new_level,
         kind=Alert.Kind.CHANGE,
         environment=pair.environment_id,
-    ).distinct()
+    )
     causes = causes_of(pair)
     for alert in candidates.order_by("ended_at", "pk"):
         lasting = [part for part in _dated_parts(alert) if part.recovered_run_id is None]
