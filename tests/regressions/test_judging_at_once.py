@@ -20,7 +20,7 @@ from benchweb.runs.models import Run
 from tests.factories import make_alert, make_endpoint, make_environment, make_pair, make_user
 from tests.nights import add_values
 from tests.regressions.judged import night, quiet, run_of
-from tests.regressions.test_confirmation import slot_of
+from tests.regressions.slots import slot_of
 
 State = Alert.State
 

@@ -1,12 +1,10 @@
 """A schedule's time for re-runs goes first to what is worst and new; people may spend beyond it."""
 
-import threading
 from collections.abc import Sequence
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.db import connection
 
 from benchweb.accounts.models import Role
 from benchweb.accounts.roles.grants import role_set
@@ -196,26 +194,3 @@ def test_the_time_that_is_left_is_known_beforehand(ten: list[Pair]) -> None:
     # Of ten minutes a fifth; the second re-run took a minute of it, the first none.
     assert (after.allowed_seconds, after.left_seconds) == (120, 60)
     assert (after.is_first_left, after.is_critical_left) == (False, True)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_two_people_at_once_launch_one_rerun(django_user_model: type[User]) -> None:
-    alert = lacking_alert(apart(3))
-    people = [admin(django_user_model, name) for name in ("ada", "bert")]
-    begin, refusals = threading.Barrier(2), []
-
-    def press(user: User) -> None:
-        begin.wait()
-        try:
-            measure_again_anyway(alert_id=alert.pk, by=user)
-        except AlertError as error:
-            refusals.append(error.message)
-        connection.close()
-
-    threads = [threading.Thread(target=press, args=[user]) for user in people]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(refusals) == 1
-    assert Campaign.objects.filter(created_by__in=people).count() == 1
