@@ -3,10 +3,12 @@
 import pytest
 from django.test import Client
 
+from benchweb.annotations.models import Annotation
 from benchweb.documents.csv_file import document_csv
 from benchweb.regressions.models import Alert
 from benchweb.regressions.selectors import alerts
 from benchweb.web.alerts.documents import alert_document
+from benchweb.web.alerts.why_view import why_page
 from tests.factories import make_alert, make_endpoint
 from tests.regressions.fleet import NIGHTS, endpoint_of, fallen_alert, fleet_pairs, make_fleet, night, record
 
@@ -32,12 +34,18 @@ def test_it_stands_on_the_alerts_page_by_itself_and_alone(signed_in: Client, fle
 
 
 def test_its_share_and_exports_say_the_same(fleet_alert_id: int, db: None) -> None:
+    alert = Alert.objects.get(pk=fleet_alert_id)
+    note = Annotation.objects.create(text="switch replaced", at=night(NIGHTS), host=endpoint_of("alder").host)
+    Annotation.objects.filter(pk=note.pk).update(created_at=night(NIGHTS - 1))
+    assert "switch replaced" in {str(evidence.words) for evidence in why_page(alert).why.ranked}  # type: ignore[union-attr]
     document = alert_document(alerts().get(pk=fleet_alert_id), night(0).tzinfo)  # type: ignore[arg-type]
     text = "".join(document_csv(document))
     assert "kernel 6.8.0 → 6.8.1" in text
     # Who reads a share is told of the alert's own hosts alone.
     assert any(names in text for names in (",alder,", '"alder, birch"', '"alder, 1 other"', '"birch, 1 other"'))
     assert "All 7 pairs with it got worse" in text
+    # Nor of what people wrote.
+    assert "switch replaced" not in text
 
 
 def test_a_night_and_a_host_say_it_of_all_that_fell_together(signed_in: Client, fleet_alert_id: int) -> None:
