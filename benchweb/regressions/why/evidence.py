@@ -130,7 +130,8 @@ def _evidence(cause: PossibleCause, fallen: Fallen, happened: int) -> Evidence |
     apart = [effect for effect in effects if effect not in then]
     exposed, unexposed = _units(then), _unexposed(then)
     fell = [shift.excess for shift in exposed if shift.excess >= fallen.least]
-    largest = max(then, key=lambda effect: len(effect.units))
+    # Of several waves the placebos' spread isn't one.
+    interval = then[0].interval if len(then) == 1 else None
     return Evidence(
         kind=cause.kind,
         words=cause.words,
@@ -140,8 +141,8 @@ def _evidence(cause: PossibleCause, fallen: Fallen, happened: int) -> Evidence |
         explained=_count([shift for shift in exposed if shift.unit in fallen.units], fallen),
         elsewhere=len(apart),
         elsewhere_unchanged=sum(effect.size < fallen.least for effect in apart),
-        change=fallen.change(fmean(effect.size for effect in then) if len(then) > 1 else largest.size),
-        interval=_ordered(*map(fallen.change, largest.interval)) if len(then) == 1 and largest.interval else None,
+        change=fallen.change(fmean(effect.size for effect in then)),
+        interval=_ordered(*map(fallen.change, interval)) if interval else None,
         extremes=_ordered(fallen.change(min(fell)), fallen.change(max(fell))) if fell else None,
         p=min(1.0, joint_chance(effects) * happened),
     )

@@ -21,7 +21,7 @@ from benchweb.documents.references import Label, free_text, host_ref, joined_lab
 from benchweb.regressions.models import Alert
 from benchweb.web.alerts.morning import MorningAlert, MorningPage
 from benchweb.web.alerts.page import AlertPage, alert_page
-from benchweb.web.alerts.why_view import WhyPage, WhyRow, why_page
+from benchweb.web.alerts.why_page import WhyPage, WhyRow, why_page
 
 _LIVE = (Alert.State.OPEN, Alert.State.ACKNOWLEDGED, Alert.State.CONFIRMING)
 

@@ -76,7 +76,7 @@ class MorningPage:
     @property
     def address(self) -> str:
         """Return the page's own address, with the night even where none was asked for."""
-        return f"{reverse('web:morning')}?night={self.night}{self.query}&zone={self.zone.zone.key}"
+        return f"{reverse('web:morning')}?night={self.night}{self.scope.query}&zone={self.zone.zone.key}"
 
     @property
     def query(self) -> str:

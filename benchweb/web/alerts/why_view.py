@@ -1,7 +1,5 @@
 """Why series fell: of an alert, a night or a host; asked for by itself, as it takes longer than a page."""
 
-from dataclasses import dataclass
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -15,53 +13,9 @@ from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.models import Alert
 from benchweb.regressions.selectors import alerts as named_alerts
 from benchweb.regressions.selectors import alerts_of_host
-from benchweb.regressions.why.deciding_runs import DECIDING_SENTENCES, DecidingRun, deciding_runs
-from benchweb.regressions.why.evidence import Evidence, Why, why_of
-from benchweb.regressions.why.sentences import chance_text, conclusion_text, evidence_text
 from benchweb.web.alerts.morning import morning_of
+from benchweb.web.alerts.why_page import why_page
 from benchweb.web.shared.zones import reader_zone
-
-
-@dataclass(frozen=True)
-class WhyRow:
-    """A possible cause with its evidence in words."""
-
-    evidence: Evidence
-    text: str
-    chance: str
-
-
-@dataclass(frozen=True)
-class WhyPage:
-    """What may be why: what goes together with the fall, what chance does as well, and the runs that would tell."""
-
-    why: Why
-    conclusion: str
-    likely: list[WhyRow]
-    unlikely: list[WhyRow]
-    # With what is learnt from each, and where it is launched.
-    runs: list[tuple[DecidingRun, str, str]]
-
-    @property
-    def seconds(self) -> float | None:
-        """Return how long the alert's own run took, None where that isn't known."""
-        return self.runs[0][0].seconds if self.runs else None
-
-
-def why_page(*alerts: Alert) -> WhyPage | None:
-    """Return what the section shows of alerts, the worst first; None where they have no series."""
-    why = why_of(*alerts)
-    if why is None:
-        return None
-    rows = [WhyRow(evidence, evidence_text(evidence, why), chance_text(evidence, why)) for evidence in why.ranked]
-    hosts = why.ranked[0].hosts if why.ranked else {}
-    return WhyPage(
-        why=why,
-        conclusion=conclusion_text(why),
-        likely=[row for row in rows if row.evidence.is_likely],
-        unlikely=[row for row in rows if not row.evidence.is_likely],
-        runs=[(run, str(DECIDING_SENTENCES[run.code]), _address(run)) for run in deciding_runs(alerts[0], hosts)],
-    )
 
 
 @needs(Permission.READ)
@@ -98,7 +52,3 @@ def _answer(
     titles = [(reverse("web:alert", args=[alert.pk]), alert_title(alert)) for alert in alerts]
     context = {"page": why_page(*alerts) if alerts else None, "titles": titles, "address": address, "name": name}
     return render(request, part if is_part else "alerts/why.html", context)
-
-
-def _address(run: DecidingRun) -> str:
-    return f"{reverse('web:plan_launch', args=[run.plan_id])}?pairs={run.pair.pk}"

@@ -8,7 +8,7 @@ from benchweb.documents.csv_file import document_csv
 from benchweb.regressions.models import Alert
 from benchweb.regressions.selectors import alerts
 from benchweb.web.alerts.documents import alert_document
-from benchweb.web.alerts.why_view import why_page
+from benchweb.web.alerts.why_page import why_page
 from tests.factories import make_alert, make_endpoint
 from tests.regressions.fleet import NIGHTS, endpoint_of, fallen_alert, fleet_pairs, make_fleet, night, record
 
