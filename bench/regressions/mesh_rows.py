@@ -1,7 +1,8 @@
 """What the proof of regressions needs in the database: run inside the rig's environment, JSON in, JSON out.
 
 Reads {"meshes": [{"name", "engines": [{"control", "data", "fingerprint", "token"}]}], "steps", "repetitions",
-"slots": {NAME: N}, "webhook": {"url", "secret"}, "mail"}; a schedule without a number in `slots` goes on for ever.
+"slots": {NAME: N}, "floor_ratio", "webhook": {"url", "secret"}, "mail"}; a schedule without a number in `slots` goes on
+for ever.
 """
 
 import json
@@ -16,6 +17,7 @@ django.setup()
 from bench.regressions.chain_rows import tell_everybody  # noqa: E402  (needs the settings)
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair  # noqa: E402
 from benchweb.plans.services import plan_create  # noqa: E402
+from benchweb.regressions.thresholds.sensitivities import SensitivityScope, sensitivity_create  # noqa: E402
 from benchweb.schedules.services import schedule_create  # noqa: E402
 from benchweb.site.secrets import encrypted  # noqa: E402
 
@@ -30,6 +32,8 @@ def main() -> None:
     )
     environments = {mesh["name"]: _environment(mesh) for mesh in wanted["meshes"]}
     tell_everybody(wanted)
+    if wanted["floor_ratio"] is not None:
+        sensitivity_create(SensitivityScope(plan=plan), floor_ratio=wanted["floor_ratio"], noise_times=None)
     for name, environment in environments.items():
         target, most = {"environment": environment.pk}, wanted["slots"].get(name)
         schedule_create(name=name, plan=plan, target=target, cron=EVERY_MINUTE, max_runs=most)
