@@ -52,6 +52,22 @@ def common_window(courses: Sequence[Course]) -> Window | None:
     return window if window.seconds > 0 else None
 
 
+def shares_within(courses: Sequence[Course], window: Window, pieces: int) -> list[tuple[Window, list[float] | None]]:
+    """Return each course's share of what all gave together in each of so many equal pieces of a window.
+
+    None of a piece in which one of them told no rate, or nothing was carried.
+    """
+    seconds = window.seconds / pieces
+    cells = [Window(window.begin + seconds * n, window.begin + seconds * (n + 1)) for n in range(pieces)]
+    return [(cell, _shares([rate_within(course, cell) for course in courses])) for cell in cells]
+
+
+def _shares(rates: Sequence[float | None]) -> list[float] | None:
+    known = [rate for rate in rates if rate is not None]
+    whole = sum(known)
+    return [rate / whole for rate in known] if len(known) == len(rates) and whole > 0 else None
+
+
 def rate_within(course: Course, window: Window) -> float | None:
     """Return a course's mean rate over a window; None where it told none."""
     parts = [(interval.rate, _shared(interval, window)) for interval in course if interval.rate is not None]

@@ -9,6 +9,7 @@ from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import OPEN_STATES
 from benchweb.statistics.simultaneous import (
     Counted,
+    Slice,
     Window,
     common_window,
     counted_within,
@@ -40,6 +41,8 @@ class SourcePart:
     value: float | None
     # Of the sum of what is there.
     share: float | None = None
+    # What its intervals measured, by the sink's clock.
+    course: Sequence[Slice] = ()
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,7 @@ def _value(each: SourceTrial, metric: Metric, window: Window | None) -> float:
 def _part(each: SourceTrial, values: Mapping[int, float], whole: float | None) -> SourcePart:
     value = values.get(each.run)
     share = value / whole if whole and value is not None else None
-    return SourcePart(each.run, each.trial, value, share)
+    return SourcePart(each.run, each.trial, value, share, each.course)
 
 
 def _is_held(there: Sequence[SourceTrial], window: Window | None) -> bool:

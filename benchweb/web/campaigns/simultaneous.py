@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from benchweb.charts.simultaneous.charts import shares_chart
 from benchweb.charts.simultaneous.summaries import MOST_DOCUMENTS, SourceFigure, TogetherTest, together_tests
+from benchweb.documents.charts import ChartSpec
 from benchweb.runs.lists import RunLine, run_lines
 from benchweb.runs.models import Campaign, Run, Trial
 
@@ -15,6 +17,8 @@ class TogetherView:
     """The tests of a campaign, each with its sources by their names."""
 
     tests: list[tuple[TogetherTest, Sources]]
+    # How the sources shared the sink over time, of each test that has the course of every one.
+    charts: list[ChartSpec]
     sources: int
     sink: str
     # Trials of each source that the page leaves out.
@@ -30,7 +34,9 @@ def together_view(campaign: Campaign) -> TogetherView | None:
     most = max(1, MOST_DOCUMENTS // len(runs))
     tests = [(test, _named(test, runs)) for test in together_tests(campaign.pk, most_trials=most)]
     trials = Trial.objects.filter(run=first.pk).count()
-    return TogetherView(tests, len(runs), first.sink_host, max(0, trials - most))
+    hosts = {pk: line.source_host for pk, line in runs.items()}
+    charts = [chart for number, (test, _sources) in enumerate(tests, 1) if (chart := shares_chart(test, hosts, number))]
+    return TogetherView(tests, charts, len(runs), first.sink_host, max(0, trials - most))
 
 
 def _named(test: TogetherTest, runs: Mapping[int, RunLine]) -> Sources:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from benchweb.charts.simultaneous.charts import shares_chart
 from benchweb.charts.simultaneous.results import together_results
 from benchweb.charts.simultaneous.summaries import together_tests
 from benchweb.runs.models import Trial
@@ -71,6 +72,30 @@ def test_repetitions_of_all_sources_tell_the_total_and_others_what_is_missing() 
     assert test.sum.median == pytest.approx(8e9)
     assert [(source.missing, source.values and source.values.n) for source in test.sources] == [(0, 2), (0, 2), (1, 1)]
     assert test.sources[2].reason == "its engine is gone"
+
+
+def test_each_source_s_share_is_drawn_over_time_beside_the_even_one() -> None:
+    campaign = incast(RATES, repetitions=3)
+    measured(campaign, RATES, index=1)
+    measured(campaign, [4e9, 3e9, 3e9], index=2)
+    measured(campaign, [4e9, 2e9, None], index=3)
+    (test,) = together_tests(campaign.pk, most_trials=10)
+    runs = [run.pk for run in runs_of(campaign)]
+    chart = shares_chart(test, dict(zip(runs, "abc", strict=True)), 1)
+    assert chart is not None
+    assert [series.label for series in chart.series] == ["a", "b", "c"]
+    # The three measured 3.5 s at one time, in four intervals each.
+    assert [point.x for point in chart.series[0].points] == pytest.approx([0.875, 1.75, 2.625, 3.5])
+    assert [point.y for point in chart.series[0].points] == pytest.approx([0.5] * 4)
+    assert [line.y for line in chart.lines] == pytest.approx([1 / 3])
+    assert "repetition 1 of 3" in chart.subtitle
+
+
+def test_without_the_course_of_a_source_no_share_is_drawn() -> None:
+    campaign = incast(RATES)
+    measured(campaign, [4e9, None, 2e9])
+    (test,) = together_tests(campaign.pk, most_trials=10)
+    assert shares_chart(test, {run.pk: "a" for run in runs_of(campaign)}, 1) is None
 
 
 def test_latencies_are_not_added_up() -> None:

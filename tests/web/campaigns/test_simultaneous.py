@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from benchweb.runs.models import Campaign
+from benchweb.runs.models import Campaign, Run, State
 from tests.charts.simultaneous.scene import incast, measured
 from tests.factories import make_endpoint, make_pair, make_plan
 
@@ -16,6 +16,10 @@ MOST_QUERIES = 12
 
 def text_of(signed_in: Client, campaign: Campaign) -> str:
     return " ".join(signed_in.get(f"/campaigns/{campaign.pk}").content.decode().split())
+
+
+# As the page's JSON has it, and as escaped text.
+SHARES = ("Each source's share over time", "Each source\\u0027s share over time")
 
 
 def test_it_is_launched_by_the_form_and_refused_where_the_sinks_differ(signed_in: Client) -> None:
@@ -44,6 +48,10 @@ def test_it_shows_one_result_with_its_parts(
     assert "0.889" in text
     assert "held" in text
     assert all(f"sink-source-{number}" in text for number in range(3))
+    # The chart is drawn once nothing is fetched again every three seconds.
+    assert not any(title in text for title in SHARES)
+    Run.objects.update(state=State.FINISHED)
+    assert any(title in text_of(signed_in, campaign) for title in SHARES)
 
 
 def test_a_sum_that_the_sink_s_counters_do_not_bear_out_is_told(signed_in: Client) -> None:
