@@ -1,17 +1,22 @@
 """What may be why an alert's series fell: ranked by all hosts and nights, and nothing where nothing is known."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
 
 from benchweb.annotations.models import Annotation
-from benchweb.hosts.models import Pair
+from benchweb.hosts.models import Host, Pair
 from benchweb.hosts.services import pair_create
+from benchweb.notifications.maintenance import maintenance_about
+from benchweb.notifications.models import MaintenanceWindow
+from benchweb.notifications.services import WindowValues, archive, window_create
 from benchweb.plans.services import plan_update
 from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.regressions.selectors import parts_named_first
 from benchweb.regressions.why.deciding_runs import deciding_runs
 from benchweb.regressions.why.evidence import Evidence, Why, why_of
+from benchweb.regressions.why.possible import MaintenanceSpan
 from benchweb.regressions.why.sentences import chance_text, conclusion_text, evidence_text
 from benchweb.results.ingest import identity_digest
 from benchweb.results.models import RunFigure, Series
@@ -41,8 +46,8 @@ def pairs(fleet: None, db: None) -> list[Pair]:
     return fleet_pairs()
 
 
-def answer(alert: Alert) -> Why:
-    why = why_of(alert)
+def answer(alert: Alert, maintenance: Sequence[MaintenanceSpan] = ()) -> Why:
+    why = why_of(alert, maintenance=maintenance)
     assert why is not None
     return why
 
@@ -72,7 +77,7 @@ def test_a_kernel_that_came_with_the_fall_stands_first_with_the_pairs_for_and_ag
     assert first.interval[0] < first.change < first.interval[1]
     assert why.happened == 3
     assert [str(each.words) for each in why.ranked if each.is_likely] == ["kernel 6.8.0 → 6.8.1"]
-    assert "3 fact changes, plan versions and notes" in conclusion_text(why)
+    assert "3 fact changes, plan versions, notes and maintenance windows" in conclusion_text(why)
     assert evidence_text(first, why) == (
         "All 7 pairs with it got worse, −12.1 % to −11.8 %; none of 9 pairs without it did. "
         "The 1 other time that it came, nothing got worse."
@@ -195,6 +200,24 @@ def test_a_plans_new_version_and_a_note_are_possible_causes(pairs: list[Pair]) -
     Run.objects.filter(pk=run.pk).update(plan_version=later)
     plan = next(evidence for evidence in answer(alert).ranked if evidence.kind == "plan")
     assert str(plan.words).endswith("version 2")
+
+
+def test_maintenance_that_began_before_the_fall_is_a_possible_cause_and_what_was_taken_back_is_none(
+    pairs: list[Pair],
+) -> None:
+    begins = night(NIGHTS) - timedelta(hours=1)
+    alder, birch = (endpoint_of(name).host for name in ("alder", "birch"))
+    Host.objects.filter(pk__in=[alder.pk, birch.pk]).update(labels=["rack 7"])
+    ends = begins + timedelta(minutes=30)
+    window_create(WindowValues(name="new switch", host_label="rack 7", begins_at=begins, ends_at=ends))
+    archive(row=window_create(WindowValues(name="called off", host=alder, begins_at=begins, ends_at=ends)))
+    MaintenanceWindow.objects.filter(name="called off").update(archived_at=begins - timedelta(days=1))
+    alert = fallen_alert(pairs, {"alder", "birch"})
+    (cause,) = answer(alert, maintenance_about([alert])).ranked
+    assert (cause.kind, str(cause.words)) == ("maintenance", "maintenance: new switch")
+    assert set(cause.hosts.values()) == {"alder", "birch"}
+    assert cause.is_likely
+    assert (cause.exposed.fell, cause.unexposed.fell) == (7, 0)
 
 
 def test_of_too_few_runs_before_nothing_can_be_told(pairs: list[Pair]) -> None:

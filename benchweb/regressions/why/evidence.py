@@ -8,7 +8,7 @@ from benchweb.documents.references import Label
 from benchweb.regressions.deciding import LARGEST_P_OF_CAUSE
 from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.regressions.why.fallen import Fallen, Unknown, fallen_of
-from benchweb.regressions.why.possible import CauseKind, PossibleCause, is_near, possible_causes
+from benchweb.regressions.why.possible import CauseKind, MaintenanceSpan, PossibleCause, is_near, possible_causes
 from benchweb.statistics.attribution import UnitShift, WaveEffect, joint_chance
 
 # A reader looks at no more; the rest is counted.
@@ -82,16 +82,17 @@ class Why:
         return any(evidence.is_likely for evidence in self.ranked)
 
 
-def why_of(*alerts: Alert) -> Why | None:
+def why_of(*alerts: Alert, maintenance: Sequence[MaintenanceSpan] = ()) -> Why | None:
     """Return what may be why one or several alerts fell together; None where they have no series.
 
+    The maintenance windows about them come from whoever has them: benchweb/notifications/maintenance.py.
     Some twenty queries, whatever the number of hosts.
     """
     fallen = fallen_of(alerts)
     if fallen is None or not fallen.begun:
         has_series = AlertSeries.objects.filter(alert__in=alerts).exists()
         return Why("unjudged", [], 0, 0, False, 0, 0, frozenset(), True, "") if has_series else None
-    happenings = None if fallen.unknown else possible_causes(fallen)
+    happenings = None if fallen.unknown else possible_causes(fallen, maintenance)
     ranked = ranked_causes(fallen, happenings.causes) if happenings else []
     return Why(
         unknown=fallen.unknown,

@@ -1,10 +1,10 @@
-"""All that happened which may be why series fell: facts of hosts, plan versions, notes; each with where and when."""
+"""All that happened which may be why series fell: facts of hosts, plan versions, notes, maintenance; where and when."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from django.db.models import F, Q
 from django.utils.translation import gettext as _
@@ -25,7 +25,16 @@ MOST_NOTES = 200
 _SAME_CHANGE = timedelta(minutes=10).total_seconds()
 _MOMENT = timedelta(minutes=1)
 
-CauseKind = Literal["fact", "plan", "note"]
+CauseKind = Literal["fact", "plan", "note", "maintenance"]
+
+
+class MaintenanceSpan(NamedTuple):
+    """A maintenance window with when it began, of hosts or of an environment."""
+
+    name: str
+    begins_at: datetime
+    hosts: dict[int, str]
+    environment_id: int | None
 
 
 @dataclass(frozen=True)
@@ -48,10 +57,10 @@ class Happenings:
     is_cut: bool
 
 
-def possible_causes(fallen: Fallen) -> Happenings:
+def possible_causes(fallen: Fallen, maintenance: Sequence[MaintenanceSpan] = ()) -> Happenings:
     """Return all that happened; some fifteen queries."""
     changes, is_cut = _fact_changes(fallen)
-    found = [*_facts(fallen, changes), *_plan_versions(fallen), *_notes(fallen)]
+    found = [*_facts(fallen, changes), *_plan_versions(fallen), *_notes(fallen), *_maintenance(fallen, maintenance)]
     return Happenings([cause for cause in found if cause.exposures], is_cut)
 
 
@@ -140,6 +149,22 @@ def _notes(fallen: Fallen) -> Iterable[PossibleCause]:
             yield PossibleCause(
                 "note", free_text(note.text), [exposure], {note.host_id: note.host_name} if note.host_id else {}
             )
+
+
+def _maintenance(fallen: Fallen, spans: Iterable[MaintenanceSpan]) -> Iterable[PossibleCause]:
+    """Yield a cause for each window: what is worked on is another host when it comes back, or path."""
+    for span in spans:
+        at = span.begins_at.timestamp()
+        words = Label(_("maintenance"), ": ", free_text(span.name))
+        if span.environment_id is not None:
+            units = frozenset(
+                unit for unit, pair in enumerate(fallen.pairs) if pair.environment_id == span.environment_id
+            )
+            yield PossibleCause("maintenance", words, [Exposure(at, None, units)] if units else [])
+            continue
+        exposures = [Exposure(at, host, units) for host in span.hosts if (units := fallen.units_of_host(host))]
+        hosts = {exposure.cluster: span.hosts[exposure.cluster] for exposure in exposures if exposure.cluster}
+        yield PossibleCause("maintenance", words, exposures, hosts)
 
 
 def is_near(exposure: Exposure, fallen: Fallen) -> bool:

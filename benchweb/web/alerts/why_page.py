@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
+from benchweb.notifications.maintenance import maintenance_about
 from benchweb.regressions.models import Alert
 from benchweb.regressions.why.deciding_runs import DECIDING_SENTENCES, DecidingRun, deciding_runs
 from benchweb.regressions.why.evidence import Evidence, Why, why_of
@@ -38,7 +39,7 @@ class WhyPage:
 
 def why_page(*alerts: Alert) -> WhyPage | None:
     """Return what the section shows of alerts, the worst first; None where they have no series."""
-    why = why_of(*alerts)
+    why = why_of(*alerts, maintenance=maintenance_about(alerts))
     if why is None:
         return None
     rows = [WhyRow(evidence, evidence_text(evidence, why), chance_text(evidence, why)) for evidence in why.ranked]

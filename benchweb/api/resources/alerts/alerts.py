@@ -32,6 +32,7 @@ from benchweb.api.resources.alerts.schemas import (
 )
 from benchweb.api.rows import row_or_404
 from benchweb.api.schemas import Identifier
+from benchweb.notifications.maintenance import maintenance_about
 from benchweb.regressions import merging, transitions
 from benchweb.regressions.explanations import explanation
 from benchweb.regressions.handling import snoozes
@@ -91,7 +92,7 @@ def alert_get(request: HttpRequest, alert_id: Identifier) -> AlertDetail:
 def alert_why(request: HttpRequest, alert_id: Identifier) -> WhyItem:
     """Weigh what may be why its series fell, by all hosts and nights; 404 of an alert without series."""
     alert = row_or_404(alerts(), alert_id)
-    why = why_of(alert)
+    why = why_of(alert, maintenance=maintenance_about([alert]))
     if why is None:
         raise Problem(404, "Nothing was measured of this alert, so there is nothing to compare with other pairs.")
     hosts = why.ranked[0].hosts if why.ranked else {}
