@@ -10,12 +10,12 @@ def aligned(first: Strata, second: Strata) -> tuple[list[float], list[float]]:
     """Return two samples whose strata are on one level: what sets the strata apart hides no change within them.
 
     Only strata of both count: each is scaled so that the middle of its two medians is the mean over all strata, as
-    Hodges and Lehmann (1962) align blocks before ranking, here by ratio. Without common strata, or with a level that
-    is not above 0, such as no loss, the values are left as they are.
+    Hodges and Lehmann (1962) align blocks before ranking, here by ratio. With a level that is not above 0, such as no
+    loss, the values are left as they are. Raise ValueError without common strata: nothing is like the other.
     """
     common = sorted(first.keys() & second.keys())
     if not common:
-        return _scaled(first, dict.fromkeys(first, 1.0)), _scaled(second, dict.fromkeys(second, 1.0))
+        raise ValueError("the samples have no stratum in common")
     levels = {key: (median(first[key]) + median(second[key])) / 2 for key in common}
     # One stratum is as it was measured.
     is_scaled = len(common) > 1 and min(levels.values()) > 0

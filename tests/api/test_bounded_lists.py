@@ -56,6 +56,8 @@ BOUNDED = {
     "ConfidenceItem.combinations": "at most 10,000 are planned",
     "ComparisonItem.runs": "at most 8 are compared",
     "ComparisonItem.sides": "at most 8 are compared",
+    "ComparedSide.pairs_compared": "at most 40 pairs of a side are read",
+    "ComparedSide.pairs_left_out": "at most 40 pairs of a side are read",
     "ComparisonItem.measures": "the metrics of 8 runs' combinations",
     "ComparedMeasure.entries": "one for each of 8 runs",
     "ComparedEntry.values": "at most 1,000 repetitions, or some hundred runs",

@@ -25,8 +25,9 @@ def test_only_strata_of_both_count_where_there_are_any() -> None:
     assert aligned({1: [1.0], 2: [50.0]}, {1: [2.0], 3: [60.0]}) == ([1.0], [2.0])
 
 
-def test_without_common_strata_all_values_count_as_they_are() -> None:
-    assert aligned({1: [1.0]}, {2: [2.0, 3.0]}) == ([1.0], [2.0, 3.0])
+def test_without_common_strata_nothing_can_be_compared() -> None:
+    with pytest.raises(ValueError, match="no stratum in common"):
+        aligned({1: [1.0]}, {2: [2.0, 3.0]})
 
 
 def test_a_level_of_nothing_is_not_scaled() -> None:

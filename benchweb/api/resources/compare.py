@@ -50,6 +50,9 @@ class ComparedSide(Item):
     runs: int
     pairs: int
     pairs_matching: int
+    # Of the pairs those that are compared, and those that only one side measured.
+    pairs_compared: list[int]
+    pairs_left_out: list[int]
     first_at: datetime | None
     last_at: datetime | None
 

@@ -55,8 +55,10 @@ class Entry:
     difference: Difference | None = None
     verdict: Verdict | None = None
     change: Change = ""
-    # Of a set of runs the pair of each value, in their order; of a single run nothing.
-    pairs: list[int] = field(default_factory=list)
+    # Of a set of runs the path of each value, in their order; of a single run nothing.
+    paths: list[int] = field(default_factory=list)
+    # Of a set of runs: it measured this on none of the baseline's paths, so that nothing is like the other.
+    is_unmatched: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,14 +87,14 @@ def compare_runs(
     *,
     show: str = "main",
     sort: str = "worst",
-    pairs: Sequence[Mapping[int, int]] = (),
+    paths: Sequence[Mapping[int, int]] = (),
 ) -> RunsComparison:
     """Compare runs whose trials are at hand, the baseline's first.
 
     Each run's comparisons with the baseline are a family of their own: a run more beside them changes no verdict.
-    Of sets of runs a trial stands for a run, and `pairs` tell by its id which pair it was on: those are aligned.
+    Of sets of runs a trial stands for a run, and `paths` tell by its id which path it was on: those are aligned.
     """
-    rows = _rows([_groups(trial) for trial in trials], show, pairs)
+    rows = _rows([_groups(trial) for trial in trials], show, paths)
     for column in range(1, len(trials)):
         _judge(rows, column)
     columns = range(len(trials))
@@ -142,7 +144,7 @@ def metrics_shown(show: str) -> list[str]:
     return [] if show == "all" else sorted({metric.key for kind in kinds for metric in _metrics(kind, show)})
 
 
-def _rows(runs: Sequence[_Groups], show: str, pairs: Sequence[Mapping[int, int]]) -> list[MeasureRow]:
+def _rows(runs: Sequence[_Groups], show: str, paths: Sequence[Mapping[int, int]]) -> list[MeasureRow]:
     """Return a row for each metric that any run measured, in the order of the plans."""
     places = dict.fromkeys(key for groups in runs for key in groups)
     identities: dict[_Key, dict[str, Any]] = {key: json.loads(key[1]) for key in places}
@@ -156,7 +158,7 @@ def _rows(runs: Sequence[_Groups], show: str, pairs: Sequence[Mapping[int, int]]
         trials = [groups.get(key, []) for groups in runs]
         measured = {metric for each in trials for trial in each if trial.measured for metric in trial.metrics}
         rows += [
-            MeasureRow(Measure(kind, params, metric), _entries(kind, trials, metric.key, pairs))
+            MeasureRow(Measure(kind, params, metric), _entries(kind, trials, metric.key, paths))
             for metric in _metrics(kind, show)
             if metric.key in measured
         ]
@@ -171,7 +173,7 @@ def _metrics(kind: Kind, show: str) -> list[Metric]:
 
 
 def _entries(
-    kind: Kind, runs: Sequence[Sequence[TrialRow]], metric: str, pairs: Sequence[Mapping[int, int]]
+    kind: Kind, runs: Sequence[Sequence[TrialRow]], metric: str, paths: Sequence[Mapping[int, int]]
 ) -> list[Entry]:
     entries = []
     for index, trials in enumerate(runs):
@@ -181,8 +183,8 @@ def _entries(
         entry = Entry(values, summary(values), reason, is_planned=bool(trials))
         if trials and runs[0]:
             entry.set_otherwise = _set_otherwise(kind, runs[0][0].params, trials[0].params)
-        if pairs:
-            entry.pairs = [pairs[index][trial.id] for trial in measured]
+        if paths:
+            entry.paths = [paths[index][trial.id] for trial in measured]
         entries.append(entry)
     return entries
 
@@ -200,7 +202,12 @@ def _set_otherwise(kind: Kind, baseline: Mapping[str, Any], params: Mapping[str,
 
 def _judge(rows: Sequence[MeasureRow], column: int) -> None:
     """Set the differences of a run's entries and, over all of them, their verdicts."""
-    judged = [row for row in rows if row.entries[0].values and row.entries[column].values]
+    judged = []
+    for row in rows:
+        baseline, entry = row.entries[0], row.entries[column]
+        if baseline.values and entry.values:
+            entry.is_unmatched = bool(entry.paths) and set(entry.paths).isdisjoint(baseline.paths)
+            judged += [] if entry.is_unmatched else [row]
     differences = [difference(*_beside(row.entries[0], row.entries[column])) for row in judged]
     for row, each, verdict in zip(judged, differences, verdicts(differences), strict=True):
         entry = row.entries[column]
@@ -210,16 +217,16 @@ def _judge(rows: Sequence[MeasureRow], column: int) -> None:
 
 
 def _beside(baseline: Entry, entry: Entry) -> tuple[list[float], list[float]]:
-    """Return what is compared: of sets of runs the values of each pair beside those of the same pair."""
-    if not baseline.pairs or not entry.pairs:
+    """Return what is compared: of sets of runs the values of each path beside those of the same path."""
+    if not baseline.paths or not entry.paths:
         return baseline.values, entry.values
-    return aligned(_by_pair(baseline), _by_pair(entry))
+    return aligned(_by_path(baseline), _by_path(entry))
 
 
-def _by_pair(entry: Entry) -> dict[int, list[float]]:
+def _by_path(entry: Entry) -> dict[int, list[float]]:
     values: dict[int, list[float]] = {}
-    for pair, value in zip(entry.pairs, entry.values, strict=True):
-        values.setdefault(pair, []).append(value)
+    for path, value in zip(entry.paths, entry.values, strict=True):
+        values.setdefault(path, []).append(value)
     return values
 
 
@@ -239,7 +246,7 @@ def _outcome(row: MeasureRow, column: int) -> str:
     if entry.verdict is not None:
         return entry.change or entry.verdict
     if entry.values:
-        return "alone"
+        return "unmatched" if entry.is_unmatched else "alone"
     if entry.is_planned:
         return "missing"
     return "elsewhere" if row.entries[0].is_planned else ""

@@ -12,6 +12,7 @@ from benchweb.charts.comparison.charts import DrawnRun, comparison_charts
 from benchweb.charts.comparison.rows import RunsComparison, compare_runs, metrics_shown
 from benchweb.charts.comparison.sides import Side, SideError, named_sides, read_side, side_labels
 from benchweb.documents.charts import ChartSpec
+from benchweb.results.run_sets.matching import MatchedSample, matched_samples
 from benchweb.results.run_sets.samples import samples
 from benchweb.results.run_sets.sets import Sample
 
@@ -25,6 +26,8 @@ class ReadSides:
     positions: list[int]
     labels: list[str]
     samples: list[Sample]
+    # What of each sample is compared with the first.
+    matched: list[MatchedSample]
     notices: list[str]
 
 
@@ -40,20 +43,21 @@ def read_sides(texts: Sequence[str], *, zone: tzinfo, show: str, kind: str = "")
             notices.append(_("Side %(number)s: %(why)s") % {"number": position + 1, "why": error.message})
     sides, missing = named_sides(list(read.values()))
     taken = samples([side.wanted for side in sides], metrics=metrics_shown(show), kind=kind)
-    return ReadSides(sides, list(read), side_labels(sides), taken, notices + missing)
+    matched = matched_samples(taken, [side.wanted for side in sides])
+    return ReadSides(sides, list(read), side_labels(sides), taken, matched, notices + missing)
 
 
 def compare_sets(read: ReadSides, *, show: str, sort: str = "worst") -> RunsComparison:
-    """Compare the sides, the first being the baseline. No query."""
-    pairs = [sample.pair_of_run for sample in read.samples]
-    return compare_runs([sample.trials for sample in read.samples], show=show, sort=sort, pairs=pairs)
+    """Compare the sides, the first being the baseline, on the paths that both have. No query."""
+    paths = [each.path_of_run for each in read.matched]
+    return compare_runs([each.trials for each in read.matched], show=show, sort=sort, paths=paths)
 
 
 def sets_charts(read: ReadSides) -> list[ChartSpec]:
     """Draw the sides over each other: a point is the median of its runs' medians. No query."""
     drawn = [
-        DrawnRun(id=number, label=label, href="", trials=sample.trials, ids={})
-        for number, (label, sample) in enumerate(zip(read.labels, read.samples, strict=True), 1)
+        DrawnRun(id=number, label=label, href="", trials=each.trials, ids={})
+        for number, (label, each) in enumerate(zip(read.labels, read.matched, strict=True), 1)
     ]
     return comparison_charts(drawn)
 
@@ -68,8 +72,10 @@ def sides_document(read: ReadSides) -> list[dict[str, Any]]:
             "runs": len(sample.pair_of_run),
             "pairs": sample.pairs,
             "pairs_matching": sample.total_pairs,
+            "pairs_compared": sorted(each.pairs_compared),
+            "pairs_left_out": sorted(each.pairs_left_out),
             "first_at": sample.first,
             "last_at": sample.last,
         }
-        for number, (side, sample) in enumerate(zip(read.sides, read.samples, strict=True), 1)
+        for number, (side, sample, each) in enumerate(zip(read.sides, read.samples, read.matched, strict=True), 1)
     ]

@@ -52,14 +52,26 @@ _FACT_ENDS = """
   AND pair.source_id IN ({endpoints}) AND pair.sink_id IN ({endpoints})"""
 _FACT_ENDPOINTS = """SELECT endpoint_id FROM hosts_facts
     WHERE upper(words) LIKE upper(%(pattern{number})s) AND document #>> %(path{number})s = %(value{number})s"""
-_PAIRS = """
-(SELECT {number} AS number, pair.id AS pair, source.id AS source, sink.id AS sink, source.host_id AS source_host,
-  sink.host_id AS sink_host, count(*) OVER () AS total, {run} AS run, {plan_label} AS plan_label
+_PAIRS_OF_SET = """
+SELECT {number} AS number, pair.id AS pair, source.id AS source, sink.id AS sink, source.host_id AS source_host,
+  sink.host_id AS sink_host, pair.archived_at IS NOT NULL AS is_archived, {run} AS run, {plan_label} AS plan_label
 FROM hosts_pair pair
 JOIN hosts_endpoint source ON source.id = pair.source_id JOIN hosts_host source_host ON source_host.id = source.host_id
 JOIN hosts_endpoint sink ON sink.id = pair.sink_id JOIN hosts_host sink_host ON sink_host.id = sink.host_id
 WHERE EXISTS (SELECT FROM results_series WHERE pair_id = pair.id) {only}
-ORDER BY pair.archived_at IS NOT NULL, pair.id LIMIT %(most_pairs)s)
+"""
+# Of more pairs than are read those come first that other sets have too, by their hosts: these can be compared.
+_PAIRS = """
+SELECT number, pair, source, sink, source_host, sink_host, total, run, plan_label FROM (
+  SELECT *, count(*) OVER (PARTITION BY number) AS total,
+    row_number() OVER (PARTITION BY number ORDER BY is_shared DESC, is_archived, pair) AS place
+  FROM (
+    SELECT matching.*, least_number IS DISTINCT FROM most_number AS is_shared
+    FROM (SELECT *, min(number) OVER alike AS least_number, max(number) OVER alike AS most_number
+      FROM ({sets}) each WINDOW alike AS (PARTITION BY source_host, sink_host)) matching
+  ) shared
+) ranked
+WHERE place <= %(most_pairs)s ORDER BY number, place
 """
 # One row a series and span: everything is in the index of figures by series.
 _FIGURES = """
@@ -147,8 +159,8 @@ def _pairs(sets: Sequence[RunSet]) -> list[SetPair]:
             values[f"pattern{number}"] = f"%{_PATTERN_SIGNS.sub(_ESCAPED, run_set.fact_value)}%"
             values |= {f"path{number}": list(FACTS[run_set.fact]), f"value{number}": run_set.fact_value}
             only += _FACT_ENDS.format(endpoints=_FACT_ENDPOINTS.format(number=number))
-        statements.append(_PAIRS.format(number=number, only=only, run=run, plan_label=plan_label))
-    return fetch(SetPair, " UNION ALL ".join(statements), values) if statements else []
+        statements.append(_PAIRS_OF_SET.format(number=number, only=only, run=run, plan_label=plan_label))
+    return fetch(SetPair, _PAIRS.format(sets=" UNION ALL ".join(statements)), values) if statements else []
 
 
 def _within(wanted: RunSet, spans: Sequence[Span] | None) -> list[Span]:
@@ -174,6 +186,7 @@ def _sample(number: int, pairs: Sequence[SetPair], rows: Sequence[_Figures], *, 
     return Sample(
         trials=list(trials.values()),
         pair_of_run=pair_of_run,
+        hosts_of_pair={each.pair: (each.source_host, each.sink_host) for each in pairs if each.number == number},
         pairs=len(set(pair_of_run.values())),
         total_pairs=max(totals, default=0),
         first=min(ats, default=None),

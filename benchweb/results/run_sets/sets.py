@@ -40,6 +40,8 @@ class Sample:
 
     trials: list[TrialRow]
     pair_of_run: dict[int, int]
+    # Of each pair the hosts of source and sink.
+    hosts_of_pair: dict[int, tuple[int, int]]
     # Of how many pairs there are, those that have results and match.
     pairs: int
     total_pairs: int

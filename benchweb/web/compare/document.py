@@ -5,15 +5,16 @@ from collections.abc import Sequence
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from benchweb.catalog.translation import sentence_space
 from benchweb.charts.comparison.export import comparison_figures, sets_figures
 from benchweb.charts.comparison.sets import read_sides, sides_document
 from benchweb.documents.charts import ChartSpec
-from benchweb.documents.document import Document, DocumentSection, DocumentTable, MeasuredValue
+from benchweb.documents.document import Document, DocumentCell, DocumentSection, DocumentTable, MeasuredValue
 from benchweb.documents.references import Label, environment_ref, free_text, joined_label, pair_ref, version_ref
 from benchweb.web.compare.headline import ComparedHeadline
 from benchweb.web.compare.page import Comparison, DisplayedEntry, DisplayedRow, comparison, requested_runs
 from benchweb.web.compare.query import CompareQuery
-from benchweb.web.compare.sets import sets_comparison
+from benchweb.web.compare.sets import SetsComparison, sets_comparison
 from benchweb.web.tags.show import params_text
 
 _Sides = Sequence[tuple[str, ComparedHeadline | None, str]]
@@ -30,9 +31,25 @@ def _sets_document(query: CompareQuery) -> Document:
         return _document(_("Compare"), [free_text(notice) for notice in read.notices], [])
     page = sets_comparison(read, query)
     sides = [(column.label, column.headline, column.summary) for column in page.columns]
-    counted = [Label(column.words, ": ", column.counted) for column in page.columns]
+    counted = [
+        Label(column.words, ": ", sentence_space().join(filter(None, [f"{column.counted}.", column.apart])))
+        for column in page.columns
+    ]
     figures = sets_figures(sides_document(read), page.compared)
-    return _compared(sides, counted, page.charts, page.rows, figures)
+    return _compared(sides, counted, page.charts, page.rows, figures, left_out=_left_out(page))
+
+
+def _left_out(page: SetsComparison) -> DocumentSection:
+    """Return the pairs that one side alone measured: with nothing to compare them with they are in no figure."""
+    rows: list[Sequence[DocumentCell]] = [
+        [column.label, str(column.left_out), joined_label([pair_ref(pair) for pair in column.left_out_pairs], ", ")]
+        for column in page.columns
+        if column.left_out
+    ]
+    columns = [_("Side"), _("Pairs"), _("The first of them")]
+    return DocumentSection(
+        "left-out", _("Measured on one side only"), tables=[DocumentTable("", columns, rows, numeric=[1])]
+    )
 
 
 def _runs_document(query: CompareQuery) -> Document:
@@ -68,6 +85,8 @@ def _compared(
     charts: Sequence[ChartSpec],
     rows: Sequence[DisplayedRow],
     figures: DocumentTable,
+    *,
+    left_out: DocumentSection | None = None,
 ) -> Document:
     labels = [label for label, _headline, _summary in sides]
     changes = [_changes(*side) for side in sides]
@@ -80,6 +99,7 @@ def _compared(
     sections = [
         DocumentSection("charts", _("Charts"), charts=charts),
         DocumentSection("metrics", _("Metrics"), tables=[table]),
+        *([left_out] if left_out else []),
     ]
     title = joined_label([joined_label(labels, " / "), _("Compare")])
     return _document(title, [*counted, *filter(None, changes)], sections, figures)

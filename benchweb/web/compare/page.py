@@ -190,8 +190,12 @@ def displayed_entry(measure: Measure, column: AnyColumn, entry: Entry) -> Displa
         label=column.short,
         entry=entry,
         words=words(entry, measure.metric, column.judged),
-        missing=reason_label(entry.reason) if entry.is_planned else column.absent,
+        missing=_("on other pairs: not compared") if entry.is_unmatched else _missing(entry, column),
     )
+
+
+def _missing(entry: Entry, column: AnyColumn) -> str:
+    return reason_label(entry.reason) if entry.is_planned else column.absent
 
 
 def _fact_row(columns: Sequence[RunColumn], fact: ChangedFact) -> FactRow:

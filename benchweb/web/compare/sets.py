@@ -1,21 +1,30 @@
 """The page of sets compared: a column for each side, its sample being the medians of its runs."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import urlencode
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchweb.catalog import catalog
+from benchweb.catalog.translation import sentence_space
 from benchweb.charts.comparison.rows import RunsComparison, narrowed
 from benchweb.charts.comparison.sets import ReadSides, compare_sets, sets_charts
 from benchweb.documents.charts import ChartSpec
+from benchweb.hosts.models import Pair
+from benchweb.results.run_sets.matching import MatchedSample
 from benchweb.results.run_sets.sets import Sample
 from benchweb.web.compare.headline import ComparedHeadline, headline
 from benchweb.web.compare.page import DisplayedRow, displayed_entry
 from benchweb.web.compare.query import CompareQuery
 from benchweb.web.compare.words import note_words, summary_words
+
+# Of the pairs that a side alone measured so many are named.
+_MOST_NAMED = 20
 
 
 @dataclass(frozen=True)
@@ -32,8 +41,13 @@ class SetColumn:
     last: datetime | None
     is_baseline: bool
     summary: str
-    # What makes its comparison with the baseline one of other pairs.
+    # What its comparison with the baseline is of, where that isn't all of both.
     apart: str
+    # Where runs of both sides can be launched, if nothing of them can be compared.
+    launch_url: str
+    # Pairs that it measured and that are compared with nothing: so many, and the first of them.
+    left_out: int
+    left_out_pairs: list[Pair]
     judged: int
     baseline_url: str
     remove_url: str
@@ -53,12 +67,19 @@ class SetsComparison:
     charts: list[ChartSpec]
     note: str
 
+    @property
+    def has_left_out(self) -> bool:
+        """Tell whether a side measured pairs that are compared with nothing."""
+        return any(column.left_out for column in self.columns)
+
 
 def sets_comparison(read: ReadSides, query: CompareQuery) -> SetsComparison:
-    """Prepare the comparison of sets for its page. No query."""
+    """Prepare the comparison of sets for its page; one query."""
     compared = compare_sets(read, show=query.show, sort=query.sort)
     narrow = narrowed(compared, kind=query.kind, only_differing=query.is_differing)
-    columns = [_column(query, read, compared, index) for index in range(len(read.sides))]
+    first = [pair for each in read.matched for pair in _first_left_out(each)]
+    named = Pair.objects.select_related("source__host", "sink__host").in_bulk(first)
+    columns = [_column(query, read, compared, index, named) for index in range(len(read.sides))]
     rows = [
         DisplayedRow(
             row.measure, [displayed_entry(row.measure, *cell) for cell in zip(columns, row.entries, strict=True)]
@@ -77,8 +98,10 @@ def sets_comparison(read: ReadSides, query: CompareQuery) -> SetsComparison:
     )
 
 
-def _column(query: CompareQuery, read: ReadSides, compared: RunsComparison, index: int) -> SetColumn:
-    side, sample = read.sides[index], read.samples[index]
+def _column(
+    query: CompareQuery, read: ReadSides, compared: RunsComparison, index: int, named: Mapping[int, Pair]
+) -> SetColumn:
+    side, sample, matched = read.sides[index], read.samples[index], read.matched[index]
     position = read.positions[index]
     counts = Counter({"unmeasured" if name == "elsewhere" else name: n for name, n in compared.counts[index].items()})
     return SetColumn(
@@ -91,7 +114,10 @@ def _column(query: CompareQuery, read: ReadSides, compared: RunsComparison, inde
         last=sample.last,
         is_baseline=index == 0,
         summary=summary_words(counts) if sample.trials and read.samples[0].trials else "",
-        apart=_apart(read.samples[0], sample) if index else "",
+        apart=_apart(read.matched[0], matched) if index else "",
+        launch_url=_launch_url(read.matched[0], matched) if index and _is_unmatched(read.matched[0], matched) else "",
+        left_out=len(matched.pairs_left_out),
+        left_out_pairs=[named[pair] for pair in _first_left_out(matched) if pair in named],
         judged=compared.judged[index],
         baseline_url=query.with_baseline_side(position),
         remove_url=query.without_side(position),
@@ -108,13 +134,40 @@ def _counted(sample: Sample) -> str:
     return _("%(runs)s on %(pairs)s") % {"runs": runs, "pairs": pairs}
 
 
-def _apart(baseline: Sample, sample: Sample) -> str:
-    """Say what of the pairs doesn't meet: only pairs of both sides are compared, where there are any."""
-    here, there = set(sample.pair_of_run.values()), set(baseline.pair_of_run.values())
-    common = here & there
-    if not here or not there or here == there:
-        return ""
-    if not common:
-        return _("These runs were on other pairs than the baseline's: the pairs may make the difference.")
-    counts = {"common": len(common), "all": len(here | there)}
-    return _("Differences are of the %(common)s pairs that both sides have, of %(all)s.") % counts
+def _first_left_out(matched: MatchedSample) -> list[int]:
+    return sorted(matched.pairs_left_out)[:_MOST_NAMED]
+
+
+def _is_unmatched(baseline: MatchedSample, matched: MatchedSample) -> bool:
+    return bool(baseline.trials and matched.trials) and not matched.pairs_compared
+
+
+def _apart(baseline: MatchedSample, matched: MatchedSample) -> str:
+    """Say what of the paths doesn't meet: only those of both sides are compared."""
+    if _is_unmatched(baseline, matched):
+        return _(
+            "It measured no pair that the baseline measured, so nothing is compared: the paths alone may differ. "
+            "Measure the same pairs on both sides, or both hosts with the same peers."
+        )
+    is_other = not matched.pairs_compared & baseline.pairs_compared
+    left_out = len(matched.pairs_left_out | baseline.pairs_left_out)
+    texts = {
+        "pair": "",
+        "hosts": _("Compared are pairs of the same two hosts."),
+        "peer": _("Compared are pairs with the same other host."),
+        "named": _("These runs were on another pair than the baseline's: the pair may make the difference.")
+        if is_other
+        else "",
+    }
+    without = ngettext(
+        "%(count)s pair that only one side measured is left out.",
+        "%(count)s pairs that only one side measured are left out.",
+        left_out,
+    )
+    parts = [texts[matched.matched_by], without % {"count": left_out} if left_out else ""]
+    return sentence_space().join(filter(None, parts)) if matched.trials and baseline.trials else ""
+
+
+def _launch_url(*sides: MatchedSample) -> str:
+    pairs = sorted(frozenset[int]().union(*(side.pairs_left_out for side in sides)))
+    return f"{reverse('web:launch')}?{urlencode([('pairs', pair) for pair in pairs])}"

@@ -34,6 +34,7 @@ _OUTCOMES = {
     "unmeasured": _lazy("%(count)s not measured"),
     "missing": _lazy("%(count)s missing"),
     "alone": _lazy("%(count)s not in the baseline"),
+    "unmatched": _lazy("%(count)s on other pairs only, which isn't compared"),
 }
 
 
@@ -207,7 +208,7 @@ def _verdict(entry: Entry, metric: Metric, judged: int, texts: _Texts) -> str:
         case Verdict.SAME:
             return texts.same
         case Verdict.TOO_FEW:
-            return texts.too_few_runs if entry.pairs else texts.too_few
+            return texts.too_few_runs if entry.paths else texts.too_few
         case Verdict.NONE_SHOWN if difference:
             return _none_shown(texts.none_in_short, difference, metric, texts)
         case Verdict.PERHAPS:
@@ -221,7 +222,7 @@ def _whole_verdict(entry: Entry, metric: Metric, texts: _Texts) -> str:
     if difference is None:
         return ""
     if entry.verdict == Verdict.TOO_FEW:
-        return _too_few(difference, texts, is_of_runs=bool(entry.pairs))
+        return _too_few(difference, texts, is_of_runs=bool(entry.paths))
     return _none_shown(texts.none_shown, difference, metric, texts) if entry.verdict == Verdict.NONE_SHOWN else ""
 
 

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -12,14 +12,18 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from benchweb.accounts.services import token_create
+from benchweb.charts.comparison.sets import read_sides
+from benchweb.hosts.endpoints.services import endpoint_create
 from benchweb.hosts.facts.records import facts_record
 from benchweb.hosts.models import Host, Pair
+from benchweb.hosts.services import pair_create
 from benchweb.labels import label_add
 from benchweb.plans.models import Plan
+from benchweb.results.run_sets import samples
 from benchweb.results.run_summaries import rebuild
 from benchweb.runs.models import Run
 from tests.charts.history_rows import DAY, NIGHT, past_run
-from tests.factories import make_endpoint, make_pair, make_plan, make_run, make_schedule
+from tests.factories import make_endpoint, make_environment, make_pair, make_plan, make_run, make_schedule
 from tests.web.compare.test_compare import cells, page_of, text_of
 
 pytestmark = pytest.mark.django_db
@@ -162,15 +166,106 @@ def test_pairs_of_different_speed_hide_no_change(signed_in: Client, plan: Plan) 
     assert entry["difference_ratio"] == pytest.approx(-0.05, abs=0.002)
 
 
-def test_sides_on_other_pairs_say_that_the_pairs_may_make_the_difference(
+def test_two_pairs_that_are_named_are_compared_and_the_pair_may_make_the_difference(
     signed_in: Client, plan: Plan, upgraded: Pair
 ) -> None:
     other = make_pair()
     for night in range(4):
         past_run(plan, other, NIGHT + night * DAY, *rates(5e9, night))
     rebuild()
-    text = text_of(page_of(signed_in, address(f"pair={upgraded.pk}", f"pair={other.pk}")))
-    assert "These runs were on other pairs than the baseline&#x27;s" in text
+    page = page_of(signed_in, address(f"pair={upgraded.pk}", f"pair={other.pk}"))
+    assert "These runs were on another pair than the baseline&#x27;s" in text_of(page)
+    assert "worse" in cells_of_sets(page, 0)[1]
+
+
+def test_only_pairs_that_both_sides_measured_are_compared_and_the_others_are_listed(
+    signed_in: Client, plan: Plan
+) -> None:
+    """A kernel's hosts that others are faster than made +913 % of nothing."""
+    both, fast = make_pair(), make_pair()
+    for night in range(2 * NIGHTS):
+        past_run(plan, both, NIGHT + night * DAY, *rates(1e9, night % NIGHTS))
+        if night >= NIGHTS:
+            past_run(plan, fast, NIGHT + night * DAY, *rates(1e11, night))
+    rebuild()
+    middle = f"{NIGHT + NIGHTS * DAY:%Y-%m-%d}"
+    sides = address(f"plan={plan.pk}&to={middle}", f"plan={plan.pk}&from={middle}")
+    page = page_of(signed_in, sides)
+    baseline, other = cells_of_sets(page, 0)
+    assert "1.00 Gbit/s" in baseline and "1.00 Gbit/s" in other
+    assert "n=8" in baseline and "n=8" in other
+    text = text_of(page)
+    assert "1 pair that only one side measured is left out." in text
+    assert str(fast) in text.split("Measured on one side only")[1]
+    document = signed_in.get(f"/compare/results.json?{sides}").json()
+    assert [side["pairs_compared"] for side in document["sides"]] == [[both.pk], [both.pk]]
+    assert [side["pairs_left_out"] for side in document["sides"]] == [[], [fast.pk]]
+    # Nor is it in the curves.
+    read = read_sides([f"plan={plan.pk}&to={middle}", f"plan={plan.pk}&from={middle}"], zone=UTC, show="main")
+    assert [len(each.trials) for each in read.matched] == [NIGHTS, NIGHTS]
+
+
+def test_without_a_common_pair_there_is_no_verdict_but_a_way_to_one(
+    signed_in: Client, plan: Plan, upgraded: Pair
+) -> None:
+    label_add(Pair.objects.filter(pk=upgraded.pk), "old")
+    other = make_pair()
+    label_add(Pair.objects.filter(pk=other.pk), "new")
+    for night in range(NIGHTS):
+        past_run(plan, other, NIGHT + night * DAY, *rates(1e11, night))
+    rebuild()
+    page = page_of(signed_in, address("label=old", "label=new"))
+    text = text_of(page)
+    assert "nothing is compared" in text and "1 on other pairs only, which isn" in text
+    assert "better" not in cells_of_sets(page, 0)[1] and "on other pairs: not compared" in cells_of_sets(page, 0)[1]
+    assert f'href="/launch?pairs={upgraded.pk}&amp;pairs={other.pk}"' in page
+    assert signed_in.get(f"/launch?pairs={upgraded.pk}&pairs={other.pk}").status_code == 200
+    document = signed_in.get(f"/compare/results.json?{address('label=old', 'label=new')}").json()
+    entry = document["measures"][0]["entries"][1]
+    assert (entry["verdict"], entry["difference"], entry["n"]) == (None, None, NIGHTS)
+
+
+def test_two_hosts_are_compared_by_their_peers_and_two_environments_by_their_hosts(
+    signed_in: Client, plan: Plan
+) -> None:
+    first, second, peer, lonely = (make_endpoint() for _ in range(4))
+    lab, other = make_environment(), make_environment()
+    # What two hosts carry between them says nothing of either, nor does a peer that one of them has.
+    ends = [(first, peer, 1e10), (second, peer, 9e9), (first, second, 1e9), (second, lonely, 1e8)]
+    measured = [(pair_create(source=source, sink=sink, environment=lab), rate) for source, sink, rate in ends]
+    again = [
+        endpoint_create(host=end.host, name="b", control_address=f"192.0.2.{number}:1")
+        for number, end in enumerate((first, peer), 1)
+    ]
+    measured.append((pair_create(source=again[0], sink=again[1], environment=other), 2e10))
+    for night in range(NIGHTS):
+        for pair, rate in measured:
+            past_run(plan, pair, NIGHT + night * DAY, *rates(rate, night))
+    rebuild()
+    sides = address(f"host={first.host_id}&environment={lab.pk}", f"host={second.host_id}")
+    (entry,) = [each["entries"][1] for each in signed_in.get(f"/compare/results.json?{sides}").json()["measures"]]
+    assert entry["difference_ratio"] == pytest.approx(-0.1, abs=0.01)
+    assert "Compared are pairs with the same other host." in text_of(page_of(signed_in, sides))
+    sides = address(f"environment={lab.pk}", f"environment={other.pk}")
+    (entry,) = [each["entries"][1] for each in signed_in.get(f"/compare/results.json?{sides}").json()["measures"]]
+    assert entry["difference_ratio"] == pytest.approx(1, abs=0.05)
+    assert "Compared are pairs of the same two hosts." in text_of(page_of(signed_in, sides))
+
+
+def test_of_more_pairs_than_are_read_those_that_both_sides_have_come_first(
+    signed_in: Client, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(samples, "MOST_PAIRS", 1)
+    pairs = [make_pair() for _ in range(3)]
+    for pair, label in zip(pairs, ("old", "new", "old"), strict=True):
+        label_add(Pair.objects.filter(pk=pair.pk), label)
+    label_add(Pair.objects.filter(pk=pairs[2].pk), "new")
+    for pair in pairs:
+        past_run(plan, pair, NIGHT, *rates(1e10, 0))
+    rebuild()
+    document = signed_in.get(f"/compare/results.json?{address('label=old', 'label=new')}").json()
+    assert [side["pairs_compared"] for side in document["sides"]] == [[pairs[2].pk]] * 2
+    assert [side["pairs_matching"] for side in document["sides"]] == [2, 2]
 
 
 @pytest.mark.parametrize(
