@@ -106,7 +106,7 @@ NO_PAGES = {
         "ticket_end",
         "session_end",
     ),
-    *("sessions_end", "help_image"),
+    *("sessions_end", "help_image", "threshold_preview"),
     *("schedule_preview", "schedule_pairs", "schedule_outlook", "schedule_pause", "schedule_resume", "schedule_run"),
     *("schedule_cancel", "channel_test", "mail_test", "channel_enable", "alert_move", "alert_charts", "alerts_triage"),
     "alerts_count",

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -19,6 +20,7 @@ from benchweb.plans.models import Plan
 from benchweb.regressions import transitions
 from benchweb.regressions.models import Alert, Threshold
 from benchweb.regressions.transitions import AlertError
+from benchweb.results.models import Series
 
 RATIO = "ratio"
 MOST_OF_BASELINE = 10
@@ -89,6 +91,12 @@ def threshold_restore(*, threshold: Threshold) -> None:
     archived.update(archived_at=None, in_force_since=timezone.now())
 
 
+def with_test(rows: "QuerySet[Threshold, Threshold]") -> "QuerySet[Threshold, Threshold]":
+    """Add `identity`, the parameters of the test that a threshold is of; None of all tests of its kind."""
+    its = Series.objects.filter(kind=OuterRef("kind"), identity_digest=OuterRef("identity_digest"))
+    return rows.annotate(identity=Subquery(its.values("identity")[:1]))
+
+
 def metric_of(kind: str, metric: str) -> Metric:
     """Return a metric of a kind; raise AlertError."""
     described = catalog().kinds.get(kind)
@@ -109,6 +117,10 @@ def limit_read(text: str, unit: str) -> float:
     elif match is None or match[2] == "%" or match[3].strip() not in ("", unit):
         example = _("A limit is a number with a prefix and {unit}, such as 5 G or 0.2 m.").format(unit=unit or "1")
         raise AlertError("limit", example)
+    elif (unit == "s" or unit.endswith("/s")) and not match[2] and not match[3].strip() and float(match[1]):
+        # "8" of somebody who thinks in Gbit/s would be 8 bit/s; of what is counted one by one it is 8.
+        wanted = _("{number} has no unit: write {number} {unit}, or a prefix such as {number} k{unit}.")
+        raise AlertError("limit", wanted.format(number=match[1], unit=unit))
     return float(Decimal(match[1]).scaleb(_PREFIXES[match[2]]))
 
 

@@ -20,7 +20,10 @@ from benchweb.regressions.thresholds.rules import (
     limit_text,
     limit_unit,
 )
+from benchweb.regressions.transitions import AlertError
+from benchweb.results.models import Series
 from benchweb.web.shared.forms import PageForm, text_field
+from benchweb.web.tags.show import params_text
 
 # With more there is no list of pairs to choose from: a pair's own page or an alert names it.
 MOST_PAIRS = 200
@@ -66,8 +69,22 @@ class ThresholdChangeForm(PageForm):
 class ThresholdForm(ThresholdChangeForm):
     """All of a threshold."""
 
-    field_order = ("name", "figure", "relation", "limit", "runs_in_row", "severity", "environment", "pair", "plan")
+    field_order = (
+        "name",
+        "figure",
+        "test",
+        "relation",
+        "limit",
+        "runs_in_row",
+        "severity",
+        "environment",
+        "pair",
+        "plan",
+    )
     figure = forms.ChoiceField(label=gettext_lazy("Figure"))
+    # Of the series where one came from: its test alone, such as one message size.
+    test = forms.ChoiceField(label=gettext_lazy("Test"), required=False)
+    series = forms.CharField(required=False, widget=forms.HiddenInput)
     relation = forms.ChoiceField(
         label=gettext_lazy("Alert when the median of a run is"), choices=Threshold.Relation.choices, initial="below"
     )
@@ -91,6 +108,12 @@ class ThresholdForm(ThresholdChangeForm):
         pairs = [(str(pk), name) for pk, name in pair_choices(most=MOST_PAIRS, chosen=chosen)]
         self.fields["figure"].choices = _figures()  # type: ignore[attr-defined]
         self.fields["pair"].choices = [("", _("all pairs")), *pairs]  # type: ignore[attr-defined]
+        self.series_from = _series(self.data.get("series") or self.initial.get("series"))
+        if self.series_from is None:
+            del self.fields["test"]
+        else:
+            test = params_text(self.series_from.kind, self.series_from.identity)
+            self.fields["test"].choices = [(self.series_from.identity_digest, test), ("", _("all of this kind"))]  # type: ignore[attr-defined]
         self.fields["limit"].help_text = _("With its unit, such as 5 Gbit/s, 200 µs or 1 %; of a baseline a share.")
         if len(pairs) <= 1:
             self.fields["pair"].help_text = _("To choose one of many, begin on the pair's page or at an alert.")
@@ -112,7 +135,11 @@ class ThresholdForm(ThresholdChangeForm):
         data = dict(self.cleaned_data)
         kind, _colon, metric = data.pop("figure").partition(_SEPARATOR)
         limit = self.limit_value(data["relation"], catalog().metrics[metric])
-        return ThresholdValues(**data | {"kind": kind, "metric": metric, "limit": limit})
+        data.pop("series")
+        test = data.pop("test", "")
+        if test and self.series_from is not None and self.series_from.kind != kind:
+            raise AlertError("test", _("This test is of another kind: choose all of this kind, or that figure."))
+        return ThresholdValues(**data | {"kind": kind, "metric": metric, "limit": limit, "identity_digest": test})
 
 
 def figure_value(kind: str, metric: str) -> str:
@@ -121,6 +148,10 @@ def figure_value(kind: str, metric: str) -> str:
     if known is None:
         return ""
     return _SEPARATOR.join([kind, metric if metric in known.metrics else known.headline])
+
+
+def _series(text: Any) -> Series | None:
+    return Series.objects.filter(pk=row_id(str(text or "")) or 0).first()
 
 
 def _figures() -> list[tuple[str, list[tuple[str, str]]]]:

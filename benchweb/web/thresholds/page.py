@@ -11,8 +11,9 @@ from benchweb.catalog import catalog
 from benchweb.common.names import searched
 from benchweb.regressions.alert_texts import figure_name
 from benchweb.regressions.models import Alert, AlertSeries, Threshold
-from benchweb.regressions.thresholds.rules import limit_text, limit_unit
+from benchweb.regressions.thresholds.rules import limit_text, limit_unit, with_test
 from benchweb.web.shared.lists import Column, within_scopes
+from benchweb.web.tags.show import params_text
 
 COLUMNS = [
     Column(gettext_noop("Threshold"), "name"),
@@ -43,7 +44,7 @@ def threshold_rows() -> "QuerySet[Threshold, Threshold]":
     """Return all thresholds with their scopes and the alerts that they have now."""
     live = AlertSeries.objects.filter(threshold=OuterRef("pk"), alert__ended_at=None).order_by("-alert")
     ends = ("environment", "pair__source__host", "pair__sink__host", "plan")
-    return Threshold.objects.select_related(*ends).annotate(
+    return with_test(Threshold.objects.select_related(*ends)).annotate(
         alert_id=Subquery(live.values("alert")[:1]), alert_state=Subquery(live.values("alert__state")[:1])
     )
 
@@ -88,6 +89,6 @@ def scope_words(threshold: Threshold) -> str:
     """Say which runs are judged by it."""
     parts = [str(part) for part in (threshold.environment, threshold.pair, threshold.plan) if part is not None]
     if threshold.identity_digest:
-        # A target of a matrix.
-        parts.append(_("one test"))
+        identity = getattr(threshold, "identity", None)
+        parts.append(_("one test") if identity is None else params_text(threshold.kind, identity))
     return " · ".join(parts) or _("all runs")

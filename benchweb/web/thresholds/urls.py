@@ -1,5 +1,10 @@
 """Addresses: thresholds."""
 
-from benchweb.web.thresholds.views import ThresholdPages
+from django.urls import path
 
-urlpatterns = ThresholdPages().paths()
+from benchweb.web.thresholds.views import ThresholdPages, threshold_preview
+
+urlpatterns = [
+    *ThresholdPages().paths(),
+    path("thresholds/preview", threshold_preview, name="threshold_preview"),
+]

@@ -6,16 +6,22 @@ from typing import Any, cast
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from django.http import HttpRequest, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
 
+from benchweb.accounts.permissions import Permission
+from benchweb.accounts.roles.needs import needs
 from benchweb.catalog import catalog
 from benchweb.common.rows import row_id
 from benchweb.hosts.models import Environment
 from benchweb.plans.models import Plan
 from benchweb.regressions.models import Alert, Threshold
 from benchweb.regressions.thresholds import rules
+from benchweb.regressions.thresholds.rehearsal import DAYS, rehearsal
+from benchweb.regressions.transitions import AlertError
 from benchweb.results.models import Series
 from benchweb.web.shared.lists import choices_of, part_of_query
 from benchweb.web.shared.plain_pages import PlainFormPages
@@ -67,6 +73,7 @@ class ThresholdPages(PlainFormPages[Threshold, ThresholdForm, ThresholdChangeFor
         series = Series.objects.filter(pk=row_id(query.get("series", "")) or 0).first()
         if series is not None:
             kind, metric, initial["pair"] = series.kind, series.metric, series.pair_id
+            initial |= {"series": series.pk, "test": series.identity_digest}
         known = catalog().metrics.get(metric)
         if known is not None and known.better == "lower":
             initial["relation"] = Threshold.Relation.ABOVE
@@ -83,3 +90,24 @@ class ThresholdPages(PlainFormPages[Threshold, ThresholdForm, ThresholdChangeFor
 
     def form_context(self, row: Threshold | None) -> dict[str, Any]:
         return {"row": threshold_row(row)} if row else {}
+
+
+@needs(Permission.READ)
+@require_POST
+def threshold_preview(request: HttpRequest) -> HttpResponse:
+    """Say what the threshold of a form that is being filled in would have done lately."""
+    # A name is not needed for it.
+    data = request.POST.copy()
+    data["name"] = data.get("name") or "-"
+    form = ThresholdForm(data)
+    context: dict[str, Any] = {"days": DAYS}
+    if form.is_valid():
+        try:
+            values = form.values()
+        except AlertError:
+            values = None
+        if values is not None:
+            context |= {"values": values, "unit": catalog().metrics[values.metric].unit}
+            if values.relation != Threshold.Relation.BASELINE:
+                context["seen"] = rehearsal(values)
+    return render(request, "thresholds/partials/preview.html", context)

@@ -35,6 +35,19 @@ def test_a_threshold_is_made_judges_and_is_archived_and_restored(api: ApiClient)
     assert api.post(f"/thresholds/{made['id']}/restore", {}).json()["archived_at"] is None
 
 
+def test_a_threshold_may_be_of_one_test_by_a_series_of_it(api: ApiClient) -> None:
+    (run,) = judged(make_pair(), [1.0])
+    series = run.figures.get().series
+    made = api.post("/thresholds", BODY | {"series": series.pk}).json()
+    assert made["params"] == series.identity
+    assert Threshold.objects.get().identity_digest == series.identity_digest
+    assert api.get("/thresholds").json()["items"] == [made]
+    assert api.post("/thresholds", BODY).json()["params"] is None
+    answer = api.post("/thresholds", BODY | {"kind": "udp_stream", "series": series.pk})
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "series")
+    assert api.post("/thresholds", BODY | {"series": 9_999_999}).status_code == 422
+
+
 def test_name_limit_and_severity_are_changed_and_nothing_else(api: ApiClient) -> None:
     made = api.post("/thresholds", BODY).json()
     path = f"/thresholds/{made['id']}"

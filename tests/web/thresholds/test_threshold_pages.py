@@ -1,11 +1,15 @@
 """Thresholds on their pages: added from a series, listed with their alerts, changed, archived and restored."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from benchweb.regressions.models import Alert, Threshold
+from benchweb.results.models import RunFigure
+from benchweb.web.tags.show import params_text
 from tests.factories import make_pair, make_threshold
 from tests.regressions.judged import judged
 
@@ -49,9 +53,58 @@ def test_the_form_begins_with_the_series_that_it_is_opened_from(signed_in: Clien
     assert '<option value="above" selected>' in page
 
 
+def test_one_from_a_series_is_of_its_test_alone_unless_all_are_chosen(signed_in: Client) -> None:
+    pair = make_pair()
+    (run,) = judged(pair, [1.0])
+    series = run.figures.get().series
+    page = signed_in.get(f"/thresholds/new?series={series.pk}").content.decode()
+    assert f'<option value="{series.identity_digest}" selected>' in page
+    assert "all of this kind" in page
+    of_series = FORM | {"pair": pair.pk, "series": series.pk, "test": series.identity_digest}
+    assert signed_in.post("/thresholds/new", of_series | {"figure": "udp_stream:throughput_bps"}).status_code == 200
+    signed_in.post("/thresholds/new", of_series)
+    assert Threshold.objects.get().identity_digest == series.identity_digest
+    # Another test of the kind keeps what limit it likes.
+    other = Threshold.objects.filter(identity_digest=series.identity_digest)
+    other.update(identity_digest="0" * 64)
+    judged(pair, [0.5])
+    assert not Alert.objects.exists()
+    other = Threshold.objects.all()
+    other.update(identity_digest=series.identity_digest)
+    test = str(params_text(series.kind, series.identity))
+    assert f"{pair} · {test}" in signed_in.get("/thresholds").content.decode()
+    signed_in.post("/thresholds/new", of_series | {"test": "", "name": "all"})
+    assert Threshold.objects.get(name="all").identity_digest == ""
+
+
+def test_the_form_says_what_it_would_have_done_before_it_is_saved(signed_in: Client) -> None:
+    pair = make_pair()
+    runs = judged(pair, [1.0, 0.5, 0.5, 1.0, 0.5, 1.0])
+    last = timezone.now() - timedelta(days=1)
+    for number, run in enumerate(runs):
+        RunFigure.objects.filter(run=run).update(at=last - timedelta(days=len(runs) - number))
+
+    def preview(**change: Any) -> str:
+        answer = signed_in.post("/thresholds/preview", FORM | {"name": ""} | change)
+        return " ".join(answer.content.decode().split())
+
+    text = preview()
+    assert "In the last 30 days it would have opened 2 alerts." in text
+    assert "3 of 6 runs broke the limit of 1 series." in text
+    assert "500" in text and "1.00" in text
+    assert "opened 1 alert." in preview(runs_in_row=2)
+    assert "opened 0 alerts." in preview(limit="100 Mbit/s")
+    assert "No run of the last 30 days measured this" in preview(pair=make_pair().pk)
+    assert "With a limit, what it would have done" in preview(limit="")
+    assert "With a limit, what it would have done" in preview(limit="8")
+    assert "depends on the run that is pinned" in preview(relation="baseline", limit="5 %")
+    assert not Threshold.objects.exists()
+
+
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
+        ({"limit": "8"}, "8 has no unit: write 8 bit/s, or a prefix such as 8 kbit/s."),
         ({"limit": "fast"}, "A limit is a number with a prefix and bit/s"),
         ({"limit": "5"} | {"relation": "baseline"}, "This limit is a share: write it with %"),
         ({"relation": "baseline", "limit": "5000 %"}, "at most 1,000 %"),

@@ -1,7 +1,7 @@
 """Thresholds: limits that a metric must keep, whatever is usual."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from django.db import transaction
 from django.http import HttpRequest
@@ -10,6 +10,7 @@ from pydantic import Field
 
 from benchweb.api.authentication import READ, WRITE, caller
 from benchweb.api.paging import ArchivableQuery, Page, page
+from benchweb.api.problems import invalid
 from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Body, Identifier, Item, Name, given
 from benchweb.hosts.models import Environment, Pair
@@ -17,6 +18,7 @@ from benchweb.plans.models import Plan
 from benchweb.regressions.models import Alert, Threshold
 from benchweb.regressions.thresholds import rules
 from benchweb.regressions.thresholds.rules import ThresholdValues
+from benchweb.results.models import Series
 
 router = Router(tags=["alerts"])
 Word = Annotated[str, Field(max_length=60)]
@@ -36,6 +38,8 @@ class ThresholdBody(Body):
     environment: Identifier | None = None
     pair: Identifier | None = None
     plan: Identifier | None = None
+    # A series of the kind: of its test alone, such as one message size; null for all tests of the kind.
+    series: Identifier | None = None
 
 
 class ThresholdChange(Body):
@@ -60,6 +64,8 @@ class ThresholdItem(Item):
     environment: int | None
     pair: int | None
     plan: int | None
+    # The parameters of the test that it is of; null for all tests of the kind.
+    params: dict[str, Any] | None
     created_at: datetime
     archived_at: datetime | None
 
@@ -67,7 +73,8 @@ class ThresholdItem(Item):
 @router.get("/thresholds", response=Page[ThresholdItem], auth=READ)
 def threshold_list(request: HttpRequest, query: Query[ArchivableQuery]) -> Page[ThresholdItem]:
     """List thresholds by id."""
-    return page(request, query, Threshold.objects.filter(archived_at__isnull=not query.archived), _item)
+    thresholds = Threshold.objects.filter(archived_at__isnull=not query.archived)
+    return page(request, query, rules.with_test(thresholds), _item)
 
 
 @router.post("/thresholds", response={201: ThresholdItem}, auth=WRITE)
@@ -78,14 +85,17 @@ def threshold_create(request: HttpRequest, body: ThresholdBody) -> Status[Thresh
         "pair": body.pair and row_named(Pair.objects.all(), body.pair, "pair"),
         "plan": body.plan and row_named(Plan.objects.all(), body.plan, "plan"),
     }
-    values = ThresholdValues(**body.model_dump() | scope)
-    return Status(201, _item(rules.threshold_create(values, by=caller(request))))
+    given_values = body.model_dump(exclude={"series"}) | scope
+    threshold = rules.threshold_create(
+        ThresholdValues(**given_values, identity_digest=_digest(body)), by=caller(request)
+    )
+    return Status(201, threshold_detail(request, threshold.pk))
 
 
 @router.get("/thresholds/{threshold_id}", response=ThresholdItem, auth=READ)
 def threshold_detail(request: HttpRequest, threshold_id: Identifier) -> ThresholdItem:
     """Show a threshold, archived or not."""
-    return _item(row_or_404(Threshold.objects.all(), threshold_id))
+    return _item(row_or_404(rules.with_test(Threshold.objects.all()), threshold_id))
 
 
 @router.patch("/thresholds/{threshold_id}", response=ThresholdItem, auth=WRITE)
@@ -116,6 +126,15 @@ def threshold_restore(request: HttpRequest, threshold_id: Identifier) -> Thresho
     return threshold_detail(request, threshold_id)
 
 
+def _digest(body: ThresholdBody) -> str:
+    if body.series is None:
+        return ""
+    series = row_named(Series.objects.all(), body.series, "series")
+    if series.kind != body.kind:
+        raise invalid("series", f"Series {series.pk} is of {series.kind}, and not of {body.kind}.")
+    return series.identity_digest
+
+
 def _item(threshold: Threshold) -> ThresholdItem:
     names = ("name", "kind", "metric", "relation", "limit", "severity", "runs_in_row", "created_at", "archived_at")
     return ThresholdItem(
@@ -124,5 +143,6 @@ def _item(threshold: Threshold) -> ThresholdItem:
         environment=threshold.environment_id,
         pair=threshold.pair_id,
         plan=threshold.plan_id,
+        params=getattr(threshold, "identity", None),
         **{name: getattr(threshold, name) for name in names},
     )
