@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from benchweb.catalog import catalog
+from benchweb.catalog import Kind, catalog
 from benchweb.catalog.translation import sentence_space
 from benchweb.common.formatting import duration, quantity, setting
 from benchweb.documents.references import (
@@ -58,11 +58,10 @@ def alert_title(alert: Alert) -> Label:
     """Say what an alert tells, with names; the alert comes with its pair, host, endpoint and schedule."""
     params = alert.params
     if alert.code in ("change", "threshold"):
-        figure = _size_text(alert) if alert.code == "change" else _limit_text(params)
-        return (
-            _place_label(alert)
-            + f": {figure_name(params['kind'], params['metric'])} {figure}{_more_series(params['series'] - 1)}"
-        )
+        is_change = alert.code == "change"
+        figure = _size_text(alert) if is_change else _limit_text(params)
+        name = figure_name(params["kind"], params["metric"], None if is_change else params.get("identity"))
+        return _place_label(alert) + f": {name} {figure}{_more_series(params['series'] - 1)}"
     return _absence_title(alert)
 
 
@@ -201,10 +200,18 @@ def _place_label(alert: Alert) -> Label:
     return Label(pairs, " (", environment_ref(str(alert.environment)), ")")
 
 
-def figure_name(kind_name: str, metric_key: str) -> str:
-    """Name a kind and its metric, by their own names where the catalog has none."""
+def figure_name(kind_name: str, metric_key: str, identity: Mapping[str, Any] | None = None) -> str:
+    """Name a kind and its metric, by their own names where the catalog has none; of one test with its sizes."""
     kind, metric = catalog().kinds.get(kind_name), catalog().metrics.get(metric_key)
-    return " · ".join([kind.label if kind else kind_name, metric.label if metric else metric_key])
+    sizes = _sizes(kind, identity) if kind and identity is not None else []
+    test = " ".join([kind.label if kind else kind_name, *sizes])
+    return " · ".join([test, metric.label if metric else metric_key])
+
+
+def _sizes(kind: Kind, identity: Mapping[str, Any]) -> list[str]:
+    values = kind.stated_defaults | dict(identity)
+    sized = [name for name, parameter in kind.parameters.items() if parameter.unit == "B" and name in values]
+    return [setting(values[name], "B") for name in sized if isinstance(values[name], int)]
 
 
 def _size_text(alert: Alert) -> str:

@@ -17,7 +17,16 @@ from benchweb.charts.history.line_names import setting_parts
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.lines import COLORS, marker_of
 from benchweb.charts.table import chart_table
-from benchweb.documents.charts import Axis, ChartBand, ChartRing, ChartSeries, ChartSpec, Measured
+from benchweb.documents.charts import (
+    Axis,
+    ChartBand,
+    ChartLevel,
+    ChartRing,
+    ChartSeries,
+    ChartSpec,
+    Measured,
+    ReferenceLine,
+)
 from benchweb.documents.moments import rfc3339
 from benchweb.documents.references import Label, joined_label, pair_ref
 from benchweb.regressions.models import Alert, AlertSeries
@@ -99,8 +108,9 @@ def _of_alert(chart: ChartSpec, alert: Alert, drawn: _Drawn) -> ChartSpec:
         id="alert",
         title=drawn.title,
         subtitle=chart.subtitle + sentence_space() + _level_words(part),
-        y=replace(chart.y, from_zero=False),
-        levels=levels_of([part], rows),
+        y=replace(chart.y, from_zero=_is_of_limit(part)),
+        levels=_levels(part, rows),
+        lines=[*chart.lines, *_limit_lines(part)],
         rings=_rings(part, rows),
         marks=others,
         table=chart_table(chart.x, chart.y, strip=strip, has_levels=True, has_rings=True),
@@ -129,7 +139,8 @@ def _small(drawn: _Drawn) -> ChartSpec:
         x=x,
         y=y,
         series=[line],
-        levels=levels_of([part], rows),
+        levels=_levels(part, rows),
+        lines=_limit_lines(part),
         rings=_rings(part, rows),
         table=chart_table(x, y, has_levels=True, has_rings=True),
         x_from=rfc3339(rows[0].at),
@@ -139,8 +150,23 @@ def _small(drawn: _Drawn) -> ChartSpec:
     )
 
 
+def _is_of_limit(part: AlertSeries) -> bool:
+    return part.threshold_id is not None
+
+
+def _levels(part: AlertSeries, rows: Sequence[Measured]) -> list[ChartLevel]:
+    """Return the levels before and after a change; what breaks a limit has changed from nothing."""
+    return [] if _is_of_limit(part) else levels_of([part], rows)
+
+
+def _limit_lines(part: AlertSeries) -> list[ReferenceLine]:
+    return [ReferenceLine(_("limit"), part.before)] if _is_of_limit(part) else []
+
+
 def _rings(part: AlertSeries, rows: Sequence[Measured]) -> list[ChartRing]:
     first_bad = _("suspect") if part.alert.state in _SUSPECT else _("first bad run")
+    if _is_of_limit(part):
+        first_bad = _("first run beyond the limit")
     rings = []
     for row in rows:
         if row.run == part.first_bad_run_id:
@@ -151,6 +177,8 @@ def _rings(part: AlertSeries, rows: Sequence[Measured]) -> list[ChartRing]:
 
 
 def _level_words(part: AlertSeries) -> str:
+    if _is_of_limit(part):
+        return _("The thin line is the limit.")
     if part.interval_low_ratio is None:
         return _("Thick lines are the levels before and after. The vertical axis does not begin at zero.")
     return _(

@@ -17,6 +17,7 @@ from benchweb.regressions.models import UNTRIAGED_STATES, Alert, AlertSeries, Th
 from benchweb.results.models import RunFigure
 from benchweb.results.nightly_summaries import night_of
 from benchweb.runs.models import Run
+from benchweb.statistics.deciding import WINDOW_RUNS
 
 State, Relation = Alert.State, Threshold.Relation
 
@@ -234,7 +235,6 @@ def _new_alert(threshold: Threshold, breach: _Breach, run: Run) -> Alert:
 
 def _add_part(alert: Alert, threshold: Threshold, breach: _Breach, run: Run) -> None:
     figure = breach.figure
-    before = RunFigure.objects.filter(series=figure.series_id, at__lt=figure.at).order_by("-at").values_list("run_id")
     AlertSeries.objects.create(
         alert=alert,
         series_id=figure.series_id,
@@ -243,9 +243,17 @@ def _add_part(alert: Alert, threshold: Threshold, breach: _Breach, run: Run) -> 
         before=breach.limit,
         after=figure.median,
         difference_ratio=breach.ratio,
-        last_good_run_id=before.values_list("run_id", flat=True).first(),
+        last_good_run_id=_last_good_run(threshold, breach),
         first_bad_run=run,
     )
+
+
+def _last_good_run(threshold: Threshold, breach: _Breach) -> int | None:
+    """Return the latest run that kept the limit; None where none of the runs looked at did."""
+    before = RunFigure.objects.filter(series=breach.figure.series_id, at__lt=breach.figure.at).order_by("-at")
+    kept = (other for other in before[:WINDOW_RUNS] if not _is_beyond(threshold, other, breach.limit))
+    good = next(kept, None)
+    return good.run_id if good else None
 
 
 def _update_part(part: AlertSeries, breach: _Breach) -> None:

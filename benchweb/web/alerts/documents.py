@@ -78,7 +78,8 @@ def _hosts(page: WhyPage, row: WhyRow) -> Label:
 
 
 def _series(page: AlertPage) -> list[DocumentTable]:
-    columns = [_("Figure"), _("Pair"), _("Before"), _("After"), _("Difference"), _("Interval"), _("As before since")]
+    words = page.words
+    columns = [_("Figure"), _("Pair"), words.before, words.after, words.difference, _("Interval"), words.back]
     rows: list[Sequence[DocumentCell]] = [
         [
             line.figure,

@@ -44,6 +44,23 @@ class SeriesLine:
 
 
 @dataclass(frozen=True)
+class SeriesWords:
+    """The heads of the series' columns."""
+
+    before: str
+    after: str
+    difference: str
+    back: str
+
+
+def series_words(alert: Alert) -> SeriesWords:
+    """Return what the figures of an alert's series are: a limit is no level that there was before."""
+    if alert.kind == Alert.Kind.THRESHOLD:
+        return SeriesWords(_("Limit"), _("Measured"), _("Beyond the limit"), _("Within the limit since"))
+    return SeriesWords(_("Before"), _("After"), _("Difference"), _("As before since"))
+
+
+@dataclass(frozen=True)
 class AlertPage:
     """An alert with its series, what else changed when it began, and its history."""
 
@@ -61,12 +78,18 @@ class AlertPage:
     is_live: bool
     is_reopenable: bool
     series: list[SeriesLine]
+    words: SeriesWords
     series_left_out: int
     explanation: Explanation
     transitions: list[AlertTransition]
     next: NextSteps
     # Series that are in no chart.
     charts_left_out: int
+
+    @property
+    def has_good_run(self) -> bool:
+        """Tell whether there is a last good run to look at what happened since: of what is missing there may be."""
+        return not self.series or any(line.part.last_good_run_id for line in self.series)
 
 
 def alert_page(alert: Alert) -> AlertPage:
@@ -87,6 +110,7 @@ def alert_page(alert: Alert) -> AlertPage:
         is_live=alert.state in LIVE_STATES,
         is_reopenable=alert.state in REOPENABLE_STATES,
         series=lines,
+        words=series_words(alert),
         series_left_out=count - len(lines),
         next=next_steps(alert, parts[0] if parts else None),
         charts_left_out=count - 1 - MOST_BESIDE,

@@ -66,12 +66,26 @@ def test_a_broken_limit_opens_one_alert_at_once_that_ends_by_itself(told: list[s
     part = alert.series.get()
     assert (part.threshold, part.before, part.first_bad_run, part.last_good_run) == (threshold, 0.8e9, runs[1], runs[0])
     assert part.after == pytest.approx(0.5e9, rel=0.01)
-    assert alert_title(alert) == f"{pair}: TCP stream · Throughput, received 501 Mbit/s, below 800 Mbit/s"
+    assert alert_title(alert) == f"{pair}: TCP stream 16 KiB · Throughput, received 501 Mbit/s, below 800 Mbit/s"
     judged(pair, [1.0], first=4)
     alert.refresh_from_db()
     assert (alert.state, told) == (State.RECOVERED, [State.OPEN, State.RECOVERED])
     judged(pair, [1.0, 1.0, 0.5], first=5)
     assert list(Alert.objects.order_by("pk").values_list("state", flat=True)) == [State.RECOVERED, State.OPEN]
+
+
+def test_the_last_good_run_is_one_that_kept_the_limit_or_there_is_none() -> None:
+    pair = make_pair()
+    # What was broken before anybody set a limit was never good.
+    judged(pair, [0.5, 0.5])
+    threshold = made(runs_in_row=2)
+    judged(pair, [0.5, 0.5], first=2)
+    assert Alert.objects.get().series.get().last_good_run is None
+    threshold_archive(threshold=threshold, by=None)
+    other = make_pair()
+    made(runs_in_row=2, name="another")
+    good, _bad, _worse = judged(other, [1.0, 0.5, 0.5])
+    assert Alert.objects.latest("pk").series.get().last_good_run == good
 
 
 def test_a_value_around_its_limit_is_one_alert_and_few_messages(told: list[str]) -> None:

@@ -39,6 +39,25 @@ def test_one_is_added_judges_and_is_listed_with_its_alert(signed_in: Client) -> 
     assert f'href="/thresholds/{threshold.pk}/edit"' in signed_in.get(f"/alerts/{alert.pk}").content.decode()
 
 
+def test_its_alert_shows_the_limit_as_a_limit_and_no_level_before(signed_in: Client) -> None:
+    pair = make_pair()
+    make_threshold(pair=pair)
+    judged(pair, [0.5, 0.5])
+    alert = Alert.objects.get()
+    page = signed_in.get(f"/alerts/{alert.pk}").content.decode()
+    assert all(f">{head}</th>" in page for head in ("Limit", "Measured", "Beyond the limit"))
+    # None of its runs kept the limit.
+    assert "last good" not in page
+    (chart,) = signed_in.get(f"/alerts/{alert.pk}/charts.json").json()["charts"]
+    assert (chart["levels"], [(line["label"], line["y"]) for line in chart["lines"]]) == ([], [("limit", 8e8)])
+    assert chart["y"]["from_zero"]
+    assert "The thin line is the limit." in chart["subtitle"]
+    assert "does not begin at zero" not in chart["subtitle"]
+    assert [ring["label"] for ring in chart["rings"]] == ["first run beyond the limit"]
+    judged(pair, [1.0], first=2)
+    assert "within the limit since" in signed_in.get(f"/alerts/{alert.pk}").content.decode()
+
+
 def test_the_form_begins_with_the_series_that_it_is_opened_from(signed_in: Client) -> None:
     pair = make_pair()
     (run,) = judged(pair, [1.0])
