@@ -12,7 +12,7 @@ _WORDS = {
     "nonstart": gettext_noop("not started"),
     "skipped": gettext_noop("skipped"),
     "planned": gettext_noop("planned"),
-    "answered": gettext_noop("answered"),
+    "answered": gettext_noop("up"),
     "unreachable": gettext_noop("unreachable"),
     "refused": gettext_noop("wrong answer"),
     "silent": gettext_noop("unreachable or wrong answer"),

@@ -87,7 +87,7 @@ class RuleForm(PageForm):
     )
     plan = forms.ModelChoiceField(label=_("Plan"), queryset=plans_matching(), required=False)
     host_label = text_field(_("Label"), help_text=_HELP_LABEL, max_length=60)
-    least_severity = forms.ChoiceField(label=_("Least severity"), choices=Alert.Severity.choices)
+    least_severity = forms.ChoiceField(label=_("Minimum severity"), choices=Alert.Severity.choices)
     alert_kinds = text_field(
         _("Kinds of alerts"),
         help_text=_("Of change, absence, threshold, with commas; empty for all."),

@@ -67,7 +67,7 @@ def test_states_are_told_in_words_and_breaks_with_their_reason(signed_in: Client
     text = signed_in.get(f"/hosts/{endpoint.host_id}/availability").content.decode()
     assert re.search(
         r'aria-label="Availability over the last 24 hours: '
-        r"answered 20 min( \d+ s)?, engine down 10 min, not known 2",
+        r"up 20 min( \d+ s)?, engine down 10 min, not known 2",
         text,
     )
     for state in ("answered", "engine_down", "unknown"):
@@ -109,7 +109,7 @@ def test_before_a_host_was_added_nothing_is_missing(signed_in: Client) -> None:
     said, *_ = re.findall(r"Availability over the last 24 hours: ([^\"]+)", text)
     assert "before the first probe" in text
     assert "no worker or beat" not in text
-    assert re.fullmatch(r"answered (19|20) min[^,]*, (not known [^,]+, )?not yet added 2\d h.*", said)
+    assert re.fullmatch(r"up (19|20) min[^,]*, (not known [^,]+, )?not yet added 2\d h.*", said)
     charts = json.loads(re.findall(r'id="charts-data" hidden>(.*?)</div>', text)[0])
     # 20 minutes may be of two hours.
     assert all(len(line["points"]) <= 2 for chart in charts for line in chart["series"])

@@ -12,7 +12,7 @@ from benchweb.web.hosts.availability.periods import PERIODS
 # Before an endpoint was added: no state of it, and no gap in what is known.
 NOT_ADDED = "not_added"
 WORDS = {
-    ANSWERED: "answered",
+    ANSWERED: "up",
     ENGINE_DOWN: gettext_noop("engine down"),
     UNREACHABLE: "unreachable",
     UNKNOWN: gettext_noop("not known"),
