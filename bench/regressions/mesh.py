@@ -20,7 +20,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bench.faults.clocks import Clock
 from bench.regressions import mesh_story
@@ -37,6 +37,12 @@ SECRET = "whsec_" + "A" * 44  # pragma: allowlist secret
 # What a slot may take with its runs, re-runs, judging and messages.
 SLOT_LIMIT_SECONDS = 150.0
 Action = tuple[str, Callable[[Mesh], None]]
+
+
+def _streams(seconds: float) -> Sequence[Mapping[str, Any]]:
+    return ({"kind": "tcp_stream", "params": {"duration_seconds": seconds, "warmup_seconds": 0.1}},)
+
+
 _UPLINK_SHAPED: Action = ("uplink shaped", lambda mesh: mesh.shape_uplink(SHAPED_HOST, SHARE * LINK_MBIT))
 _UPLINK_BACK: Action = ("uplink as before", lambda mesh: mesh.shape_uplink(SHAPED_HOST, LINK_MBIT))
 _DIRECT_SHAPED: Action = ("direct link shaped", lambda mesh: mesh.shape_direct(SHARE * LINK_MBIT))
@@ -52,12 +58,13 @@ class Course:
     shaped_slots: int
     actions: Mapping[int, Action]
     expected: Sequence[Expected]
-    seconds: float
+    steps: Sequence[Mapping[str, Any]]
     control_hosts: int
     # So many slots end with their runs: what they show is judged while the next are measured.
     unjudged_slots: int = 0
     # A smaller change is told of nothing; None: as usual.
     floor_ratio: float | None = None
+    slot_limit_seconds: float = SLOT_LIMIT_SECONDS
 
 
 LONG = Course(
@@ -68,7 +75,7 @@ LONG = Course(
         Expected("host", 13, 19, (_SHAPED(3),), (_SHAPED(1), _SHAPED(2), _SHAPED(4))),
         Expected("pair", 20, 25, (_SHAPED(1), _SHAPED(2)), (_SHAPED(3), _SHAPED(4))),
     ),
-    seconds=1.0,
+    steps=_streams(1.0),
     control_hosts=3,
 )
 # Of three to four minutes, for the tests: other tests beside it make real changes of 6 % on a paced link.
@@ -77,7 +84,7 @@ SHORT = Course(
     shaped_slots=17,
     actions={13: _UPLINK_SHAPED, 14: _UPLINK_BACK},
     expected=(Expected("host", 13, 17, (_SHAPED(3),), (_SHAPED(1), _SHAPED(2), _SHAPED(4))),),
-    seconds=0.8,
+    steps=_streams(0.8),
     control_hosts=2,
     unjudged_slots=11,
     floor_ratio=0.15,
@@ -161,9 +168,7 @@ class Proof:
             "meshes": [{"name": each.name, "engines": each.rows} for each in meshes],
             "floor_ratio": self.course.floor_ratio,
             "slots": {self.shaped.name: self.course.shaped_slots},
-            "steps": [
-                {"kind": "tcp_stream", "params": {"duration_seconds": self.course.seconds, "warmup_seconds": 0.1}}
-            ],
+            "steps": self.course.steps,
             "repetitions": 1,
             "webhook": {"url": self.receiver.url, "secret": SECRET},
             "mail": "team@example.org",
@@ -193,11 +198,12 @@ class Proof:
         return Unsettled(*self.rig.rows(_SETTLED)[0])
 
     def _await(self, is_so: Callable[[], bool], what: str) -> None:
-        give_up_at = time.monotonic() + SLOT_LIMIT_SECONDS
+        limit_seconds = self.course.slot_limit_seconds
+        give_up_at = time.monotonic() + limit_seconds
         while not is_so():
             if time.monotonic() > give_up_at:
                 log = self.rig.log("worker")
-                raise TimeoutError(f"{what} did not come within {SLOT_LIMIT_SECONDS:.0f} s: {self._unsettled()}\n{log}")
+                raise TimeoutError(f"{what} did not come within {limit_seconds:.0f} s: {self._unsettled()}\n{log}")
             time.sleep(0.1)
 
 

@@ -35,6 +35,7 @@ class Mesh:
     engines: Sequence[RealEngine]
     network: str
     direct: tuple[int, int]
+    switch: Namespace
 
     def shape_uplink(self, host: int, mbit: float) -> None:
         """Pace what a host sends to the switch."""
@@ -44,6 +45,32 @@ class Mesh:
         """Pace the direct link, in both directions."""
         for host in self.direct:
             pace(self.spaces[host], "direct", mbit)
+
+    def shape_port(self, host: int, mbit: float) -> None:
+        """Pace what the switch sends to a host."""
+        pace(self.switch, f"port-{host + 1}", mbit)
+
+    def drop(self, host: int, *, what: str) -> None:
+        """Have a host drop some of what it receives from the switch: an nftables match such as `meta l4proto udp`."""
+        rules = ("type filter hook prerouting priority 0", f'iifname "data" {what} drop')
+        lines = "".join(f"{rule}\n" for rule in rules)
+        self.spaces[host].rules(f"table inet lab {{\nchain lost {{\n{lines}}}\n}}\n")
+
+    def drop_nothing(self, host: int) -> None:
+        """Let a host have all that it receives again."""
+        self.spaces[host].rules("")
+
+    def set_mtu(self, host: int, mtu: int) -> None:
+        """Set the largest packet of a host's interface to the switch."""
+        self.spaces[host].run("ip", "link", "set", "data", "mtu", str(mtu))
+
+    def kill(self, host: int) -> None:
+        """Kill a host's engine."""
+        self.engines[host].kill()
+
+    def revive(self, host: int) -> None:
+        """Start a host's engine again."""
+        self.engines[host].start()
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -72,7 +99,7 @@ def mesh(stack: ExitStack, folder: Path, controller: Namespace, *, name: str, ne
         pace(space, "data", LINK_MBIT)
     _join_directly(spaces[0], spaces[1], network)
     engines = [_engine(stack, folder / f"{name}-{number}", controller, space) for number, space in enumerate(spaces, 1)]
-    return Mesh(name, spaces, engines, network, (0, 1))
+    return Mesh(name, spaces, engines, network, (0, 1), switch)
 
 
 def pace(space: Namespace, device: str, mbit: float) -> None:
