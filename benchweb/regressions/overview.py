@@ -9,6 +9,7 @@ from django.db.models import Case, Count, F, Min, OuterRef, Q, Subquery, Value, 
 from django.db.models.fields.json import KT
 from django.db.models.functions import Abs, Coalesce, JSONObject
 
+from benchweb.hosts.models import Host
 from benchweb.regressions.handling.snoozes import is_snoozed
 from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.regressions.selectors import named_alerts
@@ -22,6 +23,7 @@ DONE_STATES = (
     Alert.State.FIXED,
     Alert.State.MERGED,
 )
+_MOST_UNREACHABLE, _MOST_NAMED = 1_000, 6
 _SUSPECT_STATES = (Alert.State.SUSPECT, Alert.State.CONFIRMING)
 
 
@@ -54,11 +56,30 @@ class EnvironmentAlerts:
 
 
 @dataclass(frozen=True)
+class UnreachableTogether:
+    """Hosts that don't answer, told as one: a dead switch is one cause, and hides no change."""
+
+    alerts: int
+    hosts: int
+    # The first of them by name.
+    named: Sequence[Host]
+    # When the first of them fell silent.
+    since: datetime
+    # What all of them share; empty for nothing.
+    uplink: str
+
+
+@dataclass(frozen=True)
 class AlertsNow:
-    """The worst alerts, new and ongoing, and how many there are of each; of a snoozed one nothing is told."""
+    """The worst alerts, new and ongoing, and how many there are of each; of a snoozed one nothing is told.
+
+    Several unreachable hosts are in none of the lists, and told together.
+    """
 
     new: Sequence[Alert]
     ongoing: Sequence[Alert]
+    new_unreachable: UnreachableTogether | None
+    ongoing_unreachable: UnreachableTogether | None
     lines: Mapping[int, AlertMedians]
     # By environment; 0 is that of alerts without one.
     by_environment: Mapping[int, EnvironmentAlerts]
@@ -75,14 +96,26 @@ def alerts_now(since: datetime, *, most_new: int, most_ongoing: int) -> AlertsNo
     is_new = Q(state=Alert.State.OPEN, opened_at__gte=since)
     counts = _counts(is_live, is_new, since)
     live = Alert.objects.filter(is_live).order_by("-rank", "-pk")
-    new, ongoing = live.filter(is_new).values("pk")[:most_new], live.exclude(is_new).values("pk")[:most_ongoing]
+    is_together = Q(code="unreachable", host__isnull=False)
+    together = live.filter(is_together).order_by("pk").values("pk")[:_MOST_UNREACHABLE]
+    are_new, are_ongoing = (sum(each[name] for each in counts) > 1 for name in ("silent_new", "silent_ongoing"))
+    alone = live.exclude((is_together & is_new) if are_new else Q(pk=None))
+    alone = alone.exclude((is_together & ~is_new) if are_ongoing else Q(pk=None))
+    new, ongoing = alone.filter(is_new).values("pk")[:most_new], alone.exclude(is_new).values("pk")[:most_ongoing]
     named = named_alerts().annotate(named_kind=KT("params__kind"), named_metric=KT("params__metric"))
-    listed = named.filter(Q(pk__in=new) | Q(pk__in=ongoing)).annotate(line=_line_of_outer())
+    wanted = Q(pk__in=new) | Q(pk__in=ongoing) | (Q(pk__in=together) if are_new or are_ongoing else Q(pk=None))
+    listed = named.filter(wanted).annotate(line=_line_of_outer())
     totals = {name: sum(each[name] for each in counts) for name in ("new", "live", "recovered", "suspects")}
     worst = list(listed.order_by("-rank", "-pk")) if totals["live"] else []
+    told = ([alert for alert in worst if _opened_since(alert, since) == is_its] for is_its in (True, False))
+    (new_alone, new_together), (ongoing_alone, ongoing_together) = (
+        _parted(alerts, are_several) for alerts, are_several in zip(told, (are_new, are_ongoing), strict=True)
+    )
     return AlertsNow(
-        new=[alert for alert in worst if _opened_since(alert, since)],
-        ongoing=[alert for alert in worst if not _opened_since(alert, since)],
+        new=new_alone[:most_new],
+        ongoing=ongoing_alone[:most_ongoing],
+        new_unreachable=new_together,
+        ongoing_unreachable=ongoing_together,
         lines={alert.pk: _alert_medians(line) for alert in worst if (line := alert.line)},
         by_environment={each["environment"] or 0: _environment_alerts(each) for each in counts if each["live"]},
         new_count=totals["new"],
@@ -112,6 +145,26 @@ def _is_live() -> Q:
     return Q(state__in=(Alert.State.OPEN, Alert.State.ACKNOWLEDGED)) & ~is_snoozed()
 
 
+def _parted(alerts: Sequence[Alert], are_several: bool) -> tuple[list[Alert], UnreachableTogether | None]:
+    """Return the alerts that are told one by one, and unreachable hosts as one where there are several."""
+    silent = {alert.pk: alert for alert in alerts if are_several and alert.code == "unreachable" and alert.host}
+    return [alert for alert in alerts if alert.pk not in silent], _together(list(silent.values()))
+
+
+def _together(alerts: Sequence[Alert]) -> UnreachableTogether | None:
+    hosts = {alert.host.pk: alert.host for alert in alerts if alert.host}
+    if not hosts:
+        return None
+    uplinks = {host.uplink for host in hosts.values()}
+    return UnreachableTogether(
+        alerts=len(alerts),
+        hosts=len(hosts),
+        named=sorted(hosts.values(), key=lambda host: host.name)[:_MOST_NAMED],
+        since=min(alert.begun_at for alert in alerts),
+        uplink=uplinks.pop() if len(uplinks) == 1 else "",
+    )
+
+
 def _counts(is_live: Q, is_new: Q, since: datetime) -> Sequence[Mapping[str, Any]]:
     """Count the alerts of each environment, None among them; one query of the few that any number tells of."""
     is_suspect, is_missing = Q(state__in=_SUSPECT_STATES), Q(kind=Alert.Kind.ABSENCE)
@@ -124,6 +177,8 @@ def _counts(is_live: Q, is_new: Q, since: datetime) -> Sequence[Mapping[str, Any
         missing=Count("pk", filter=is_live & is_missing),
         since=Min("begun_at", filter=is_live),
         recovered=Count("pk", filter=has_recovered),
+        silent_new=Count("host", distinct=True, filter=is_live & is_new & Q(code="unreachable")),
+        silent_ongoing=Count("host", distinct=True, filter=is_live & ~is_new & Q(code="unreachable")),
         suspects=Count("pk", filter=is_suspect),
     )
     return [dict(each) for each in counted]

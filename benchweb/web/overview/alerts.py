@@ -10,7 +10,7 @@ from benchweb.catalog import catalog
 from benchweb.charts.sparkline import with_gaps
 from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.models import Alert
-from benchweb.regressions.overview import AlertMedians, AlertsNow, alerts_now
+from benchweb.regressions.overview import AlertMedians, AlertsNow, UnreachableTogether, alerts_now
 
 _MOST_NEW = 3
 _MOST_ONGOING = 3
@@ -37,11 +37,11 @@ class LiveAlerts:
 
     @property
     def new_hidden(self) -> int:
-        return max(0, self.now.new_count - len(self.new))
+        return _hidden(self.now.new_count, self.new, self.now.new_unreachable)
 
     @property
     def ongoing_hidden(self) -> int:
-        return max(0, self.now.ongoing_count - len(self.ongoing))
+        return _hidden(self.now.ongoing_count, self.ongoing, self.now.ongoing_unreachable)
 
 
 def live_alerts(since: datetime) -> LiveAlerts:
@@ -49,6 +49,10 @@ def live_alerts(since: datetime) -> LiveAlerts:
     now = alerts_now(since, most_new=_MOST_NEW, most_ongoing=_MOST_ONGOING)
     new, ongoing = ([_row(alert, now.lines.get(alert.pk)) for alert in each] for each in (now.new, now.ongoing))
     return LiveAlerts(now, new, ongoing)
+
+
+def _hidden(count: int, listed: Sequence[OverviewAlert], together: UnreachableTogether | None) -> int:
+    return max(0, count - len(listed) - (together.alerts if together else 0))
 
 
 def _row(alert: Alert, line: AlertMedians | None) -> OverviewAlert:

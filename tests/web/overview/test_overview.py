@@ -14,6 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.hosts.endpoints.services import endpoint_create
 from benchweb.hosts.models import Endpoint, Host, Pair
+from benchweb.regressions.absence.endpoints import open_unreachable
 from benchweb.regressions.headline import headline_since
 from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert
@@ -173,6 +174,40 @@ def sentence(client: Client) -> str:
     """Return the overview's first sentence."""
     [found] = re.findall(r'<p class="headline.*?</p>', client.get("/").content.decode(), re.DOTALL)
     return re.sub(r" ([:,;.])", r"\1", words(found)).strip()
+
+
+def unreachable(count: int) -> list[Alert]:
+    endpoints = [make_endpoint(host_name=f"dead-{number:02}") for number in range(count)]
+    since = timezone.now() - timedelta(hours=1)
+    Endpoint.objects.filter(pk__in=[endpoint.pk for endpoint in endpoints]).update(unreachable_since=since)
+    found = [open_unreachable(endpoint) for endpoint in Endpoint.objects.filter(host__name__startswith="dead")]
+    return [alert for alert in found if alert is not None]
+
+
+def test_ten_unreachable_hosts_are_one_line_and_hide_no_change(
+    signed_in: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    alerts = unreachable(10)
+    Host.objects.filter(name__startswith="dead").update(uplink="rack 7")
+    Alert.objects.filter(pk=alerts[3].pk).update(begun_at=timezone.now() - timedelta(hours=3))
+    changes = [make_alert() for _ in range(3)]
+    with django_assert_max_num_queries(MOST_QUERIES):
+        page = signed_in.get("/").content.decode()
+    text = words(page)
+    assert "10 hosts unreachable, all behind rack 7" in text
+    assert "since 3 h ago" in text and "dead-00" in text and "dead-05 …" in text and "dead-06" not in text
+    assert all(f'href="/alerts/{alert.pk}"' in page for alert in changes)
+    assert not any(f'href="/alerts/{alert.pk}"' in page for alert in alerts)
+    # All are in the sentence, and none is hidden.
+    assert "13 new" in text and " more" not in text.split("New regressions")[1].split("Ongoing")[0]
+    Host.objects.filter(name="dead-01").update(uplink="rack 8")
+    assert "10 hosts unreachable <" in " ".join(signed_in.get("/").content.decode().split()).replace("</a>", " <")
+
+
+def test_a_single_unreachable_host_is_an_alert_like_others(signed_in: Client) -> None:
+    (alert,) = unreachable(1)
+    page = signed_in.get("/").content.decode()
+    assert f'href="/alerts/{alert.pk}"' in page and "hosts unreachable" not in page
 
 
 def test_the_first_sentence_sums_up_the_last_day(signed_in: Client) -> None:
