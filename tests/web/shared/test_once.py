@@ -75,7 +75,7 @@ REPEATABLE = {
     *("schedule_preview_part", "schedule_resume"),
     *("session_end", "sessions_end", "share_revoke", "shares_end", "site_settings"),
     *("team_delete", "team_edit", "team_member_add", "team_member_remove", "team_role"),
-    *("ticked_compare", "ticket_end", "ticked_export", "token_revoke", "user_activate"),
+    *("threshold_preview", "ticked_compare", "ticket_end", "ticked_export", "token_revoke", "user_activate"),
     *("user_deactivate", "user_role", "user_team", "view_change"),
 }
 
