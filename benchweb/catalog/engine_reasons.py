@@ -1,7 +1,7 @@
 """Read what engines say: a sentence in English, with its code and parameters.
 
-Engines of before the codes send the sentence alone, and so do facts: it is found again by its pattern. What neither
-tells, as of newer engines, stays a text.
+Engines of before the codes send the sentence alone, and so do the facts that they told: it is found again by its
+pattern. What neither tells, as what only a kernel says, stays a text.
 """
 
 import json
@@ -20,7 +20,7 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 # Where one part of a sentence ends and the next begins, the longest first.
 _JOINTS = (". ", "; ", ": ", ", ")
 # Else "of … datagrams" would take what stands before it for a count.
-_FORMS = dict.fromkeys(("count", "bytes", "bytes_2"), "[0-9,]+")
+_FORMS = dict.fromkeys(("count", "bytes", "bytes_2", "flow", "thread"), "[0-9,]+")
 # No engine of ours joins as many parts; what is longer is not ours, and not worth the time that it would take.
 _MOST_JOINTS = 16
 _MOST_CHARACTERS = 2_000

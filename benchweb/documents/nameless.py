@@ -21,7 +21,7 @@ _OTHER_MEMBERS = frozenset(
     | {"sink_started_at", "littles_law", "in_flight", "depth"}
 )
 # Sentences, and what a tool printed, whatever its members are called.
-_FREE_MEMBERS = frozenset({"tool_document", "summary_data"})
+_FREE_MEMBERS = frozenset({"tool_document", "summary_data", "missing_data"})
 # No more than three numbers: four are an address.
 _VERSION = re.compile(r"\d+(?:\.\d+){0,2}(?![\w.]*\.\d)")
 _MODEL_NUMBER = re.compile(r"(?:[Ei]\d-)?\d+(?:\.\d+){0,2}[A-Z]?(?:GHz)?")

@@ -1,35 +1,50 @@
 """What the engine says that a host doesn't tell is said in the reader's language."""
 
-import re
-from pathlib import Path
+import json
 
+import pytest
 from django.utils import translation
 
 from benchweb.catalog.engine_reasons import engine_reason
-from benchweb.catalog.messages.engine_sentences import MESSAGES
+from benchweb.catalog.messages.engine_sentences import MESSAGES, REASONS_FILE
 from benchweb.catalog.translation import reason_text
+from benchweb.hosts.facts.shapes import facts_fault
+from benchweb.web.facts.page import facts_groups
 
-LINES = [text for code, text in MESSAGES.items() if code.startswith("missing_")]
-CRATES = Path(__file__).parents[2] / "engine/crates"
+# As engines send it: of what only the kernel says there is no code.
+LINES = ["speed of eth0: the driver tells none", "/proc/meminfo: No such file or directory (os error 2)"]
+CODES = [{"code": "missing_speed", "params": {"interface": "eth0"}}, None]
 
 
-def test_a_line_is_said_with_the_interface_it_is_about() -> None:
+def missing(document: dict[str, object]) -> list[str]:
     with translation.override("zh-hans"):
-        assert reason_text(engine_reason("speed of eth0: the driver tells none")) == "eth0 的速率：驱动未提供"
-        assert reason_text(engine_reason("/proc/meminfo: No such file or directory (os error 2)")).startswith(
-            "/proc/meminfo: No such"
-        )
+        return [reason_text(line) for group in facts_groups(document) for _, line in group.lines]
 
 
-def test_every_feature_of_the_engine_and_every_reason_of_its_own_is_known() -> None:
-    """The engine's sources are read: a line that is worded anew there would stay English, without a word."""
-    features = (CRATES / "net/src/features.rs").read_text().split("#[cfg(test)]")[0]
-    named = re.findall(r'feature\(\s*"(\w+)",.*?"((?:[^"\\]|\\.)* (?:[^"\\]|\\.)*)",?\s*\)', features, re.DOTALL)
-    told = [f"{name}: {text}".replace('\\"', '"') for name, text in named]
-    facts = "".join(file.read_text() for file in sorted((CRATES / "kinds/src/facts").glob("*.rs")))
-    told += [f"{what}: {why}" for what, why in re.findall(r'missing\.note\("([^"]+)", "([^"]+)"\)', facts)]
-    speed = re.findall(r'(?:[01]|_) => "([^"]+)"', facts)
-    # Facts of older engines have it still.
-    told += [f"speed of {{interface}}: {why}" for why in (*speed, "the one that the driver tells bounds nothing")]
-    assert len(told) == len(LINES)
-    assert set(told) == set(LINES)
+def test_a_line_is_said_with_the_interface_it_is_about_by_its_code_and_by_its_pattern() -> None:
+    told = ["eth0 的速率：驱动未提供", "/proc/meminfo: No such file or directory"]
+    assert missing({"missing": LINES, "missing_data": CODES}) == told
+    assert missing({"missing": LINES}) == told
+
+
+@pytest.mark.parametrize(
+    "codes", [[], CODES[:1], [*CODES, *CODES], [None, {"code": "of_a_newer_engine"}], [{"params": {}}, {}]]
+)
+def test_codes_that_do_not_fit_the_lines_leave_the_lines(codes: list[object]) -> None:
+    assert [line.split(" (")[0] for line in missing({"missing": LINES, "missing_data": codes})] == [
+        "eth0 的速率：驱动未提供",
+        "/proc/meminfo: No such file or directory",
+    ]
+
+
+def test_codes_of_another_shape_are_a_fault_of_the_facts() -> None:
+    assert facts_fault({"missing": LINES, "missing_data": CODES}) == ""
+    assert facts_fault({"missing": LINES, "missing_data": ["missing_speed"]}).startswith("missing_data.0")
+
+
+def test_what_older_engines_said_is_known_still() -> None:
+    former = "speed of eth0: the one that the driver tells bounds nothing"
+    assert "missing_speed_bound" in MESSAGES
+    assert "missing_speed_bound" not in json.loads(REASONS_FILE.read_text(encoding="utf-8"))
+    with translation.override("zh-hans"):
+        assert reason_text(engine_reason(former)).startswith("eth0 的速率")

@@ -41,6 +41,7 @@ class _Facts(_Shape):
     sysctls: dict[str, Any] | None = None
     interfaces: list[_Interface] | None = None
     missing: list[str] | None = None
+    missing_data: list[dict[str, Any] | None] | None = None
 
 
 def facts_fault(document: Any) -> str:

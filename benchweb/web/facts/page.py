@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from django.utils.translation import gettext_noop
@@ -40,9 +41,7 @@ def facts_groups(document: dict[str, Any]) -> list[FactsGroup]:
         FactsGroup(gettext_noop("CPU and memory"), _machine(document)),
         FactsGroup(gettext_noop("Network stack"), _stack(document)),
         *(_interface(entry) for entry in document.get("interfaces") or []),
-        FactsGroup(
-            gettext_noop("Missing"), [("", engine_reason(_plain(str(line)))) for line in document.get("missing") or []]
-        ),
+        FactsGroup(gettext_noop("Missing"), [("", reason) for reason in _missing(document)]),
     ]
     return [group for group in groups if group.lines]
 
@@ -55,6 +54,15 @@ def facts_summary(document: dict[str, Any]) -> str:
         if entry.get("name") != "lo"
     ]
     return " · ".join(part for part in (str(document.get("kernel") or ""), *cards[:2]) if part)
+
+
+def _missing(document: dict[str, Any]) -> list[str]:
+    """Return what an engine could not read as reasons, by their codes where it sends them."""
+    lines, codes = document.get("missing") or [], document.get("missing_data") or []
+    return [
+        engine_reason(str(line), data) if data else engine_reason(_plain(str(line)))
+        for line, data in zip_longest(lines, codes[: len(lines)])
+    ]
 
 
 def _plain(reason: str) -> str:

@@ -89,6 +89,6 @@ impl Failure {
 
 impl From<ParameterError> for Failure {
     fn from(error: ParameterError) -> Self {
-        Self::Usage(error.message)
+        Self::Usage(error.message.to_string())
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use proto::{EndReport, Metrics, Params, Role};
+use proto::{EndReport, Metrics, Params, Reason, Role};
 
 use crate::end::End;
 use crate::flow::counter::Count;
@@ -33,8 +33,8 @@ pub struct TcpEchoProbe {
     fails_at_end: bool,
 }
 
-fn read(params: &Params, _settings: &Settings) -> Result<Arc<dyn Kind>, String> {
-    let fails_at_end = params.boolean("fault_at_end").map_err(|error| error.to_string())?;
+fn read(params: &Params, _settings: &Settings) -> Result<Arc<dyn Kind>, Reason> {
+    let fails_at_end = params.boolean("fault_at_end").map_err(|error| error.message)?;
     Ok(Arc::new(TcpEchoProbe { count: size(params, "probe_count")?, fails_at_end }))
 }
 
@@ -88,7 +88,7 @@ fn probe(end: &End, cue: &Cue, kind: TcpEchoProbe) -> Finished {
         }
         begun = now;
     }
-    let fault = kind.fails_at_end.then(|| "the probe was asked to fail".to_owned());
+    let fault = kind.fails_at_end.then(|| Reason::from("the probe was asked to fail"));
     Finished { outcome: timekeeper.finish(Instant::now(), 0, 0), fault }
 }
 

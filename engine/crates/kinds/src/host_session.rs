@@ -58,7 +58,7 @@ fn begin(
     read: ReadHost,
 ) -> Result<Box<dyn crate::host_kind::HostKind>, Failure> {
     if spec.role == Role::Sink {
-        let reason = format!("{} measures one host: there is no sink of it", spec.kind);
+        let reason = proto::reason!("setup_no_sink", kind = spec.kind.as_str());
         return Err(Failure::new(FailureCode::Invalid, reason));
     }
     read(&spec.params, places)

@@ -29,7 +29,7 @@ pub enum Cut {
 ///
 /// # Errors
 /// When a value is of another type than the catalog says, or values don't go together.
-pub type Read = fn(&Params, &Settings) -> Result<Arc<dyn Kind>, String>;
+pub type Read = fn(&Params, &Settings) -> Result<Arc<dyn Kind>, Reason>;
 
 /// One test kind, with the settings that it alone has.
 pub trait Kind: Send + Sync {
@@ -47,14 +47,14 @@ pub trait Kind: Send + Sync {
     ///
     /// # Errors
     /// What is missing, and how to give it.
-    fn check(&self, _spec: &SessionSpec, _settings: &Settings) -> Result<(), String> {
+    fn check(&self, _spec: &SessionSpec, _settings: &Settings) -> Result<(), Reason> {
         Ok(())
     }
     /// Why the connected flows of this end can't carry it, if they can't.
     ///
     /// # Errors
     /// What doesn't fit, and what does.
-    fn check_flows(&self, _end: &End) -> Result<(), String> {
+    fn check_flows(&self, _end: &End) -> Result<(), Reason> {
         Ok(())
     }
     /// A first connection to where the source's connections go, when that is not the sink's data port.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use proto::{EventBody, FailureCode, Lane, Params, Role, SessionSpec};
+use proto::{EventBody, FailureCode, Lane, Params, Reason, Role, SessionSpec, reason};
 
 use crate::supply::{Outbox, Supply};
 
@@ -60,7 +60,7 @@ impl Load {
         let supply = self.supply.lock().unwrap_or_else(PoisonError::into_inner).take();
         let run = Arc::clone(&self.run);
         let (session, told_at_end) = (Arc::clone(&self.outbox), Arc::clone(&told));
-        let started = supply.ok_or("it runs already".to_owned()).and_then(|supply| {
+        let started = supply.ok_or_else(|| reason!("load_runs")).and_then(|supply| {
             let thread = thread::Builder::new().name("load".into()).spawn(move || {
                 run(spec, supply, &outbox, patience);
                 if lends {
@@ -68,7 +68,7 @@ impl Load {
                 }
                 told_at_end.change(|state| state.has_left = true);
             });
-            thread.map(|_| ()).map_err(|error| error.to_string())
+            thread.map(|_| ()).map_err(|error| Reason::from(error.to_string()))
         });
         if let Err(reason) = started {
             told.end(EventBody::failure(FailureCode::Internal, reason, None));
@@ -108,7 +108,7 @@ impl RunningLoad {
 
     /// Stops it, and waits a moment for its last word.
     pub fn cancel(&self, limit: Duration) {
-        let reason = proto::reason!("says_load_over");
+        let reason = reason!("says_load_over");
         let _ = self.supplies.send(Supply::Cancel { code: FailureCode::Cancelled, reason });
         self.told.wait(limit, |state| state.has_left);
     }

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use stats::Latency;
 
+use proto::Reason;
+
 use crate::flow::pacer::Missed;
 
 /// What one sending flow did in the measured window.
@@ -130,7 +132,7 @@ pub struct Finished {
     /// What it measured.
     pub outcome: Outcome,
     /// What went wrong, if anything.
-    pub fault: Option<String>,
+    pub fault: Option<Reason>,
 }
 
 /// Where a receiving flow's warm-up ended.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use proto::{Params, Role};
+use proto::{Params, Reason, Role, reason};
 
 /// No test waits longer for what is still on its way.
 const LONGEST_DRAIN: Duration = Duration::from_secs(60);
@@ -52,7 +52,7 @@ impl Settings {
     ///
     /// # Errors
     /// When a value is of another type than the catalog says, or a CPU list is backwards.
-    pub fn read(params: &Params) -> Result<Self, String> {
+    pub fn read(params: &Params) -> Result<Self, Reason> {
         let flows = u32::try_from(params.flow_count()).map_err(|error| error.to_string())?;
         Ok(Self {
             flows,
@@ -111,11 +111,12 @@ impl Settings {
 }
 
 impl EndSettings {
-    fn read(params: &Params, end: &str) -> Result<Self, String> {
-        let cpus = text(params, &format!("{end}_cpus"))?;
+    fn read(params: &Params, end: &str) -> Result<Self, Reason> {
+        let field = format!("{end}_cpus");
+        let cpus = text(params, &field)?;
         let dscp = size(params, "dscp")?;
-        let nodelay = params.has("nodelay")
-            && params.boolean("nodelay").map_err(|error| error.to_string())?;
+        let nodelay =
+            params.has("nodelay") && params.boolean("nodelay").map_err(|error| error.message)?;
         Ok(Self {
             options: net::Options {
                 buffer_bytes: size(params, &format!("{end}_socket_buffer_bytes"))?,
@@ -124,43 +125,49 @@ impl EndSettings {
                 dscp: u8::try_from(dscp).map_err(|error| error.to_string())?,
                 small_segments: false,
             },
-            cpus: net::parse_cpu_list(cpus)
-                .ok_or_else(|| format!("{end}_cpus is {cpus:?}, which is no list such as 0,2-3"))?,
+            cpus: net::parse_cpu_list(cpus).ok_or_else(|| {
+                reason!("setup_no_cpu_list", name = field, text = format!("{cpus:?}"))
+            })?,
         })
     }
 }
 
 /// A count or a number of bytes; 0 where the kind has no such parameter.
-pub fn size(params: &Params, name: &str) -> Result<usize, String> {
+pub fn size(params: &Params, name: &str) -> Result<usize, Reason> {
     if !params.has(name) {
         return Ok(0);
     }
-    let value = params.integer(name).map_err(|error| error.to_string())?;
-    usize::try_from(value).map_err(|error| format!("{name}: {error}"))
+    let value = params.integer(name).map_err(|error| error.message)?;
+    usize::try_from(value).map_err(|error| format!("{name}: {error}").into())
 }
 
 /// A number; 0 where the kind has no such parameter.
-pub fn number(params: &Params, name: &str) -> Result<f64, String> {
+pub fn number(params: &Params, name: &str) -> Result<f64, Reason> {
     if !params.has(name) {
         return Ok(0.0);
     }
-    params.number(name).map_err(|error| error.to_string())
+    params.number(name).map_err(|error| error.message)
 }
 
 /// A word or text; empty where the kind has no such parameter.
-pub fn text<'a>(params: &'a Params, name: &str) -> Result<&'a str, String> {
+pub fn text<'a>(params: &'a Params, name: &str) -> Result<&'a str, Reason> {
     if !params.has(name) {
         return Ok("");
     }
-    params.text(name).map_err(|error| error.to_string())
+    params.text(name).map_err(|error| error.message)
 }
 
-fn direction(params: &Params) -> Result<Direction, String> {
+/// The refusal of a word that the parameter doesn't have; the catalog lets none through.
+pub fn unknown_word(name: &str, word: &str) -> Reason {
+    reason!("setup_unknown_word", name = name, word = format!("{word:?}"))
+}
+
+fn direction(params: &Params) -> Result<Direction, Reason> {
     match text(params, "direction")? {
         "" | "forward" => Ok(Direction::Forward),
         "reverse" => Ok(Direction::Reverse),
         "bidirectional" => Ok(Direction::Bidirectional),
-        other => Err(format!("direction is {other:?}; it is forward, reverse or bidirectional")),
+        other => Err(unknown_word("direction", other)),
     }
 }
 

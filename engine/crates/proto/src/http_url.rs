@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::{Reason, reason};
+
 /// An `http` URL, taken apart; only what can't be read in two ways is one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpUrl {
@@ -23,26 +25,27 @@ impl HttpUrl {
     ///
     /// # Errors
     /// When it is none, or has a part that an engine doesn't send to; why, and what to give instead.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, Reason> {
+        let quoted = format!("{text:?}");
         if !text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\') {
-            return Err(format!("{text:?} has a character that no URL has; write it as %XX"));
+            return Err(reason!("url_character", url = quoted));
         }
-        let (scheme, rest) = text
-            .split_once("://")
-            .ok_or_else(|| format!("{text:?} is no URL such as http://192.0.2.2/page"))?;
+        let Some((scheme, rest)) = text.split_once("://") else {
+            return Err(reason!("url_none", url = quoted));
+        };
         if !scheme.eq_ignore_ascii_case("http") {
-            return Err(format!("{text:?} is of the scheme {scheme}; only http is measured"));
+            return Err(reason!("url_scheme", url = quoted, scheme = scheme));
         }
         if rest.contains('#') {
-            return Err(format!("{text:?} has a fragment (#), which is never sent; leave it out"));
+            return Err(reason!("url_fragment", url = quoted));
         }
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, target) = rest.split_at(end);
         if authority.contains('@') {
-            return Err("the URL has a user's name or password before @; leave them out".into());
+            return Err(reason!("url_password"));
         }
         let (host, port) = split_authority(authority)
-            .ok_or_else(|| format!("{authority:?} is no host, or host and port"))?;
+            .ok_or_else(|| reason!("url_host", host = format!("{authority:?}")))?;
         let (path, query) = match target.split_once('?') {
             Some((path, query)) => (path, Some(query.to_owned())),
             None => (target, None),
@@ -111,13 +114,13 @@ fn is_host_name(host: &str) -> bool {
 }
 
 /// A path that a server might take for another one would pass by an operator's prefix.
-fn check_path(path: &str) -> Result<(), String> {
+fn check_path(path: &str) -> Result<(), Reason> {
+    let quoted = || format!("{path:?}");
     for segment in path.split('/') {
-        let plain = decoded(segment).ok_or_else(|| {
-            format!("the path {path:?} has a % without two hex digits; write % as %25")
-        })?;
+        let plain = decoded(segment).ok_or_else(|| reason!("url_percent", path = quoted()))?;
         if plain == b"." || plain == b".." || plain.iter().any(|byte| b"/\\\0".contains(byte)) {
-            return Err(format!("the path {path:?} has {segment:?} in it; give the path itself"));
+            let segment = format!("{segment:?}");
+            return Err(reason!("url_segment", path = quoted(), segment = segment));
         }
     }
     Ok(())
@@ -148,13 +151,11 @@ impl UrlPrefix {
     ///
     /// # Errors
     /// When it is no `http` URL, or has a query, which prefixes can't be compared by.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, Reason> {
         let url = HttpUrl::parse(text)?;
         match url.query {
             None => Ok(Self(url)),
-            Some(_) => {
-                Err(format!("{text:?} has a query; allow its path, such as http://HOST/path"))
-            }
+            Some(_) => Err(reason!("url_query", url = format!("{text:?}"))),
         }
     }
 

@@ -150,6 +150,8 @@ impl Display for Reason {
     }
 }
 
+impl std::error::Error for Reason {}
+
 impl<Text: Into<String>> From<Text> for Reason {
     fn from(text: Text) -> Self {
         Self { text: text.into(), data: None }
@@ -161,6 +163,19 @@ impl From<Reason> for ReasonValue {
         reason.data.map_or(Self::Text(reason.text), Self::Reason)
     }
 }
+
+/// Whole numbers are given as they are.
+macro_rules! from_whole_numbers {
+    ($($number:ty),*) => {
+        $(impl From<$number> for ReasonValue {
+            fn from(number: $number) -> Self {
+                Self::Text(number.to_string())
+            }
+        })*
+    };
+}
+
+from_whole_numbers!(u16, u32, u64, usize);
 
 impl From<String> for ReasonValue {
     fn from(text: String) -> Self {

@@ -89,6 +89,11 @@ fn a_65536_byte_udp_message_is_422_with_the_limit() {
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(answer["error"]["field"], "params.message_size_bytes");
     assert!(answer["error"]["message"].as_str().unwrap().contains("65,507"));
+    let data = &answer["error"]["message_data"];
+    assert_eq!(
+        (&data["code"], &data["params"]["limit"]),
+        (&"parameter_above".into(), &"65,507 B".into())
+    );
     assert_eq!(engine.get("/v1/about")["sessions"], 0);
 }
 

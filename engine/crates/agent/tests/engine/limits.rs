@@ -59,6 +59,8 @@ fn a_tokens_limits_refuse_with_field_value_and_whose_they_are() {
             (&answer["error"]["code"], &answer["error"]["field"]),
             (&json!("limit"), &json!(field))
         );
+        let code = answer["error"]["message_data"]["code"].as_str().expect("a code");
+        assert!(code.starts_with("admission_"), "{answer}");
         assert!(answer["error"]["message"].as_str().unwrap().contains(said), "{answer}");
     }
     assert_eq!(engine.session_processes().len(), 0);

@@ -25,7 +25,7 @@ pub fn memory_bytes(missing: &mut Missing) -> u64 {
     let kibibytes = value_of(&text, "MemTotal")
         .and_then(|value| value.trim_end_matches("kB").trim().parse::<u64>().ok());
     if kibibytes.is_none() {
-        missing.note("memory", "/proc/meminfo has no MemTotal");
+        missing.note(proto::reason!("missing_memory"));
     }
     kibibytes.unwrap_or(0) * 1024
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use proto::InterfaceFacts;
+use proto::{InterfaceFacts, reason};
 
 use super::Missing;
 use super::speed::{INTERFACES, beneath};
@@ -16,12 +16,12 @@ pub fn interfaces(missing: &mut Missing) -> Vec<InterfaceFacts> {
     let entries = match fs::read_dir("/sys/class/net") {
         Ok(entries) => entries,
         Err(error) => {
-            missing.note("/sys/class/net", &error.to_string());
+            missing.note(format!("/sys/class/net: {error}"));
             return Vec::new();
         }
     };
     let addresses = net::interface_addresses().unwrap_or_else(|error| {
-        missing.note("interface addresses", &error.to_string());
+        missing.note(reason!("missing_interface_addresses", why = error.to_string()));
         std::collections::BTreeMap::new()
     });
     let mut names: Vec<String> =
@@ -55,17 +55,16 @@ pub fn speed_bps(name: &str) -> Option<u64> {
 
 fn interface(name: &str, addresses: Vec<String>, missing: &mut Missing) -> InterfaceFacts {
     let link = net::link(name).unwrap_or_else(|error| {
-        missing.note(&format!("ethtool {name}"), &error.to_string());
+        missing.note(format!("ethtool {name}: {error}"));
         net::Link::default()
     });
     let beneath = beneath(Path::new(INTERFACES), name);
     if beneath.speed_bps.is_none() && name != "lo" {
-        let why = match beneath.devices.len() {
-            0 => "a virtual interface has none, and no physical one is seen beneath it",
-            1 => "the driver tells none",
-            _ => "the physical interfaces beneath it tell none together",
-        };
-        missing.note(&format!("speed of {name}"), why);
+        missing.note(match beneath.devices.len() {
+            0 => reason!("missing_speed_virtual", interface = name),
+            1 => reason!("missing_speed", interface = name),
+            _ => reason!("missing_speed_beneath", interface = name),
+        });
     }
     let physical = beneath.devices.into_iter().filter(|device| device != name).collect();
     InterfaceFacts {

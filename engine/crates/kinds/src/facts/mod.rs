@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use proto::{CpuFacts, Facts};
+use proto::{CpuFacts, Facts, Reason, reason};
+
+use crate::features;
 
 pub use interfaces::speed_bps;
 
@@ -61,8 +63,9 @@ pub fn facts() -> Facts {
         features: features(&mut missing),
         engine_version: proto::ENGINE_VERSION.to_owned(),
         missing: Vec::new(),
+        missing_data: Vec::new(),
     };
-    Facts { missing: missing.0, ..facts }
+    facts.with_missing(missing.0)
 }
 
 /// What tests may need of the kernel; what isn't there is noted with what is lost without it.
@@ -71,13 +74,13 @@ fn features(missing: &mut Missing) -> BTreeMap<String, bool> {
     found
         .iter()
         .filter(|feature| !feature.is_there)
-        .for_each(|feature| missing.note(feature.name, feature.without));
+        .for_each(|feature| missing.note(features::lost(feature.name)));
     found.into_iter().map(|feature| (feature.name.to_owned(), feature.is_there)).collect()
 }
 
 /// What could not be read, and why.
 #[derive(Debug, Default)]
-struct Missing(Vec<String>);
+struct Missing(Vec<Reason>);
 
 impl Missing {
     /// The trimmed text of a file; an unreadable one is noted.
@@ -85,14 +88,14 @@ impl Missing {
         match fs::read_to_string(path) {
             Ok(text) => Some(text.trim().to_owned()),
             Err(error) => {
-                self.note(path, &error.to_string());
+                self.note(format!("{path}: {error}"));
                 None
             }
         }
     }
 
-    fn note(&mut self, what: &str, why: &str) {
-        self.0.push(format!("{what}: {why}"));
+    fn note(&mut self, what: impl Into<Reason>) {
+        self.0.push(what.into());
     }
 }
 
@@ -112,7 +115,7 @@ fn cpu(missing: &mut Missing) -> CpuFacts {
     let logical = text.lines().filter(|line| line.starts_with("processor")).count();
     let model = host::value_of(&text, "model name").or_else(|| host::value_of(&text, "Processor"));
     if model.is_none() {
-        missing.note("cpu model", "/proc/cpuinfo names none");
+        missing.note(reason!("missing_cpu_model"));
     }
     CpuFacts {
         model: model.unwrap_or_default(),
@@ -123,7 +126,10 @@ fn cpu(missing: &mut Missing) -> CpuFacts {
 
 #[cfg(test)]
 mod tests {
+    use proto::reason;
+
     use super::facts;
+    use crate::features;
 
     #[test]
     fn this_host_has_its_essential_facts() {
@@ -144,5 +150,22 @@ mod tests {
         assert_eq!(missing.read("/proc/no-such-file"), None);
         assert_eq!(missing.0.len(), 1);
         assert!(missing.0[0].starts_with("/proc/no-such-file: No such file"));
+        missing.note(reason!("missing_speed", interface = "eth0"));
+        let facts = proto::Facts::default().with_missing(missing.0);
+        assert_eq!(facts.missing[1], "speed of eth0: the driver tells none");
+        let codes: Vec<Option<&str>> = facts
+            .missing_data
+            .iter()
+            .map(|data| data.as_ref().map(|data| data.code.as_str()))
+            .collect();
+        assert_eq!(codes, [None, Some("missing_speed")]);
+    }
+
+    #[test]
+    fn every_feature_has_a_sentence_of_what_is_lost_without_it() {
+        for feature in net::features() {
+            let lost = features::lost(feature.name);
+            assert!(lost.starts_with(&format!("{}: ", feature.name)), "{lost}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::Instant;
 
-use proto::{EndReport, Metrics, Params, Role, TcpFigures};
+use proto::{EndReport, Metrics, Params, Reason, Role, TcpFigures, reason};
 
 use crate::end::End;
 use crate::flow::counter::Count;
@@ -33,7 +33,7 @@ pub struct TcpRr {
 }
 
 /// Reads checked and filled parameters.
-pub fn read(params: &Params, _settings: &Settings) -> Result<Arc<dyn Kind>, String> {
+pub fn read(params: &Params, _settings: &Settings) -> Result<Arc<dyn Kind>, Reason> {
     let burst = size(params, "burst")?;
     Ok(Arc::new(TcpRr { exchange: Exchange::read(params)?, burst }))
 }
@@ -106,8 +106,8 @@ fn ask(end: &End, cue: &Cue, rr: TcpRr) -> Finished {
     let fault = match ended {
         Ok(true) => None,
         _ if is_over => None,
-        Ok(false) => Some(format!("flow {}: the sink closed the connection", cue.flow)),
-        Err(error) => Some(format!("flow {}: {error}", cue.flow)),
+        Ok(false) => Some(cue.fault(reason!("flow_closed"))),
+        Err(error) => Some(cue.fault(error.to_string())),
     };
     let outcome = timekeeper.finish(Instant::now(), 0, 0);
     Finished { outcome, fault }

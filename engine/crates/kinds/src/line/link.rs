@@ -57,7 +57,7 @@ impl Link {
     ///
     /// # Errors
     /// When the peer is gone or takes nothing.
-    pub fn send(&self, message: &LinkMessage) -> Result<(), String> {
+    pub fn send(&self, message: &LinkMessage) -> Result<(), Reason> {
         let mut line = serde_json::to_vec(message).map_err(|error| error.to_string())?;
         line.push(b'\n');
         send_line(&self.socket, &line, LINE_LIMIT)
@@ -90,17 +90,19 @@ impl Link {
     }
 }
 
-fn send_line(socket: &OwnedFd, line: &[u8], limit: Duration) -> Result<(), String> {
+fn send_line(socket: &OwnedFd, line: &[u8], limit: Duration) -> Result<(), Reason> {
     let until = Instant::now() + limit;
     let mut rest = line;
     while !rest.is_empty() {
         if Instant::now() >= until {
-            return Err(format!("the other end took over {limit:?} for a line of the link"));
+            return Err(reason!("says_line_late", time = format!("{limit:?}")));
         }
         match net::send(socket.as_fd(), rest) {
             Ok(sent) => rest = &rest[sent..],
             Err(net::Errno::INTR) => {}
-            Err(error) => return Err(format!("the link takes nothing: {error}")),
+            Err(error) => {
+                return Err(reason!("says_link_takes_nothing", why = error.to_string()));
+            }
         }
     }
     Ok(())
@@ -161,7 +163,7 @@ fn read_lines(socket: &OwnedFd, signals: &Sender<Signal>) -> Reason {
             match proto::parse_json::<LinkMessage>(&line) {
                 Ok(message) => {
                     if signals.send(Signal::Link(message)).is_err() {
-                        return "the session is over".into();
+                        return reason!("says_session_over");
                     }
                 }
                 Err(error) => {
@@ -195,7 +197,7 @@ mod tests {
         });
         let begin = Instant::now();
         let refusal = send_line(&near, &vec![7; 100_000_000], Duration::from_millis(400));
-        assert_eq!(refusal, Err("the other end took over 400ms for a line of the link".to_owned()));
+        assert_eq!(refusal, Err(reason!("says_line_late", time = "400ms")));
         assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
         drop(near);
         reader.join().expect("reads to the end");

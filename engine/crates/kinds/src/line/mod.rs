@@ -115,7 +115,8 @@ impl Line {
     /// # Errors
     /// When the peer is gone: with the reason that it gave before, if it gave one.
     pub fn tell(&mut self, message: &LinkMessage) -> Result<(), Failure> {
-        let link = self.link.as_ref().ok_or_else(|| Failure::internal("there is no link yet"))?;
+        let link =
+            self.link.as_ref().ok_or_else(|| Failure::internal(reason!("says_no_link_yet")))?;
         let Err(reason) = link.send(message) else { return Ok(()) };
         let until = Instant::now() + LAST_WORDS_LIMIT;
         while let Some(signal) = self.next_of_any_kind(until) {
@@ -165,7 +166,7 @@ impl Line {
                 Err(RecvTimeoutError::Timeout) if Instant::now() >= until => return Ok(None),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Failure::internal("the session's own sender is gone"));
+                    return Err(Failure::internal(reason!("says_sender_gone")));
                 }
             }
         }

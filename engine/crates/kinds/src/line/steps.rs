@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use proto::{FailureCode, LinkMessage};
+use proto::{FailureCode, LinkMessage, Reason, reason};
 
 use crate::failure::Failure;
 use crate::line::Line;
@@ -26,15 +26,13 @@ pub fn expect<T>(
     let limit = line.patience(STEP_LIMIT);
     match line.wait(Instant::now() + limit)? {
         Some(Signal::Link(message)) => pick(message).map_err(|other| {
-            Failure::new(
-                FailureCode::Refused,
-                format!("expected {what} on the link, got {other:?}"),
-            )
+            let reason = reason!("setup_other_message", what = what, other = format!("{other:?}"));
+            Failure::new(FailureCode::Refused, reason)
         }),
-        Some(_) => Err(Failure::internal(format!("expected {what} on the link, got a signal"))),
+        Some(_) => Err(Failure::internal(reason!("setup_signal", what = what))),
         None => Err(Failure::new(
             FailureCode::PeerLost,
-            format!("the other end sent no {what} within {} s", limit.as_secs()),
+            reason!("setup_no_message", what = what, seconds = limit.as_secs()),
         )),
     }
 }
@@ -55,7 +53,7 @@ pub fn wait_for_flows_ready(
             Some(Signal::Connected(Err(failure))) => return Err(failure),
             Some(_) => {}
             None => {
-                let reason = format!("the sink has only {} of {count} flows", ready.len());
+                let reason = reason!("setup_flows_not_ready", some = ready.len(), count = count);
                 return Err(Failure::new(FailureCode::Unreachable, reason));
             }
         }
@@ -81,7 +79,7 @@ pub fn wait_for_flows(
             }
             Some(_) => {}
             None => {
-                let reason = format!("only {} of {count} flows arrived", flows.len());
+                let reason = reason!("setup_flows_missing", some = flows.len(), count = count);
                 return Err(Failure::new(FailureCode::Unreachable, reason));
             }
         }
@@ -90,6 +88,7 @@ pub fn wait_for_flows(
 }
 
 /// The failure for a kernel that says no.
-pub fn refused_by_kernel(what: &str, error: net::Errno) -> Failure {
-    Failure::new(FailureCode::Invalid, format!("{what}: {error}"))
+pub fn refused_by_kernel(what: Reason, error: net::Errno) -> Failure {
+    let reason = Reason::joined([what, error.to_string().into()], ": ");
+    Failure::new(FailureCode::Invalid, reason)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
-use proto::{EndReport, Metrics, Params, Window};
+use proto::{EndReport, Metrics, Params, Reason, Window};
 use stats::Latency;
 
 use crate::end::End;
@@ -31,7 +31,7 @@ impl Exchange {
     ///
     /// # Errors
     /// When a value is of another type than the catalog says.
-    pub fn read(params: &Params) -> Result<Self, String> {
+    pub fn read(params: &Params) -> Result<Self, Reason> {
         Ok(Self {
             request_bytes: size(params, "request_size_bytes")?,
             response_bytes: size(params, "response_size_bytes")?,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use proto::{EndReport, Flow, Granted, Params, Role, SentCount, TcpFigures};
+use proto::{EndReport, Flow, Granted, Params, Reason, Role, SentCount, TcpFigures};
 
 use crate::end::End;
 use crate::flow::pacer::Share;
@@ -26,7 +26,7 @@ impl Stream {
     ///
     /// # Errors
     /// When a value is of another type than the catalog says.
-    pub fn read(params: &Params, settings: &Settings) -> Result<Self, String> {
+    pub fn read(params: &Params, settings: &Settings) -> Result<Self, Reason> {
         let flows = settings.flows;
         let (all, each) = (number(params, "rate_bps")?, number(params, "flow_rate_bps")?);
         // The catalog lets only one of them be set.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::{EndReport, EventBody, FailureCode, Role};
+use proto::{EndReport, EventBody, FailureCode, Reason, Role, reason};
 
 use super::Brief;
 use super::cuts::Cuts;
@@ -64,7 +64,7 @@ pub struct Conduct<'a> {
     peer_report: Option<EndReport>,
     is_stop_told: bool,
     bytes_before_window: u64,
-    fault: Option<(Instant, String)>,
+    fault: Option<(Instant, Reason)>,
 }
 
 /// What runs once the traffic has begun.
@@ -175,7 +175,8 @@ impl<'a> Conduct<'a> {
             return Err(Failure::new(FailureCode::PeerLost, reason));
         }
         if now >= self.clock().give_up {
-            return Err(Failure::internal("the test did not end within 60 s after its time"));
+            let seconds = OVERTIME_LIMIT.as_secs();
+            return Err(Failure::internal(reason!("says_endless", seconds = seconds)));
         }
         if self.clock().warmup_end.take_if(|end| now >= *end).is_some() {
             self.pulse.set(Phase::Measured);

@@ -20,7 +20,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-use proto::{EventBody, FailureCode, SessionSpec};
+use proto::{EventBody, FailureCode, SessionSpec, reason};
 
 use crate::failure::Failure;
 use crate::host_window::Surroundings;
@@ -103,7 +103,8 @@ fn brief(
     find: Find,
 ) -> Result<Brief, Failure> {
     let read = find(&spec.kind).ok_or_else(|| {
-        Failure::new(FailureCode::Invalid, format!("this engine has no test kind {:?}", spec.kind))
+        let kind = format!("{:?}", spec.kind);
+        Failure::new(FailureCode::Invalid, reason!("setup_no_kind", kind = kind))
     })?;
     let invalid = |reason| Failure::new(FailureCode::Invalid, reason);
     let mut settings = Settings::read(&spec.params).map_err(invalid)?;

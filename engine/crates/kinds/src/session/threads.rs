@@ -7,7 +7,7 @@ use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use proto::ThreadUse;
+use proto::{ThreadUse, reason};
 
 use crate::end::End;
 use crate::failure::Failure;
@@ -95,7 +95,7 @@ impl Threads {
             let finished =
                 catch_unwind(AssertUnwindSafe(|| body(&end, &cue))).unwrap_or_else(|_| Finished {
                     outcome: Outcome::Served,
-                    fault: Some(format!("flow {flow}: its thread panicked")),
+                    fault: Some(cue.fault(reason!("flow_panicked"))),
                 });
             let times = meter.finish();
             // The socket must be free when the session hears of the end.
@@ -106,7 +106,7 @@ impl Threads {
         let handle = handle.map_err(|error| {
             Failure::new(
                 proto::FailureCode::Limit,
-                format!("no thread for flow {flow}: {error}; ask for fewer flows"),
+                reason!("flow_no_thread", flow = flow, why = error.to_string()),
             )
         })?;
         self.running.push(Running {

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use net::Errno;
+use proto::{Reason, reason};
 
 use crate::flow::gate::{Phase, Pulse};
 use crate::task::Cue;
@@ -15,7 +16,7 @@ pub trait Sending {
     ///
     /// # Errors
     /// Why it can't go on.
-    fn begin_window(&mut self) -> Result<Instant, String>;
+    fn begin_window(&mut self) -> Result<Instant, Reason>;
     /// Sends what is due.
     ///
     /// # Errors
@@ -26,8 +27,8 @@ pub trait Sending {
         false
     }
     /// What an error of a send means.
-    fn explain(&self, error: Errno) -> String {
-        error.to_string()
+    fn explain(&self, error: Errno) -> Reason {
+        error.to_string().into()
     }
 }
 
@@ -38,7 +39,7 @@ pub fn send_until_over(
     cue: &Cue,
     (opened_at, has_warmup): (Instant, bool),
     sending: &mut impl Sending,
-) -> (Option<Instant>, Option<String>) {
+) -> (Option<Instant>, Option<Reason>) {
     // Not what the phase is by now: a thread that the machine held up has the warm-up's end still before it.
     let mut phase = Phase::first(has_warmup);
     let mut begin = (!has_warmup).then_some(opened_at);
@@ -61,8 +62,8 @@ pub fn send_until_over(
             Err(_) if cue.pulse.phase() == Phase::Over => break None,
             Err(error) if sending.refused(error) => {}
             Err(error) => {
-                let reason = sending.explain(error);
-                break Some(format!("flow {}: send failed: {reason}", cue.flow));
+                let why = sending.explain(error);
+                break Some(cue.fault(reason!("flow_send_failed", why = why)));
             }
         }
     };
@@ -76,7 +77,7 @@ pub fn receive_until_end(
     cue: &Cue,
     may_pass: impl Fn(Errno) -> bool,
     mut receive: impl FnMut() -> Result<bool, Errno>,
-) -> Option<String> {
+) -> Option<Reason> {
     loop {
         match receive() {
             Ok(true) => {}
@@ -84,7 +85,10 @@ pub fn receive_until_end(
             Err(error) if may_pass(error) => {}
             // The other end waits no longer for what this one still has to send.
             Err(_) if cue.pulse.phase() == Phase::Over => return None,
-            Err(error) => return Some(format!("flow {}: receive failed: {error}", cue.flow)),
+            Err(error) => {
+                let why = error.to_string();
+                return Some(cue.fault(reason!("flow_receive_failed", why = why)));
+            }
         }
     }
 }

@@ -7,6 +7,8 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
+use proto::{Reason, reason};
+
 use crate::end::End;
 use crate::flow::counter::Counter;
 use crate::flow::gate::{Gate, Phase, Pulse};
@@ -62,6 +64,11 @@ impl Cue {
     /// so busy that it was over before this thread got going.
     pub fn start(&self) -> Option<Instant> {
         self.gate.pass().filter(|_| self.pulse.phase() != Phase::Over)
+    }
+
+    /// What this flow says of what ended it too early.
+    pub fn fault(&self, why: impl Into<Reason>) -> Reason {
+        Reason::joined([reason!("flow", flow = self.flow), why.into()], ": ")
     }
 }
 
@@ -119,6 +126,16 @@ mod tests {
             current: Arc::default(),
             signals: std::sync::mpsc::channel().0,
         }
+    }
+
+    #[test]
+    fn a_flow_says_what_ended_it_with_its_number_and_code() {
+        let said = cue().fault(reason!("flow_send_failed", why = "Broken pipe"));
+        assert_eq!(&*said, "flow 0: send failed: Broken pipe");
+        let bare = cue().fault("Broken pipe");
+        assert_eq!(&*bare, "flow 0: Broken pipe");
+        let (_, data) = bare.into_parts();
+        assert_eq!(data.expect("its number has a code").code, "joined");
     }
 
     #[test]

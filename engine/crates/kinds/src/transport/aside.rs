@@ -5,8 +5,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use proto::FailureCode;
 use proto::wire::{ConnectionRole, Preamble};
+use proto::{FailureCode, reason};
 
 use crate::failure::Failure;
 use crate::line::Line;
@@ -54,7 +54,7 @@ pub fn connect_aside(
             }
             Some(signal) => early.push(signal),
             None => {
-                let reason = format!("connecting took over {} s", limit.as_secs());
+                let reason = reason!("setup_connecting_late", seconds = limit.as_secs());
                 return Err(Failure::new(FailureCode::Unreachable, reason));
             }
         }
@@ -62,9 +62,7 @@ pub fn connect_aside(
 }
 
 fn unreachable(peer: SocketAddr, error: net::Errno) -> Failure {
-    let reason = format!(
-        "the sink's data port {peer} can't be reached: {error}; is its engine running, and does a firewall let TCP and UDP {} through?",
-        peer.port()
-    );
+    let (peer, port, why) = (peer.to_string(), peer.port(), error.to_string());
+    let reason = reason!("setup_data_port_unreachable", peer = peer, why = why, port = port);
     Failure::new(FailureCode::Unreachable, reason)
 }

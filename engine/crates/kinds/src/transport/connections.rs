@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Instant;
 
-use proto::{FailureCode, Lane, LinkMessage};
+use proto::{FailureCode, Lane, LinkMessage, reason};
 
 use super::{Connected, Plan, Transport, ports};
 use crate::end::{HandedOver, Lent};
@@ -57,15 +57,14 @@ fn borrow_listener(plan: &Plan, line: &mut Line) -> Result<Lent, Failure> {
         other => Err(other),
     })?;
     if !ports::is_part_of_ports((first, last)) {
-        let reason = format!(
-            "the source registers the ports {first} to {last}, which is no range of a test"
-        );
+        let reason = reason!("setup_ports_refused", first = first, last = last);
         return Err(Failure::new(FailureCode::Refused, reason));
     }
     // Only the link's own address may be registered: nobody else's connections are ours.
-    let socket = line.link().ok_or_else(|| Failure::internal("there is no link"))?.socket().as_fd();
+    let socket =
+        line.link().ok_or_else(|| Failure::internal(reason!("says_no_link_yet")))?.socket().as_fd();
     let address = net::peer_address(socket)
-        .map_err(|error| refused_by_kernel("the link's peer is unknown", error))?
+        .map_err(|error| refused_by_kernel(reason!("setup_peer_unknown"), error))?
         .ip();
     plan.outbox.register_ports(Lane::Test, address, first, last);
     let handed_over = HandedOver::default();
@@ -74,11 +73,11 @@ fn borrow_listener(plan: &Plan, line: &mut Line) -> Result<Lent, Failure> {
             Some(Signal::Supply(Supply::Listener(listener))) => break listener,
             Some(Signal::Supply(Supply::Flow { fd, .. })) => handed_over.push(fd),
             Some(_) => {}
-            None => return Err(Failure::internal("the agent lent no listener")),
+            None => return Err(Failure::internal(reason!("setup_no_listener"))),
         }
     };
     net::block(&listener)
-        .map_err(|error| refused_by_kernel("the lent listener can't be used", error))?;
+        .map_err(|error| refused_by_kernel(reason!("setup_listener_unusable"), error))?;
     line.tell(&LinkMessage::Registered)?;
     Ok(Lent {
         listener,

@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use proto::{Cookie, Role};
+use proto::{Cookie, Role, reason};
 
 use crate::end::Lent;
 use crate::failure::Failure;
@@ -99,9 +99,8 @@ fn apply_options(plan: &Plan, flows: &BTreeMap<u32, OwnedFd>, is_tcp: bool) -> R
     let options = &plan.settings.end(Role::Sink).options;
     for socket in flows.values() {
         let is_ipv4 = net::local_address(socket.as_fd()).is_ok_and(|address| address.is_ipv4());
-        net::apply(socket.as_fd(), options, is_ipv4, is_tcp).map_err(|error| {
-            refused_by_kernel("the sink's kernel refuses a socket option", error)
-        })?;
+        net::apply(socket.as_fd(), options, is_ipv4, is_tcp)
+            .map_err(|error| refused_by_kernel(reason!("setup_option_refused"), error))?;
     }
     Ok(())
 }

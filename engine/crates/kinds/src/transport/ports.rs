@@ -3,6 +3,8 @@
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use proto::{Reason, reason};
+
 /// Ports that one session registers: other sessions of the same source need some too.
 const REGISTERED_PORTS: u16 = 16_384;
 /// Linux's default range, where the kernel doesn't tell.
@@ -17,11 +19,12 @@ pub fn is_part_of_ports((first, last): (u16, u16)) -> bool {
 
 /// A part of this host's ports, at a random place; below the ephemeral ones where there is room. The sink takes a
 /// connection from a registered port for this session's, and another session's from this host has an ephemeral one.
-pub fn choose_ports() -> Result<(u16, u16), String> {
+pub fn choose_ports() -> Result<(u16, u16), Reason> {
     let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
     let mut bounds = text.split_whitespace().map_while(|bound| bound.parse::<u16>().ok());
     let ephemeral = bounds.next().zip(bounds.next()).unwrap_or(DEFAULT_PORTS);
-    let random = net::random_number().map_err(|error| format!("no random numbers: {error}"))?;
+    let random = net::random_number()
+        .map_err(|error| reason!("setup_no_random_numbers", why = error.to_string()))?;
     Ok(part_of_ports(ephemeral, random))
 }
 

@@ -6,8 +6,8 @@ use std::os::fd::OwnedFd;
 use std::thread;
 use std::time::Duration;
 
-use proto::Role;
 use proto::wire::ConnectionRole;
+use proto::{Role, reason};
 
 use super::aside::{connect_aside, connect_one};
 use super::{Connected, Plan, Transport, apply_options};
@@ -95,7 +95,7 @@ fn connect_side_by_side(
         let mut sockets = Vec::with_capacity(count as usize);
         for part in parts {
             let connected =
-                part.join().map_err(|_| Failure::internal("a connecting thread panicked"))?;
+                part.join().map_err(|_| Failure::internal(reason!("setup_connecting_panicked")))?;
             sockets.extend(connected?);
         }
         Ok(sockets)

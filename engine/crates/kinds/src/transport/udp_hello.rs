@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use proto::wire::{CHALLENGE_LENGTH, Challenge, Preamble};
-use proto::{Cookie, FailureCode, Role};
+use proto::{Cookie, FailureCode, Role, reason};
 
 use super::Plan;
 use crate::failure::Failure;
@@ -40,17 +40,21 @@ pub fn connect(
         .map(|_| net::open_udp(peer, local, options))
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| {
-            Failure::new(FailureCode::Unreachable, format!("no UDP socket to {peer}: {error}"))
+            let (peer, why) = (peer.to_string(), error.to_string());
+            Failure::new(
+                FailureCode::Unreachable,
+                reason!("setup_no_udp_socket", peer = peer, why = why),
+            )
         })?;
     let sockets = Arc::new(sockets);
     let ready = Ready::default();
     let greeter = greet_aside(line, peer, &sockets, &ready, plan.cookie);
     let outcome = wait_for_flows_ready(line, count, |index| mark_ready(&ready, index));
     (0..count).for_each(|index| mark_ready(&ready, index));
-    greeter.join().map_err(|_| Failure::internal("the greeting thread panicked"))?;
+    greeter.join().map_err(|_| Failure::internal(reason!("setup_greeting_panicked")))?;
     outcome?;
     let sockets = Arc::into_inner(sockets)
-        .ok_or_else(|| Failure::internal("the greeting thread kept its sockets"))?;
+        .ok_or_else(|| Failure::internal(reason!("setup_greeting_unfinished")))?;
     sockets.iter().for_each(drain);
     Ok(sockets)
 }
@@ -75,11 +79,10 @@ fn greet_aside(
     };
     thread::spawn(move || {
         if !greet_all(&sockets, &ready, &cookie, &times) {
-            let reason = format!(
-                "no answer to UDP hellos at {peer} within {} s, though TCP passes; does a firewall let UDP {} through?",
-                times.limit.as_secs(),
-                peer.port()
-            );
+            let (peer, port) = (peer.to_string(), peer.port());
+            let seconds = times.limit.as_secs();
+            let reason =
+                reason!("setup_udp_unanswered", peer = peer, seconds = seconds, port = port);
             // The session may have ended by another reason meanwhile.
             let _ = signals
                 .send(Signal::Connected(Err(Failure::new(FailureCode::Unreachable, reason))));

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::parameters::ParameterError;
 use super::{Parameter, ParameterSchema, ValueType};
+use crate::{Reason, reason};
 
 /// The value in its one form, within its parameter's type and bounds.
 pub fn check(
@@ -24,7 +25,9 @@ pub fn check(
     match &schema.allowed {
         Some(allowed) if !allowed.contains(&value) => {
             let choices: Vec<String> = allowed.iter().map(Value::to_string).collect();
-            let message = format!("{name} is {value}; give one of {}", choices.join(", "));
+            let (value, choices) = (value.to_string(), choices.join(", "));
+            let message =
+                reason!("parameter_not_allowed", name = name, value = value, choices = choices);
             Err(ParameterError::new(name, message))
         }
         _ => Ok(value),
@@ -58,28 +61,38 @@ fn check_bounds(
 ) -> Result<(), ParameterError> {
     let schema = &parameter.schema;
     let unit = parameter.unit.as_deref().map_or(String::new(), |unit| format!(" {unit}"));
-    let refusal = |relation: &str, limit: f64| {
-        let (low, high) = (schema.minimum, schema.maximum);
-        let range = match (low, high) {
-            (Some(low), Some(high)) => format!("from {low} to {high}"),
-            _ => format!("not {relation} {limit}"),
-        };
-        let (number, limit) = (grouped(number), grouped(limit));
-        let message = format!(
-            "{name} is {number}{unit}, {relation} the limit of {limit}{unit} for {kind}; give a value {range}"
-        );
-        Err(ParameterError::new(name, message))
+    let with_unit = |number: f64| grouped(number) + &unit;
+    let range = |otherwise: Reason| match (schema.minimum, schema.maximum) {
+        (Some(low), Some(high)) => {
+            reason!("parameter_range", low = low.to_string(), high = high.to_string())
+        }
+        _ => otherwise,
     };
-    match (schema.minimum, schema.maximum) {
-        (Some(minimum), _) if number < minimum => refusal("below", minimum),
-        (_, Some(maximum)) if number > maximum => refusal("above", maximum),
-        _ => Ok(()),
-    }
+    let message = match (schema.minimum, schema.maximum) {
+        (Some(least), _) if number < least => reason!(
+            "parameter_below",
+            name = name,
+            number = with_unit(number),
+            limit = with_unit(least),
+            kind = kind,
+            range = range(reason!("parameter_not_below", limit = least.to_string()))
+        ),
+        (_, Some(most)) if number > most => reason!(
+            "parameter_above",
+            name = name,
+            number = with_unit(number),
+            limit = with_unit(most),
+            kind = kind,
+            range = range(reason!("parameter_not_above", limit = most.to_string()))
+        ),
+        _ => return Ok(()),
+    };
+    Err(ParameterError::new(name, message))
 }
 
 fn check_text(name: &str, schema: &ParameterSchema, text: &str) -> Result<(), ParameterError> {
     if let Some(limit) = schema.max_length.filter(|&limit| text.chars().count() > limit) {
-        let message = format!("{name} is longer than {limit} characters; shorten it");
+        let message = reason!("parameter_too_long", name = name, limit = limit);
         return Err(ParameterError::new(name, message));
     }
     let Some(pattern) = &schema.pattern else { return Ok(()) };
@@ -87,26 +100,30 @@ fn check_text(name: &str, schema: &ParameterSchema, text: &str) -> Result<(), Pa
     if regex_lite::Regex::new(pattern).is_ok_and(|regex| regex.is_match(text)) {
         return Ok(());
     }
-    let message = format!(
-        "{name} is {text:?}, which doesn't match {pattern}; see the parameter's help in the catalog"
-    );
+    let text = format!("{text:?}");
+    let message =
+        reason!("parameter_no_match", name = name, text = text, pattern = pattern.as_str());
     Err(ParameterError::new(name, message))
 }
 
 /// The refusal of a value of another type.
 pub fn wrong_type(name: &str, parameter: &Parameter, value: &Value) -> ParameterError {
     let wanted = match parameter.schema.value_type {
-        ValueType::Integer => "a whole number",
-        ValueType::Number => "a number",
-        ValueType::String => "a text",
-        ValueType::Boolean => "true or false",
+        ValueType::Integer => reason!("parameter_whole_number"),
+        ValueType::Number => reason!("parameter_number"),
+        ValueType::String => reason!("parameter_text"),
+        ValueType::Boolean => reason!("parameter_boolean"),
         ValueType::Test => return super::test_value::wrong(name, value),
     };
-    let default = &parameter.schema.default;
-    ParameterError::new(
-        name,
-        format!("{name} is {value}, not {wanted}; give one such as {default}"),
-    )
+    let (value, default) = (value.to_string(), parameter.schema.default.to_string());
+    let message = reason!(
+        "parameter_wrong_type",
+        name = name,
+        value = value,
+        wanted = wanted,
+        example = default
+    );
+    ParameterError::new(name, message)
 }
 
 /// A number with its thousands set apart, for people.

@@ -6,6 +6,7 @@ use super::bounds::{check, wrong_type};
 use super::parameters::{ParameterError, Params};
 use super::test_value::{self, DURATION, NONE};
 use super::{Catalog, Kind, Parameter, ValueType};
+use crate::reason;
 
 impl Catalog {
     /// The kind of this name.
@@ -15,8 +16,8 @@ impl Catalog {
     pub fn kind(&self, name: &str) -> Result<&Kind, ParameterError> {
         self.kinds.get(name).ok_or_else(|| {
             let known: Vec<&str> = self.kinds.keys().map(String::as_str).collect();
-            let message =
-                format!("this engine has no test kind {name:?}; it has {}", known.join(", "));
+            let (kind, known) = (format!("{name:?}"), known.join(", "));
+            let message = reason!("parameter_no_kind", kind = kind, known = known);
             ParameterError { field: "kind".to_owned(), message }
         })
     }
@@ -69,9 +70,7 @@ impl Catalog {
         let holds_a_test = |name: &str| self.parameters[name].schema.value_type == ValueType::Test;
         let is_alone = definition.is_of_one_host();
         if is_alone || has(&holds_a_test) || !has(&|name| name == DURATION) {
-            let message = format!(
-                "{kind} can't be a {name}: give a kind that runs for a time, such as tcp_stream"
-            );
+            let message = reason!("parameter_no_load", kind = kind, name = name);
             return Err(inside(ParameterError { field: "kind".to_owned(), message }));
         }
         let filled = self.fill(&kind, &given).map_err(inside)?;
@@ -87,7 +86,7 @@ impl Catalog {
         for (name, parameter) in self.parameters_of(kind) {
             let other = parameter.excludes.as_deref().filter(|other| is_set(other) && is_set(name));
             if let Some(other) = other {
-                let message = format!("{other} and {name} exclude each other; give one of them");
+                let message = reason!("parameter_excludes", other = other, name = name);
                 return Err(ParameterError::new(name, message));
             }
         }
@@ -124,7 +123,9 @@ impl Catalog {
 
 fn unknown_parameter(kind_name: &str, kind: &Kind, name: &str) -> ParameterError {
     let known = kind.parameters.join(", ");
-    ParameterError::new(name, format!("{kind_name} has no parameter {name:?}; it takes {known}"))
+    let parameter = format!("{name:?}");
+    let message = reason!("parameter_unknown", kind = kind_name, name = parameter, known = known);
+    ParameterError::new(name, message)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ fn fill(kind: &str, name: &str, value: Value) -> Result<Params, ParameterError> 
 
 fn refusal(kind: &str, name: &str, value: Value) -> (String, String) {
     let error = fill(kind, name, value).unwrap_err();
-    (error.field, error.message)
+    (error.field, error.message.to_string())
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_rate_per_flow_and_one_of_all_flows_exclude_each_other() {
     let given = Params::from([("flow_rate_bps", json!(1_000)), ("rate_bps", json!(9_000))]);
     let error = Catalog::embedded().fill("tcp_stream", &given).unwrap_err();
     assert_eq!(error.field, "params.flow_rate_bps");
-    assert_eq!(error.message, "rate_bps and flow_rate_bps exclude each other; give one of them");
+    assert_eq!(&*error.message, "rate_bps and flow_rate_bps exclude each other; give one of them");
     let one = Params::from([("flow_rate_bps", json!(1_000)), ("rate_bps", json!(0))]);
     assert!(Catalog::embedded().fill("tcp_stream", &one).is_ok());
 }
@@ -111,7 +111,7 @@ fn texts_from_the_command_line_are_read_by_the_parameters_type() {
     assert_eq!(parse("nodelay", "true"), Ok(json!(true)));
     assert_eq!(parse("source_cpus", "0"), Ok(json!("0")));
     assert_eq!(
-        parse("flows", "many").unwrap_err().message,
+        &*parse("flows", "many").unwrap_err().message,
         "flows is \"many\", not a whole number; give one such as 1"
     );
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::{Reason, reason};
+
 /// Parameter values by name.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -18,11 +20,11 @@ pub struct ParameterError {
     /// The field at fault, such as `params.message_size_bytes` or `kind`.
     pub field: String,
     /// What is wrong, the limit, and what to give instead.
-    pub message: String,
+    pub message: Reason,
 }
 
 impl ParameterError {
-    pub(crate) fn new(name: &str, message: String) -> Self {
+    pub(crate) fn new(name: &str, message: Reason) -> Self {
         Self { field: format!("params.{name}"), message }
     }
 }
@@ -91,11 +93,13 @@ impl Params {
         name: &str,
         convert: impl Fn(&'a Value) -> Option<T>,
     ) -> Result<T, ParameterError> {
-        let value = self.0.get(name).ok_or_else(|| {
-            ParameterError::new(name, format!("{name} is missing; this kind doesn't list it"))
-        })?;
+        let value = self
+            .0
+            .get(name)
+            .ok_or_else(|| ParameterError::new(name, reason!("parameter_missing", name = name)))?;
         convert(value).ok_or_else(|| {
-            ParameterError::new(name, format!("{name} is {value}, which is of another type"))
+            let value = value.to_string();
+            ParameterError::new(name, reason!("parameter_other_type", name = name, value = value))
         })
     }
 }

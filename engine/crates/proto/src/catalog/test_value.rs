@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::parameters::{ParameterError, Params};
+use crate::reason;
 
 /// How no test is written, besides null.
 pub const NONE: &str = "none";
@@ -47,10 +48,9 @@ pub fn parse_text(text: &str) -> Option<Value> {
 /// The refusal of what is no test.
 pub fn wrong(name: &str, value: &Value) -> ParameterError {
     let example = r#"{"kind": "tcp_stream", "params": {"flows": 4}}"#;
-    ParameterError::new(
-        name,
-        format!("{name} is {value}, not a test; give one such as {example}, or none"),
-    )
+    let value = value.to_string();
+    let message = reason!("parameter_no_test", name = name, value = value, example = example);
+    ParameterError::new(name, message)
 }
 
 #[cfg(test)]

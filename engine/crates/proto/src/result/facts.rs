@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::{Reason, ReasonData};
+
 /// What is true of a host at the time of a test; what could not be read is absent and named in `missing`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -45,6 +47,18 @@ pub struct Facts {
     pub engine_version: String,
     /// What could not be read, and why.
     pub missing: Vec<String>,
+    /// The code and parameters of each of `missing`; null where only the kernel says it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing_data: Vec<Option<ReasonData>>,
+}
+
+impl Facts {
+    /// These facts, with what could not be read.
+    #[must_use]
+    pub fn with_missing(self, missing: Vec<Reason>) -> Self {
+        let (missing, missing_data) = missing.into_iter().map(Reason::into_parts).unzip();
+        Self { missing, missing_data, ..self }
+    }
 }
 
 /// What is true of a host's CPU.

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use hyper::StatusCode;
-use proto::Catalog;
+use proto::{Catalog, Reason, reason};
 use serde::Serialize;
 
 use crate::cli::positive;
@@ -45,12 +45,11 @@ pub enum Whose {
 
 impl Whose {
     /// How the limit is set, for the operator who is asked to raise it.
-    fn names(self, option: &str, name: &str, value: &str) -> String {
+    fn names(self, option: &str, name: &str, value: impl Into<Reason>) -> Reason {
+        let value = value.into();
         match self {
-            Self::Engine => format!("this engine's limit of {value} (--{option})"),
-            Self::Token => {
-                format!("this token's limit of {value} ({name}= in the engine's token file)")
-            }
+            Self::Engine => reason!("admission_engine_limit", value = value, option = option),
+            Self::Token => reason!("admission_token_limit", value = value, name = name),
         }
     }
 }
@@ -88,30 +87,28 @@ impl Limits {
         {
             let fields = demand.duration_fields.join(" and ");
             let field = demand.duration_fields.last().map_or("duration_seconds", String::as_str);
-            let limit = whose.names("max-duration", "duration", &format!("{limit} s"));
-            let message = format!(
-                "{fields} ask for {} s, above {limit}; ask for less",
-                demand.duration_seconds
-            );
+            let limit = whose.names("max-duration", "duration", format!("{limit} s"));
+            let seconds = demand.duration_seconds.to_string();
+            let message =
+                reason!("admission_duration", fields = fields, seconds = seconds, limit = limit);
             return Err(over(field, message));
         }
         if let Some(limit) = self.flows.filter(|limit| demand.flows > *limit) {
-            let limit = whose.names("max-flows", "flows", &limit.to_string());
-            let message =
-                format!("{} flows are asked for, above {limit}; ask for fewer", demand.flows);
+            let limit = whose.names("max-flows", "flows", limit.to_string());
+            let message = reason!("admission_flows", count = demand.flows, limit = limit);
             return Err(over(&demand.flow_field, message));
         }
         if let Some(limit) = self.rate_bps.filter(|limit| demand.rate_bps > *limit) {
-            let limit = whose.names("max-rate", "rate", &format!("{limit} bit/s"));
-            return Err(over(&demand.rate_field, rate_message(demand, &limit)));
+            let limit = whose.names("max-rate", "rate", format!("{limit} bit/s"));
+            return Err(over(&demand.rate_field, rate_message(demand, limit)));
         }
         self.check_second(whose, demand)?;
         if let Some(limit) = self.bytes.filter(|limit| demand.bytes() > *limit) {
-            let limit = whose.names("max-bytes", "bytes", &format!("{limit} B"));
-            let message = format!(
-                "{} over {} s may carry more than {limit}; set a lower rate or a shorter time",
-                rate_text(demand.rate_bps),
-                demand.duration_seconds
+            let message = reason!(
+                "admission_bytes",
+                rate = rate_text(demand.rate_bps),
+                seconds = demand.duration_seconds.to_string(),
+                limit = whose.names("max-bytes", "bytes", format!("{limit} B"))
             );
             return Err(over(&demand.rate_field, message));
         }
@@ -125,12 +122,12 @@ impl Limits {
         if demand.datagram_bits() <= room {
             return Ok(());
         }
-        let rate = rate_text(demand.rate_bps + demand.datagram_bits());
-        let message = format!(
-            "datagrams of this size at {} may come to {rate} in a second, above {}; the largest that fit are {:.0} B, or ask for a lower rate",
-            rate_text(demand.rate_bps),
-            whose.names("max-rate", "rate", &format!("{limit} bit/s")),
-            (room / demand.datagrams_at_once / 8.0).floor(),
+        let message = reason!(
+            "admission_second",
+            rate = rate_text(demand.rate_bps),
+            most = rate_text(demand.rate_bps + demand.datagram_bits()),
+            limit = whose.names("max-rate", "rate", format!("{limit} bit/s")),
+            bytes = format!("{:.0}", (room / demand.datagrams_at_once / 8.0).floor())
         );
         Err(over("message_size_bytes", message))
     }
@@ -140,10 +137,9 @@ impl Limits {
         match self.sessions.filter(|limit| running >= *limit) {
             None => Ok(()),
             Some(limit) => {
-                let limit = whose.names("max-sessions", "sessions", &format!("{limit} at once"));
-                let message = format!(
-                    "{running} sessions run here, and one more is above {limit}; wait for one to end, or cancel one"
-                );
+                let limit = reason!("admission_at_once", count = limit);
+                let limit = whose.names("max-sessions", "sessions", limit);
+                let message = reason!("admission_sessions", count = running, limit = limit);
                 Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "limit", message))
             }
         }
@@ -155,35 +151,31 @@ impl Limits {
             return Ok(());
         };
         let field = if demand.kinds.first() == Some(other) { "kind" } else { "params.load" };
-        let message = format!(
-            "this token may not run {other} (kinds= in the engine's token file); it may run {}",
-            kinds.join(", ")
-        );
+        let (kind, kinds) = (other.as_str(), kinds.join(", "));
+        let message = reason!("admission_kind", kind = kind, kinds = kinds);
         Err(Refusal { code: "limit", ..Refusal::invalid(field, message) })
     }
 }
 
 /// 422 with the parameter at fault.
-fn over(parameter: &str, message: String) -> Refusal {
+fn over(parameter: &str, message: Reason) -> Refusal {
     Refusal { code: "limit", ..Refusal::invalid(&format!("params.{parameter}"), message) }
 }
 
-fn rate_message(demand: &Demand, limit: &str) -> String {
+fn rate_message(demand: &Demand, limit: Reason) -> Reason {
+    let field = demand.rate_field.as_str();
     if demand.rate_bps.is_infinite() {
-        return format!(
-            "without {} the rate has no bound, and {limit} holds; set one",
-            demand.rate_field
-        );
+        return reason!("admission_no_rate", field = field, limit = limit);
     }
-    let asked = rate_text(demand.rate_bps);
-    format!("{} may come to {asked}, above {limit}; ask for less", demand.rate_field)
+    let rate = rate_text(demand.rate_bps);
+    reason!("admission_rate", field = field, rate = rate, limit = limit)
 }
 
-fn rate_text(rate_bps: f64) -> String {
+fn rate_text(rate_bps: f64) -> Reason {
     if rate_bps.is_infinite() {
-        "a rate without bound".to_owned()
+        reason!("admission_unbounded_rate")
     } else {
-        format!("{rate_bps} bit/s")
+        format!("{rate_bps} bit/s").into()
     }
 }
 

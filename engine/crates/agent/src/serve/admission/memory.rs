@@ -3,6 +3,7 @@
 use std::fs;
 
 use hyper::StatusCode;
+use proto::reason;
 
 use crate::serve::admission::demand::Demand;
 use crate::serve::refusal::Refusal;
@@ -29,19 +30,19 @@ impl MemoryShare {
         let (asked, share) = (mebibytes(demand.memory_bytes), mebibytes(self.bytes));
         if demand.memory_bytes > self.bytes {
             let what = match demand.memory_field.as_str() {
-                "array_bytes" => "arrays of this size".to_owned(),
-                _ => format!("{} flows of such messages and buffers", demand.flows),
+                "array_bytes" => reason!("admission_arrays"),
+                _ => reason!("admission_flows_of_such", count = demand.flows),
             };
-            let message = format!(
-                "{what} need {asked} MiB, above this engine's limit of {share} MiB (--max-memory); ask for fewer or smaller ones"
-            );
+            let message = reason!("admission_memory", what = what, asked = asked, share = share);
             let field = format!("params.{}", demand.memory_field);
             return Err(Refusal { code: "limit", ..Refusal::invalid(&field, message) });
         }
         if demand.memory_bytes + demanded_bytes > self.bytes {
-            let message = format!(
-                "this session needs {asked} MiB and those that run {} MiB, above this engine's limit of {share} MiB (--max-memory); wait for one to end",
-                mebibytes(demanded_bytes)
+            let message = reason!(
+                "admission_memory_together",
+                asked = asked,
+                running = mebibytes(demanded_bytes),
+                share = share
             );
             return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "limit", message));
         }
@@ -49,8 +50,8 @@ impl MemoryShare {
     }
 }
 
-fn mebibytes(bytes: f64) -> f64 {
-    (bytes / (1024.0 * 1024.0)).ceil()
+fn mebibytes(bytes: f64) -> String {
+    (bytes / (1024.0 * 1024.0)).ceil().to_string()
 }
 
 /// The host's memory, or the container's where that is less.

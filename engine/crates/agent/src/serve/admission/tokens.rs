@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
-use proto::TokenKey;
+use proto::{Reason, TokenKey, reason};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::Semaphore;
@@ -120,15 +120,13 @@ pub fn bearer_key(authorization: &[u8]) -> Option<TokenKey> {
 }
 
 /// Refuses a token that is shorter than any that is made, or that no header can carry.
-pub fn check_token(token: &str) -> Result<(), String> {
+pub fn check_token(token: &str) -> Result<(), Reason> {
     if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err("the token has other than plain ASCII characters".to_owned());
+        return Err(reason!("renewal_token_not_ascii"));
     }
     if token.len() < SHORTEST_TOKEN {
-        return Err(format!(
-            "the token has {} characters, fewer than {SHORTEST_TOKEN}; make one with: openssl rand -hex 32",
-            token.len()
-        ));
+        let (count, least) = (token.len(), SHORTEST_TOKEN);
+        return Err(reason!("renewal_token_too_short", count = count, least = least));
     }
     Ok(())
 }
@@ -136,7 +134,7 @@ pub fn check_token(token: &str) -> Result<(), String> {
 fn parse_line(text: &str) -> Result<Holder, String> {
     let mut words = text.split_whitespace();
     let token = words.next().unwrap_or_default();
-    check_token(token)?;
+    check_token(token).map_err(|reason| reason.to_string())?;
     Ok(Holder::new(token, Limits::parse(words)?))
 }
 

@@ -1,6 +1,6 @@
 //! The URLs that this engine's operator lets controllers load.
 
-use proto::{HttpUrl, Params, Role, SessionSpec, UrlPrefix};
+use proto::{HttpUrl, Params, Reason, Role, SessionSpec, UrlPrefix, reason};
 
 use crate::serve::admission::demand::nested_load;
 use crate::serve::refusal::Refusal;
@@ -23,7 +23,7 @@ impl AllowedUrls {
         let text = params.text("url").unwrap_or_default();
         if !text.is_empty() {
             let url = HttpUrl::parse(text)
-                .map_err(|reason| Refusal::invalid(field, format!("url: {reason}")))?;
+                .map_err(|why| Refusal::invalid(field, reason!("parameter_url", why = why)))?;
             if !self.0.iter().any(|prefix| prefix.admits(&url)) {
                 return Err(Refusal::invalid(field, self.refusal(&url)));
             }
@@ -31,17 +31,14 @@ impl AllowedUrls {
         nested_load(params).map_or(Ok(()), |(_, load)| self.check_params("params.load", &load))
     }
 
-    fn refusal(&self, url: &HttpUrl) -> String {
-        let allowed = if self.0.is_empty() {
-            "no URL is".to_owned()
-        } else {
-            let prefixes: Vec<String> = self.0.iter().map(ToString::to_string).collect();
-            format!("only {} and what is below are", prefixes.join(", "))
-        };
-        format!(
-            "the source engine may not ask for {url}: {allowed} allowed there; its operator allows it with serve --allow-url {}",
-            url.origin()
-        )
+    fn refusal(&self, url: &HttpUrl) -> Reason {
+        let (origin, url) = (url.origin(), url.to_string());
+        if self.0.is_empty() {
+            return reason!("admission_no_url", url = url, origin = origin);
+        }
+        let prefixes: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        let prefixes = prefixes.join(", ");
+        reason!("admission_other_url", url = url, prefixes = prefixes, origin = origin)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hyper::StatusCode;
-use proto::{AgentMessage, Catalog, Role, SessionSpec, is_session_id};
+use proto::{AgentMessage, Catalog, Role, SessionSpec, is_session_id, reason};
 use sha2::{Digest as _, Sha256};
 
 use crate::channel::{self, ChannelReceiver, ChannelSender};
@@ -30,7 +30,7 @@ impl Engine {
         body: &[u8],
     ) -> Result<(Arc<Session>, bool), Refusal> {
         if !is_session_id(id) {
-            let message = "a session's id is 1 to 64 letters, digits and hyphens";
+            let message = reason!("request_session_id");
             return Err(Refusal::new(StatusCode::BAD_REQUEST, "malformed", message));
         }
         let spec = self.checked(body)?;
@@ -48,7 +48,7 @@ impl Engine {
         holder.limits.check_count(Whose::Token, self.sessions.running_of(owner))?;
         self.memory.check(&demand, self.sessions.demanded_memory_bytes())?;
         let session = self.start(owner, id, spec, digest, demand).await.map_err(|error| {
-            let message = format!("the session's process can't be started: {error}");
+            let message = reason!("request_no_process", why = error.to_string());
             Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "internal", message)
         })?;
         Ok((session, true))
@@ -57,19 +57,18 @@ impl Engine {
     /// The specification with all parameters, or why it can't be run here.
     fn checked(&self, body: &[u8]) -> Result<SessionSpec, Refusal> {
         let mut spec: SessionSpec = proto::parse_json(body).map_err(|error| {
-            let message = format!("the body is no session specification: {error}");
+            let message = reason!("request_no_specification", why = error.to_string());
             Refusal::new(StatusCode::BAD_REQUEST, "malformed", message)
         })?;
         spec.params = Catalog::embedded().fill(&spec.kind, &spec.params)?;
         self.check_peer(&spec)?;
         self.allowed_urls.check(&spec)?;
         if !LEASE_BOUNDS_SECONDS.contains(&spec.lease_seconds) {
-            return Err(Refusal::invalid("lease_seconds", "lease_seconds must be from 1 to 3600"));
+            return Err(Refusal::invalid("lease_seconds", reason!("request_lease")));
         }
         let device = spec.bind.as_ref().and_then(|bind| bind.device.as_deref());
         if device.is_some_and(|device| !is_device_name(device)) {
-            let message = "bind.device must be a network device's name, at most 15 characters";
-            return Err(Refusal::invalid("bind.device", message));
+            return Err(Refusal::invalid("bind.device", reason!("request_device")));
         }
         Ok(spec)
     }
@@ -80,10 +79,7 @@ impl Engine {
                 Role::Sink => Ok(()),
                 // A test of one host has no peer.
                 Role::Source if is_of_one_host(spec) => Ok(()),
-                Role::Source => Err(Refusal::invalid(
-                    "peer",
-                    "a source needs peer: the sink's address and data port",
-                )),
+                Role::Source => Err(Refusal::invalid("peer", reason!("request_no_peer"))),
             };
         };
         self.check_place(peer.address)
@@ -142,7 +138,7 @@ fn digest(spec: &SessionSpec) -> String {
 }
 
 fn clash(id: &str) -> Refusal {
-    let message = format!("session {id} exists with another specification; choose a new id");
+    let message = reason!("request_clash", session = id);
     Refusal::new(StatusCode::CONFLICT, "clash", message)
 }
 

@@ -12,6 +12,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use proto::reason;
 use rustix::net::sockopt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::OwnedSemaphorePermit;
@@ -163,18 +164,16 @@ async fn answer(
 }
 
 fn unauthorised() -> Response<Body> {
-    let message =
-        "the bearer token is missing or not this engine's; send the one from its --token-file";
+    let message = reason!("admission_token");
     Refusal::new(StatusCode::UNAUTHORIZED, "unauthorized", message).into()
 }
 
 fn too_many_connections() -> Response<Body> {
-    let message = "this token has as many connections here as one may have; close some";
+    let message = reason!("admission_connections");
     Refusal::new(StatusCode::TOO_MANY_REQUESTS, "limit", message).into()
 }
 
 fn not_allowed() -> Response<Body> {
-    let message =
-        "this address is in none of the networks that this engine's operator allows (--allow)";
+    let message = reason!("admission_address");
     Refusal::new(StatusCode::FORBIDDEN, "not_allowed", message).into()
 }

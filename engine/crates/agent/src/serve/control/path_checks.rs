@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use hyper::StatusCode;
-use proto::{Bind, Cookie, PathCheck, PathRequest, Peer, Role};
+use proto::{Bind, Cookie, PathCheck, PathRequest, Peer, Role, reason};
 use serde_json::{Value, json};
 
 use crate::serve::admission::access::is_single_host;
@@ -15,7 +15,7 @@ impl Engine {
     /// Answers for a path check: a sink opens its door, a source looks.
     pub async fn check_path(&self, body: &[u8]) -> Result<Value, Refusal> {
         let request: PathRequest = proto::parse_json(body).map_err(|error| {
-            let message = format!("the body is no path check: {error}");
+            let message = reason!("request_no_path_check", why = error.to_string());
             Refusal::new(StatusCode::BAD_REQUEST, "malformed", message)
         })?;
         if let Some(peer) = request.peer {
@@ -32,23 +32,20 @@ impl Engine {
                     self.look(peer, request.bind.unwrap_or_default(), request.cookie).await?;
                 Ok(json!(found))
             }
-            (Role::Source, None) => {
-                let message = "a source needs peer: the sink's address and data port";
-                Err(Refusal::invalid("peer", message))
-            }
+            (Role::Source, None) => Err(Refusal::invalid("peer", reason!("request_no_peer"))),
         }
     }
 
     async fn look(&self, peer: Peer, bind: Bind, cookie: Cookie) -> Result<PathCheck, Refusal> {
         let Some(_place) = self.path_checks.place_to_look() else {
-            let message = format!("{MOST_LOOKS} path checks are under way; ask again in a moment");
+            let message = reason!("admission_path_checks", count = MOST_LOOKS);
             return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "limit", message));
         };
         let to = SocketAddr::new(peer.address, peer.data_port);
         let local = net::LocalEnd { address: bind.address, device: bind.device };
         let look = move || kinds::check_path(to, &local, &cookie);
         tokio::task::spawn_blocking(look).await.map_err(|error| {
-            let message = format!("the path check broke off: {error}");
+            let message = reason!("request_path_check_broke_off", why = error.to_string());
             Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "internal", message)
         })
     }
@@ -56,13 +53,11 @@ impl Engine {
     /// Refuses an address to which this engine's data never goes.
     pub fn check_place(&self, address: IpAddr) -> Result<(), Refusal> {
         if !is_single_host(address) {
-            let message = format!("peer.address {address} is not one host's address");
+            let message = reason!("request_peer_no_host", address = address.to_string());
             return Err(Refusal::invalid("peer.address", message));
         }
         if !self.allowed.admits(address) {
-            let message = format!(
-                "peer.address {address} is in none of the networks that this engine's operator allows (--allow)"
-            );
+            let message = reason!("admission_peer", address = address.to_string());
             return Err(Refusal::invalid("peer.address", message));
         }
         Ok(())

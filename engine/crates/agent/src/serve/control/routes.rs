@@ -10,7 +10,6 @@ use hyper::{Method, Request, Response, StatusCode};
 use proto::{Catalog, FailureCode, Reason, Timestamp, reason};
 use serde::Deserialize;
 use serde_json::json;
-use tokio::task::JoinError;
 
 use crate::serve::admission::tokens::{Holder, bearer_key};
 use crate::serve::control::answer::{Body, document};
@@ -80,9 +79,10 @@ async fn route(engine: &Arc<Engine>, holder: &Holder, request: Request<Incoming>
             }
             Ok(document(StatusCode::OK, &json!({"id": id, "deleted": true})))
         }
-        (method, _) => Err(Refusal::not_found(format!(
-            "there is no {method} {path}; see docs/reference/engine-protocol.md"
-        ))),
+        (method, _) => {
+            let (method, path) = (method.as_str(), path.as_str());
+            Err(Refusal::not_found(reason!("request_no_route", method = method, path = path)))
+        }
     }
 }
 
@@ -114,7 +114,7 @@ async fn proofs(engine: &Engine, request: Request<Incoming>, fingerprint: &str) 
     let asked: ProofRequest =
         proto::parse_json(&body).map_err(|error| malformed(error.to_string()))?;
     if !proto::is_nonce(&asked.nonce) {
-        return Err(Refusal::invalid("nonce", "nonce must be 64 lower-case hex digits"));
+        return Err(Refusal::invalid("nonce", reason!("request_nonce")));
     }
     let keys = engine.valid_keys();
     let proofs = keys.iter().map(|key| proto::token_proof(key, &asked.nonce, fingerprint));
@@ -151,7 +151,9 @@ fn about(engine: &Engine, holder: &Holder) -> Response<Body> {
 async fn facts() -> Answer {
     // Reading /proc and asking drivers may block.
     let facts = tokio::task::spawn_blocking(kinds::facts).await;
-    let facts = facts.map_err(|error| unreadable("facts", &error))?;
+    let facts = facts.map_err(|error| {
+        unreadable(reason!("request_facts_unreadable", why = error.to_string()))
+    })?;
     Ok(document(StatusCode::OK, &facts))
 }
 
@@ -161,18 +163,19 @@ async fn host(engine: &Engine, query: &str) -> Answer {
     let address = match parameter(query, "address").map(str::parse) {
         None => None,
         Some(Ok(address)) => Some(address),
-        Some(Err(_)) => return Err(Refusal::invalid("address", "address is no IP address")),
+        Some(Err(_)) => return Err(Refusal::invalid("address", reason!("request_address"))),
     };
     let recent = engine.sampler.recent();
     // Asking drivers for the link's speed may block.
     let load =
         tokio::task::spawn_blocking(move || kinds::host_load(recent, address, device.as_deref()));
-    let load = load.await.map_err(|error| unreadable("load", &error))?;
+    let load = load
+        .await
+        .map_err(|error| unreadable(reason!("request_load_unreadable", why = error.to_string())))?;
     Ok(document(StatusCode::OK, &load))
 }
 
-fn unreadable(what: &str, error: &JoinError) -> Refusal {
-    let message = format!("the host's {what} can't be read: {error}");
+fn unreadable(message: Reason) -> Refusal {
     Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "internal", message)
 }
 
@@ -216,7 +219,7 @@ async fn cancel(
 
 fn find(engine: &Engine, holder: &Holder, id: &str) -> Result<Arc<Session>, Refusal> {
     let session = engine.visible(holder, id).ok_or_else(|| {
-        Refusal::not_found(format!("this engine has no session {id:?}; it may have been acknowledged, or waited for over 24 h"))
+        Refusal::not_found(reason!("request_no_session", session = format!("{id:?}")))
     })?;
     session.renew_lease();
     Ok(session)
@@ -227,7 +230,7 @@ pub fn after(query: &str) -> Result<u64, Refusal> {
     let Some(value) = parameter(query, "after") else {
         return Ok(0);
     };
-    value.parse().map_err(|_| malformed(format!("after={value} is not an event's id")))
+    value.parse().map_err(|_| malformed(reason!("request_no_event", value = value)))
 }
 
 /// The value of `name=` in a query, as it stands there.
@@ -242,11 +245,16 @@ async fn read(request: Request<Incoming>, limit_bytes: usize) -> Result<Bytes, R
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
             let _ = tokio::time::timeout(BODY_TIME_LIMIT, discard(&mut body)).await;
-            let message = format!("the body is longer than {limit_bytes} bytes");
+            let message = reason!("request_body_too_long", bytes = limit_bytes);
             Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message))
         }
-        Ok(Err(error)) => Err(malformed(format!("the body can't be read: {error}"))),
-        Err(_) => Err(malformed("the body took over 5 s; the connection is closed".to_owned())),
+        Ok(Err(error)) => {
+            Err(malformed(reason!("request_body_unreadable", why = error.to_string())))
+        }
+        Err(_) => {
+            let seconds = BODY_TIME_LIMIT.as_secs();
+            Err(malformed(reason!("request_body_late", seconds = seconds)))
+        }
     }
 }
 
@@ -262,6 +270,6 @@ async fn discard(body: &mut Incoming) {
     }
 }
 
-fn malformed(message: String) -> Refusal {
+fn malformed(message: impl Into<Reason>) -> Refusal {
     Refusal::new(StatusCode::BAD_REQUEST, "malformed", message)
 }

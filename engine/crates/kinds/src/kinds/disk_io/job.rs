@@ -48,7 +48,7 @@ impl Job {
     /// Reads checked and filled parameters.
     pub fn read(params: &Params) -> Result<Self, Reason> {
         let seconds = |name| number(params, name).map(Duration::from_secs_f64);
-        let whole = |name: &str| params.integer(name).map_err(|error| error.to_string());
+        let whole = |name: &str| params.integer(name).map_err(|error| error.message);
         let job = Self {
             method: match text(params, "method")? {
                 "fio" => Method::Fio,
@@ -61,7 +61,7 @@ impl Job {
             jobs: size(params, "jobs")?,
             read_percent: whole("read_percent")?,
             file_bytes: whole("file_size_bytes")?,
-            is_direct: params.boolean("direct").map_err(|error| error.to_string())?,
+            is_direct: params.boolean("direct").map_err(|error| error.message)?,
             warmup: seconds("warmup_seconds")?,
             duration: seconds("duration_seconds")?,
             report_interval: seconds("report_interval_seconds")?,

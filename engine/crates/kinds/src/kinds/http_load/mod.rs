@@ -49,7 +49,7 @@ pub struct HttpLoad {
 }
 
 /// Reads checked and filled parameters.
-pub fn read(params: &Params, settings: &Settings) -> Result<Arc<dyn Kind>, String> {
+pub fn read(params: &Params, settings: &Settings) -> Result<Arc<dyn Kind>, Reason> {
     let threads = u32::try_from(size(params, "threads")?).unwrap_or(u32::MAX);
     Ok(Arc::new(HttpLoad {
         url: target::url(params)?,

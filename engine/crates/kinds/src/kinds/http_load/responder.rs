@@ -2,6 +2,8 @@
 
 use std::os::fd::BorrowedFd;
 
+use proto::reason;
+
 use crate::end::End;
 use crate::flow::gate::Phase;
 use crate::measurements::{Finished, Outcome};
@@ -17,9 +19,10 @@ const WAKE: u64 = u64::MAX;
 
 /// Answers on this thread's share of the connections until the session ends.
 pub fn answer(end: &End, cue: &Cue, response_bytes: usize, share: Share) -> Finished {
-    let fault = serve(end, cue, response_bytes, share)
-        .err()
-        .map(|error| format!("responder thread {}: {error}", share.thread));
+    let fault = serve(end, cue, response_bytes, share).err().map(|error| {
+        let why = error.to_string();
+        reason!("flow_responder_thread", thread = share.thread, why = why)
+    });
     Finished { outcome: Outcome::Served, fault }
 }
 

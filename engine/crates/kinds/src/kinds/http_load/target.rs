@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use proto::{FailureCode, HttpUrl, Params};
+use proto::{FailureCode, HttpUrl, Params, Reason, reason};
 
 use crate::failure::Failure;
 use crate::settings::text;
@@ -19,12 +19,12 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(2);
 const ADDRESSES_TRIED: usize = 4;
 
 /// The URL that the parameters name, if they name one.
-pub fn url(params: &Params) -> Result<Option<HttpUrl>, String> {
+pub fn url(params: &Params) -> Result<Option<HttpUrl>, Reason> {
     let url = text(params, "url")?;
     if url.is_empty() {
         return Ok(None);
     }
-    HttpUrl::parse(url).map(Some).map_err(|reason| format!("url: {reason}"))
+    HttpUrl::parse(url).map(Some).map_err(|reason| reason!("parameter_url", why = reason))
 }
 
 /// A connection to the URL's server: the first of its addresses that takes one is used by the whole session.
@@ -37,9 +37,12 @@ pub fn reach(url: &HttpUrl) -> Result<OwnedFd, Failure> {
             Err(error) => last_error = Some((address, error)),
         }
     }
-    Err(unreachable(&match last_error {
-        Some((address, error)) => format!("{address} takes no connection: {error}"),
-        None => format!("the name {} has no address", url.host),
+    Err(unreachable(match last_error {
+        Some((address, error)) => {
+            let (address, why) = (address.to_string(), error.to_string());
+            reason!("url_no_connection", address = address, why = why)
+        }
+        None => reason!("url_no_address", host = url.host.as_str()),
     }))
 }
 
@@ -55,15 +58,18 @@ fn resolve(url: &HttpUrl) -> Result<Vec<SocketAddr>, Failure> {
     match answer.recv_timeout(RESOLVE_LIMIT) {
         Ok(Ok(addresses)) => Ok(addresses),
         Ok(Err(error)) => {
-            Err(unreachable(&format!("the name {} has no address: {error}", url.host)))
+            let (host, why) = (url.host.as_str(), error.to_string());
+            Err(unreachable(reason!("url_unresolved", host = host, why = why)))
         }
-        Err(_) => Err(unreachable(&format!("the name {} was not resolved within 5 s", url.host))),
+        Err(_) => {
+            let (host, seconds) = (url.host.as_str(), RESOLVE_LIMIT.as_secs());
+            Err(unreachable(reason!("url_unresolved_in_time", host = host, seconds = seconds)))
+        }
     }
 }
 
-fn unreachable(reason: &str) -> Failure {
-    let reason = format!("the URL's server can't be reached from the source host: {reason}");
-    Failure::new(FailureCode::Unreachable, reason)
+fn unreachable(why: Reason) -> Failure {
+    Failure::new(FailureCode::Unreachable, reason!("url_unreachable", why = why))
 }
 
 /// What every connection asks: as little as wrk, whose requests must cost a server the same.

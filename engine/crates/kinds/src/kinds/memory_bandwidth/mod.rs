@@ -49,9 +49,8 @@ pub fn arrays_bytes(params: &Params) -> f64 {
 /// Reads checked and filled parameters.
 pub fn read(params: &Params, _places: &[DiskPlace]) -> Result<Box<dyn HostKind>, Failure> {
     let invalid = |reason: Reason| Failure::new(FailureCode::Invalid, reason);
-    let number = |name| params.integer(name).map_err(|error| invalid(error.message.into()));
-    let kernel =
-        Kernel::named(params.text("kernel").map_err(|error| invalid(error.message.into()))?);
+    let number = |name| params.integer(name).map_err(|error| invalid(error.message));
+    let kernel = Kernel::named(params.text("kernel").map_err(|error| invalid(error.message))?);
     let cpus = chosen_cpus(params).map_err(invalid)?;
     let cache_bytes = cache::last_level_bytes();
     Ok(Box::new(MemoryBandwidth {

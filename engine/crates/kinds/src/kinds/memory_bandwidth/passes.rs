@@ -6,6 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use proto::{Reason, reason};
+
 use super::kernels::{Kernel, Part};
 use crate::host_kind::{Stage, Stop, metrics};
 
@@ -27,10 +29,10 @@ pub struct Arrays {
 
 impl Arrays {
     /// Asks for the memory; each core makes its part be there by writing to it first.
-    pub fn new(kernel: Kernel, array_bytes: u64, cores: usize) -> Result<Self, String> {
+    pub fn new(kernel: Kernel, array_bytes: u64, cores: usize) -> Result<Self, Reason> {
         let owners = if kernel.has_own_arrays() { cores as u64 } else { 1 };
         let elements = usize::try_from(array_bytes * owners / ELEMENT_BYTES);
-        let elements = elements.map_err(|_| "arrays so large have no addresses here".to_owned())?;
+        let elements = elements.map_err(|_| reason!("host_arrays_too_large"))?;
         let per_line = LINE_BYTES / size_of::<f64>();
         let array = |is_there: bool| zeroed(if is_there { elements + per_line } else { 0 });
         Ok(Self {
@@ -71,12 +73,12 @@ impl Arrays {
 }
 
 /// Zeros that the kernel gives when they are first written to.
-fn zeroed(elements: usize) -> Result<Vec<f64>, String> {
+fn zeroed(elements: usize) -> Result<Vec<f64>, Reason> {
     // A host that hasn't so much memory would end the process: `try_reserve` asks for address space at least.
     let mut probe: Vec<f64> = Vec::new();
     probe
         .try_reserve_exact(elements)
-        .map_err(|error| format!("no memory for the arrays: {error}"))?;
+        .map_err(|error| reason!("host_no_memory", why = error.to_string()))?;
     drop(probe);
     Ok(vec![0.0; elements])
 }

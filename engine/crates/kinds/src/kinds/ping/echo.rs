@@ -2,6 +2,8 @@
 
 use std::os::fd::BorrowedFd;
 
+use proto::reason;
+
 use super::{Plan, wire};
 use crate::end::End;
 use crate::flow::gate::Phase;
@@ -15,7 +17,9 @@ const BUFFER_BYTES: usize = 64 * 1024;
 pub fn stream(end: &End, cue: &Cue) -> Finished {
     let socket = end.flow(cue.flow);
     let mut buffer = vec![0; BUFFER_BYTES];
-    let fault = wire::without_delay(socket).err().map(|error| format!("the echo: {error}"));
+    let fault = wire::without_delay(socket)
+        .err()
+        .map(|error| reason!("flow_echo", why = error.to_string()));
     while let Some(bytes) = received(socket, &mut buffer) {
         // The client's end is the normal end, however it looks from here; a lost client shows on the link.
         if send_whole(socket, &buffer[..bytes]).is_err() {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use proto::{EventBody, Params, RunResult};
+use proto::{EventBody, Params, Reason, RunResult, reason};
 
 use super::Plan;
 use crate::end::End;
@@ -52,10 +52,10 @@ pub fn wait_for_plateau(
     cue: &Cue,
     load: &Load,
     running: &RunningLoad,
-) -> Result<Option<Instant>, String> {
+) -> Result<Option<Instant>, Reason> {
     while cue.pulse.phase() != Phase::Over {
         if let Some(event) = running.final_event(Duration::ZERO) {
-            return Err(format!("the load ({}) failed: {}", load.kind(), reason(event)));
+            return Err(reason!("load_failed", kind = load.kind(), why = why_ended(event)));
         }
         let plateau = running.began_at().map(|at| at + warmup(load.params()));
         if plateau.is_some_and(|plateau| Instant::now() >= plateau) {
@@ -66,10 +66,10 @@ pub fn wait_for_plateau(
     Ok(None)
 }
 
-fn reason(event: EventBody) -> String {
+fn why_ended(event: EventBody) -> Reason {
     match event {
-        EventBody::Failure { reason, .. } => reason.to_string(),
-        _ => "it ended before its ramp was over".to_owned(),
+        EventBody::Failure { reason, .. } => reason,
+        _ => reason!("load_too_short"),
     }
 }
 

@@ -89,7 +89,7 @@ impl Plan {
 /// Reads checked and filled parameters.
 // Every kind is read so; this one's bounds are all the catalog's.
 #[allow(clippy::unnecessary_wraps)]
-pub fn read(params: &Params, _settings: &Settings) -> Result<Arc<dyn Kind>, String> {
+pub fn read(params: &Params, _settings: &Settings) -> Result<Arc<dyn Kind>, Reason> {
     let load = params.test("load").map(|(_, load)| load);
     Ok(Arc::new(Ping { plan: Plan::read(params), load }))
 }
@@ -109,7 +109,7 @@ impl Kind for Ping {
         Some(idle + loaded.unwrap_or_default())
     }
 
-    fn check(&self, spec: &SessionSpec, _settings: &Settings) -> Result<(), String> {
+    fn check(&self, spec: &SessionSpec, _settings: &Settings) -> Result<(), Reason> {
         match (spec.role, spec.peer, self.plan.probe) {
             (Role::Source, Some(peer), Probe::Icmp) => permission::check(peer.address),
             _ => Ok(()),

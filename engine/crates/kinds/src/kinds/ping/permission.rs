@@ -3,8 +3,10 @@
 use std::fs;
 use std::net::IpAddr;
 
+use proto::{Reason, reason};
+
 /// Opens an echo socket and closes it again.
-pub fn check(peer: IpAddr) -> Result<(), String> {
+pub fn check(peer: IpAddr) -> Result<(), Reason> {
     let (local, options) = (net::LocalEnd::default(), net::Options::default());
     match net::EchoSocket::open(peer, &local, &options, 0) {
         Err(net::EchoRefusal::Permission) => Err(advice()),
@@ -14,14 +16,11 @@ pub fn check(peer: IpAddr) -> Result<(), String> {
 }
 
 /// What is missing and how to give it.
-pub fn advice() -> String {
+pub fn advice() -> Reason {
     // The sysctl is IPv6's too.
     let range = fs::read_to_string("/proc/sys/net/ipv4/ping_group_range")
-        .map_or_else(|error| format!("unknown: {error}"), |range| range.replace('\t', " "));
-    format!(
-        "the source host lets this engine send no ICMP echo: the sysctl net.ipv4.ping_group_range is \"{}\", which leaves its group out, and it has no CAP_NET_RAW; allow it with: sysctl -w net.ipv4.ping_group_range=\"0 2147483647\", or give the engine CAP_NET_RAW, or probe in band with probe=tcp or probe=udp",
-        range.trim()
-    )
+        .unwrap_or_else(|error| error.to_string());
+    reason!("setup_no_icmp", range = range.trim().replace('\t', " "))
 }
 
 #[cfg(test)]

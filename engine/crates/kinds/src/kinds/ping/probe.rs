@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use proto::{Reason, reason};
+
 use super::tally::{Probed, Reply, Tally};
 use super::{Plan, load, wire};
 use crate::end::End;
@@ -42,7 +44,7 @@ struct Prober<'a> {
 }
 
 impl Prober<'_> {
-    fn run(&mut self, probed: &mut Probed, begin: Instant) -> Result<(), String> {
+    fn run(&mut self, probed: &mut Probed, begin: Instant) -> Result<(), Reason> {
         let idle = self.phase(&mut probed.idle, begin, &|| true);
         probed.span = Some((begin, Instant::now()));
         let loaded = match &self.end.load {
@@ -55,7 +57,7 @@ impl Prober<'_> {
     }
 
     /// Starts the load, sends as many probes again on its plateau, and lets it end.
-    fn loaded(&mut self, probed: &mut Probed, load: &Load) -> Result<(), String> {
+    fn loaded(&mut self, probed: &mut Probed, load: &Load) -> Result<(), Reason> {
         let running = load.start(load::params(self.plan, load.params()), Duration::ZERO);
         let plateau = load::wait_for_plateau(self.cue, load, &running);
         if let Ok(Some(plateau)) = plateau {
@@ -82,7 +84,7 @@ impl Prober<'_> {
         tally: &mut Tally,
         mut begin: Instant,
         goes_on: &dyn Fn() -> bool,
-    ) -> Result<(), String> {
+    ) -> Result<(), Reason> {
         while self.cue.pulse.phase() != Phase::Over {
             let now = Instant::now();
             let is_all_sent = tally.sent() >= self.plan.count || !goes_on();
@@ -116,7 +118,7 @@ impl Prober<'_> {
         begin.checked_add(self.plan.interval.checked_mul(number)?)
     }
 
-    fn send(&mut self, tally: &mut Tally) -> Result<(), String> {
+    fn send(&mut self, tally: &mut Tally) -> Result<(), Reason> {
         let number = tally.next_sequence();
         tally.send(Instant::now());
         match self.wire.send(number) {
@@ -125,11 +127,11 @@ impl Prober<'_> {
                 tally.refused += 1;
                 Ok(())
             }
-            Err(error) => self.fault("probes can't be sent", error),
+            Err(error) => self.fault(error, |why| reason!("flow_no_probe", why = why)),
         }
     }
 
-    fn receive(&mut self, tally: &mut Tally) -> Result<(), String> {
+    fn receive(&mut self, tally: &mut Tally) -> Result<(), Reason> {
         let (replies, nanoseconds) = (&mut self.replies, &mut self.nanoseconds);
         let received = self.wire.receive(&mut |number, at| {
             if let Reply::First(round_trip) = tally.take(number, at) {
@@ -143,16 +145,16 @@ impl Prober<'_> {
             Ok(()) | Err(net::Errno::INTR | net::Errno::AGAIN) => Ok(()),
             // The kernel tells of an earlier probe: it stays unanswered.
             Err(error) if is_of_the_path(error) => Ok(()),
-            Err(error) => self.fault("no reply can be received", error),
+            Err(error) => self.fault(error, |why| reason!("flow_no_reply", why = why)),
         }
     }
 
     /// A fault, unless the session is what ended the traffic.
-    fn fault(&self, what: &str, error: net::Errno) -> Result<(), String> {
+    fn fault(&self, error: net::Errno, say: impl Fn(String) -> Reason) -> Result<(), Reason> {
         if self.cue.pulse.phase() == Phase::Over {
             return Ok(());
         }
-        Err(format!("{what}: {error}"))
+        Err(say(error.to_string()))
     }
 }
 

@@ -7,6 +7,8 @@ use std::net::IpAddr;
 use std::os::fd::BorrowedFd;
 use std::time::Instant;
 
+use proto::{Reason, reason};
+
 use super::{Plan, Probe, permission};
 use crate::end::End;
 use crate::outcome::requests::send_whole;
@@ -40,9 +42,9 @@ pub trait Wire {
 }
 
 /// Opens the way that the plan asks for.
-pub fn open<'a>(end: &'a End, cue: &Cue, plan: &Plan) -> Result<Box<dyn Wire + 'a>, String> {
+pub fn open<'a>(end: &'a End, cue: &Cue, plan: &Plan) -> Result<Box<dyn Wire + 'a>, Reason> {
     let payload = Payload::new(end, plan.payload_bytes);
-    let refused = |error: net::Errno| format!("probes can't be sent: {error}");
+    let refused = |error: net::Errno| reason!("flow_no_probe", why = error.to_string());
     match plan.probe {
         Probe::Icmp => Ok(Box::new(Icmp::open(end, payload)?)),
         Probe::Udp => Ok(Box::new(Datagrams::new(end.flow(cue.flow), payload).map_err(refused)?)),
@@ -91,14 +93,15 @@ struct Icmp {
 }
 
 impl Icmp {
-    fn open(end: &End, payload: Payload) -> Result<Self, String> {
-        let peer = end.peer.ok_or("a source needs its peer's address")?.ip();
+    fn open(end: &End, payload: Payload) -> Result<Self, Reason> {
+        let peer = end.peer.ok_or_else(|| reason!("setup_no_peer"))?.ip();
         let identifier = u16::from_be_bytes([payload.bytes[0], payload.bytes[1]]);
         let echo = net::EchoSocket::open(peer, &end.local, end.options(), identifier).map_err(
             |refusal| match refusal {
                 net::EchoRefusal::Permission => permission::advice(),
                 net::EchoRefusal::Kernel(error) => {
-                    format!("no ICMP echo can be sent to {peer}: {error}")
+                    let (peer, why) = (peer.to_string(), error.to_string());
+                    reason!("flow_no_echo_request", peer = peer, why = why)
                 }
             },
         )?;

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use proto::{Reason, reason};
+
 use super::{CloseMode, TcpCrr, show};
 use crate::end::End;
 use crate::flow::gate::Phase;
@@ -61,7 +63,7 @@ pub fn ask(end: &End, cue: &Cue, crr: TcpCrr, ports: &PortSteps) -> Finished {
                     in_a_row += 1;
                 }
                 if in_a_row == ERRORS_IN_A_ROW_LIMIT {
-                    break Some(format!("flow {}: {}", cue.flow, describe(&trouble)));
+                    break Some(cue.fault(describe(&trouble)));
                 }
             }
         }
@@ -70,11 +72,11 @@ pub fn ask(end: &End, cue: &Cue, crr: TcpCrr, ports: &PortSteps) -> Finished {
     Finished { outcome: timekeeper.finish(Instant::now(), 0, errors), fault }
 }
 
-fn describe(trouble: &Trouble) -> String {
+fn describe(trouble: &Trouble) -> Reason {
     match trouble {
-        Trouble::PortsExhausted => "every registered source port is in use".to_owned(),
-        Trouble::Kernel(error) => format!("a connection failed: {error}"),
-        Trouble::ShortResponse => "the sink closed before the whole response".to_owned(),
+        Trouble::PortsExhausted => reason!("flow_ports_in_use"),
+        Trouble::Kernel(error) => reason!("flow_connection_failed", why = error.to_string()),
+        Trouble::ShortResponse => reason!("flow_response_cut_off"),
     }
 }
 

@@ -8,7 +8,7 @@ mod tests;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use proto::{EndReport, Metrics, Params, Role};
+use proto::{EndReport, Metrics, Params, Reason, Role};
 
 use crate::end::End;
 use crate::flow::counter::Count;
@@ -18,7 +18,7 @@ use crate::host_window::OwnTraffic;
 use crate::kind::Kind;
 use crate::measurements::Measured;
 use crate::outcome::requests::{self, Exchange};
-use crate::settings::{Settings, text};
+use crate::settings::{Settings, text, unknown_word};
 use crate::task::{Cue, Task};
 use crate::transport::{Connections, Transport, ports};
 
@@ -39,17 +39,17 @@ enum CloseMode {
 }
 
 impl CloseMode {
-    fn read(params: &Params) -> Result<Self, String> {
+    fn read(params: &Params) -> Result<Self, Reason> {
         match text(params, "close_mode")? {
             "" | "sink_first" => Ok(Self::SinkFirst),
             "reset" => Ok(Self::Reset),
-            other => Err(format!("close_mode is {other:?}; it is sink_first or reset")),
+            other => Err(unknown_word("close_mode", other)),
         }
     }
 }
 
 /// Reads checked and filled parameters.
-pub fn read(params: &Params, _settings: &Settings) -> Result<Arc<dyn Kind>, String> {
+pub fn read(params: &Params, _settings: &Settings) -> Result<Arc<dyn Kind>, Reason> {
     Ok(Arc::new(TcpCrr { exchange: Exchange::read(params)?, close_mode: CloseMode::read(params)? }))
 }
 

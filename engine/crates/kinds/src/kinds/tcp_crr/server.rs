@@ -3,6 +3,8 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
+use proto::{Reason, reason};
+
 use super::{CloseMode, TcpCrr, show};
 use crate::end::{End, Lent};
 use crate::flow::gate::Phase;
@@ -58,7 +60,7 @@ pub fn serve(end: &End, cue: &Cue, crr: TcpCrr) -> Finished {
     Finished { outcome: Outcome::Served, fault }
 }
 
-fn serve_lent(end: &End, cue: &Cue, crr: TcpCrr, lent: &Lent) -> Result<(), String> {
+fn serve_lent(end: &End, cue: &Cue, crr: TcpCrr, lent: &Lent) -> Result<(), Reason> {
     let mut server = Server::new(end, cue, crr);
     let is_ipv4 = lent.address.is_ipv4();
     cue.current.set_thread(net::InterruptibleThread::this());
@@ -68,7 +70,9 @@ fn serve_lent(end: &End, cue: &Cue, crr: TcpCrr, lent: &Lent) -> Result<(), Stri
             Ok((socket, _)) => lent.outbox.foreign(socket),
             // The client's connection was reset while it waited: its loss, and its to count.
             Err(net::Errno::INTR | net::Errno::CONNABORTED) => {}
-            Err(error) => return Err(format!("the lent listener failed: {error}")),
+            Err(error) => {
+                return Err(reason!("flow_listener_failed", why = error.to_string()));
+            }
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use net::Errno;
+use proto::{Reason, reason};
 
 use super::SendMode;
 use super::page_aligned::PageAligned;
@@ -55,12 +56,12 @@ impl<'a> Sender<'a> {
     ///
     /// # Errors
     /// What the mode lacks here.
-    pub fn new(socket: BorrowedFd<'a>, message: &'a Message) -> Result<Self, String> {
+    pub fn new(socket: BorrowedFd<'a>, message: &'a Message) -> Result<Self, Reason> {
         match &message.from {
             From::Pages => net::allow_pages(socket)
-                .map_err(|error| format!("the kernel takes no MSG_ZEROCOPY: {error}"))?,
+                .map_err(|error| reason!("flow_no_zerocopy", why = error.to_string()))?,
             From::File(Err(error)) => {
-                return Err(format!("no file in memory can be made: {error}"));
+                return Err(reason!("flow_no_memory_file", why = error.to_string()));
             }
             From::Memory | From::File(Ok(_)) => {}
         }
@@ -118,15 +119,11 @@ impl<'a> Sender<'a> {
     }
 
     /// What an error of a send means.
-    pub fn explain(&self, error: Errno) -> String {
+    pub fn explain(&self, error: Errno) -> Reason {
         if error == Errno::NOBUFS && matches!(self.message.from, From::Pages) {
-            let length = self.message.len();
-            return format!(
-                "the kernel may not pin a message of {length} bytes (send_mode=zerocopy): raise the engine's \
-                 LimitMEMLOCK (ulimit -l) or net.core.optmem_max, or ask for smaller messages"
-            );
+            return reason!("flow_message_not_pinned", bytes = self.message.len());
         }
-        error.to_string()
+        error.to_string().into()
     }
 }
 

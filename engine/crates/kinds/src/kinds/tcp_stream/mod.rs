@@ -25,7 +25,7 @@ use crate::limits::arrival;
 use crate::measurements::{Finished, Measured, Outcome, Received};
 use crate::outcome::streams::{self, Stream};
 use crate::roles::other;
-use crate::settings::{Settings, text};
+use crate::settings::{Settings, text, unknown_word};
 use crate::task::loops::receive_until_end;
 use crate::task::{Cue, Task};
 use crate::transport::{Tcp, Transport};
@@ -54,18 +54,18 @@ pub enum SendMode {
 }
 
 impl SendMode {
-    fn read(params: &Params) -> Result<Self, String> {
+    fn read(params: &Params) -> Result<Self, Reason> {
         match text(params, "send_mode")? {
             "" | "send" => Ok(Self::Send),
             "sendfile" => Ok(Self::File),
             "zerocopy" => Ok(Self::ZeroCopy),
-            other => Err(format!("send_mode is {other:?}; it is send, sendfile or zerocopy")),
+            other => Err(unknown_word("send_mode", other)),
         }
     }
 }
 
 /// Reads checked and filled parameters.
-pub fn read(params: &Params, settings: &Settings) -> Result<Arc<dyn Kind>, String> {
+pub fn read(params: &Params, settings: &Settings) -> Result<Arc<dyn Kind>, Reason> {
     let stream = Stream::read(params, settings)?;
     Ok(Arc::new(TcpStream { stream, send_mode: SendMode::read(params)? }))
 }
@@ -79,7 +79,7 @@ impl Kind for TcpStream {
         Cut::Offset
     }
 
-    fn check(&self, spec: &SessionSpec, settings: &Settings) -> Result<(), String> {
+    fn check(&self, spec: &SessionSpec, settings: &Settings) -> Result<(), Reason> {
         if self.send_mode != SendMode::ZeroCopy || !settings.sends(spec.role) {
             return Ok(());
         }

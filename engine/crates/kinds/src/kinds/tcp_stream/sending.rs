@@ -4,6 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::time::Instant;
 
 use net::Errno;
+use proto::Reason;
 
 use super::message::{Message, Sender};
 use super::pacing::{self, Cuts};
@@ -26,7 +27,7 @@ pub fn send_messages(end: &End, cue: &Cue, share: Share, message: &Message) -> F
     let sender = match Sender::new(socket, message) {
         Ok(sender) => sender,
         Err(reason) => {
-            let fault = Some(format!("flow {}: {reason}", cue.flow));
+            let fault = Some(cue.fault(reason));
             return Finished { outcome: Outcome::Sent(sent), fault };
         }
     };
@@ -73,7 +74,7 @@ impl Sending for Flow<'_> {
 
     /// What was sent is the offset.
     #[cold]
-    fn begin_window(&mut self) -> Result<Instant, String> {
+    fn begin_window(&mut self) -> Result<Instant, Reason> {
         let begin = Instant::now();
         let signal = Signal::Mark { flow: self.cue.flow, offset_bytes: self.sent.bytes };
         // A session that is over needs no mark.
@@ -99,13 +100,13 @@ impl Sending for Flow<'_> {
     }
 
     #[cold]
-    fn explain(&self, error: Errno) -> String {
+    fn explain(&self, error: Errno) -> Reason {
         self.sender.explain(error)
     }
 }
 
 impl Flow<'_> {
-    fn finish(mut self, begin: Option<Instant>, fault: Option<String>) -> Finished {
+    fn finish(mut self, begin: Option<Instant>, fault: Option<Reason>) -> Finished {
         let mut sent = self.sent;
         sent.span = begin.map(|begin| (begin, Instant::now()));
         sent.connection_after = net::tcp_info(self.socket).map(Box::new);

@@ -39,7 +39,7 @@ pub struct UdpRr {
 }
 
 /// Reads checked and filled parameters.
-pub fn read(params: &Params, _settings: &Settings) -> Result<Arc<dyn Kind>, String> {
+pub fn read(params: &Params, _settings: &Settings) -> Result<Arc<dyn Kind>, Reason> {
     let burst = size(params, "burst")?;
     Ok(Arc::new(UdpRr { exchange: Exchange::read(params)?, burst }))
 }
@@ -94,9 +94,7 @@ fn ask(end: &End, cue: &Cue, rr: UdpRr) -> Finished {
     let mut client = Client::new(end, cue, rr, opened_at);
     let ended = client.run();
     let fault = match ended {
-        Err(error) if cue.pulse.phase() != Phase::Over => {
-            Some(format!("flow {}: {error}", cue.flow))
-        }
+        Err(error) if cue.pulse.phase() != Phase::Over => Some(cue.fault(error.to_string())),
         _ => None,
     };
     let lost = client.window.lost(&client.timekeeper);

@@ -4,6 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::time::Instant;
 
 use net::Errno;
+use proto::{Reason, reason};
 
 use super::receiver::Receiver;
 use super::{Header, MARKERS, SendMode, UdpStream, nanoseconds_since};
@@ -61,7 +62,7 @@ impl Sending for Flow<'_> {
     }
 
     #[cold]
-    fn begin_window(&mut self) -> Result<Instant, String> {
+    fn begin_window(&mut self) -> Result<Instant, Reason> {
         self.sender.begin_window()?;
         let begin = Instant::now();
         if let Some(pacer) = self.pacer.as_mut() {
@@ -76,7 +77,7 @@ impl Sending for Flow<'_> {
     }
 
     #[cold]
-    fn explain(&self, error: Errno) -> String {
+    fn explain(&self, error: Errno) -> Reason {
         self.sender.explain(error)
     }
 }
@@ -100,14 +101,16 @@ impl<'a> Sender<'a> {
         }
     }
 
-    fn set_up(&self) -> Result<(), String> {
+    fn set_up(&self) -> Result<(), Reason> {
         let length = if self.is_segmented { self.batch.length } else { return Ok(()) };
-        net::split_sends(self.socket, length)
-            .map_err(|error| format!("flow {}: UDP_SEGMENT failed: {error}", self.sent.flow))
+        net::split_sends(self.socket, length).map_err(|error| {
+            let failed = reason!("flow_segment_failed", why = error.to_string());
+            Reason::joined([reason!("flow", flow = self.sent.flow), failed], ": ")
+        })
     }
 
     /// Ends the warm-up. Markers are longer than a segment, and must not be split.
-    fn begin_window(&mut self) -> Result<(), String> {
+    fn begin_window(&mut self) -> Result<(), Reason> {
         self.batch.is_measured = true;
         (self.sent.messages, self.sent.failed) = (0, 0);
         if !self.batch.header.is_blind() {
@@ -156,20 +159,20 @@ impl<'a> Sender<'a> {
     }
 
     /// What an error of a send means.
-    fn explain(&self, error: Errno) -> String {
+    fn explain(&self, error: Errno) -> Reason {
         let hint = match error {
             Errno::INVAL | Errno::MSGSIZE if self.is_segmented => {
-                "; segments are never fragmented: a message must fit the path's MTU with its headers"
+                reason!("flow_segments_are_whole")
             }
             Errno::IO if self.is_segmented => {
-                "; this kernel segments only for interfaces that compute UDP checksums"
+                reason!("flow_segments_need_checksums")
             }
-            _ => "",
+            _ => Reason::default(),
         };
-        format!("{error}{hint}")
+        Reason::joined([error.to_string().into(), hint], "; ")
     }
 
-    fn finish(mut self, begin: Option<Instant>, fault: Option<String>) -> Finished {
+    fn finish(mut self, begin: Option<Instant>, fault: Option<Reason>) -> Finished {
         self.sent.bytes = self.sent.messages * self.batch.length as u64;
         self.sent.span = begin.map(|begin| (begin, Instant::now()));
         Finished { outcome: Outcome::Sent(self.sent), fault }
@@ -216,7 +219,7 @@ pub fn receive_segments(end: &End, cue: &Cue, kind: UdpStream) -> Finished {
     let mut receiver = Receiver::new(end, kind);
     let mut buffer = vec![0; net::RECEIVE_BYTES];
     let fault = match net::join_receives(socket) {
-        Err(error) => Some(format!("flow {}: UDP_GRO failed: {error}", cue.flow)),
+        Err(error) => Some(cue.fault(reason!("flow_join_failed", why = error.to_string()))),
         Ok(()) => receive_until_end(cue, net::may_pass, || {
             let (bytes, length) = net::receive_joined(socket, &mut buffer)?;
             if bytes == 0 {

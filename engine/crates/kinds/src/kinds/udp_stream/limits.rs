@@ -2,26 +2,27 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
+use proto::{Reason, reason};
+
 use crate::outcome::streams::Stream;
 
 /// Refuses datagrams greater than a flow's rate of a second: they can't be cut, and whenever one is sent, the rate is
 /// broken.
-pub fn check_rate(stream: &Stream) -> Result<(), String> {
+pub fn check_rate(stream: &Stream) -> Result<(), Reason> {
     let second = stream.flow_rate_bps() / 8.0;
     if second <= 0.0 || stream.message_bytes as f64 <= second {
         return Ok(());
     }
-    Err(format!(
-        "message_size_bytes is {}, more than the {} bit/s of each flow are in a second; the largest datagram that fits is \
-         {:.0} B: ask for that, or for a higher rate",
-        stream.message_bytes,
-        stream.flow_rate_bps(),
-        second.floor()
+    Err(reason!(
+        "setup_datagram_too_large",
+        bytes = stream.message_bytes,
+        rate = stream.flow_rate_bps().to_string(),
+        most = format!("{:.0}", second.floor())
     ))
 }
 
 /// Refuses segments that don't fit the path, as the kernel would: they are never fragmented.
-pub fn check_segments(message_bytes: usize, flows: &[OwnedFd]) -> Result<(), String> {
+pub fn check_segments(message_bytes: usize, flows: &[OwnedFd]) -> Result<(), Reason> {
     let is_too_long = flows.iter().find_map(|flow| {
         let socket = flow.as_fd();
         let is_ipv4 = net::local_address(socket).is_ok_and(|address| address.is_ipv4());
@@ -30,14 +31,10 @@ pub fn check_segments(message_bytes: usize, flows: &[OwnedFd]) -> Result<(), Str
     is_too_long.map_or(Ok(()), Err)
 }
 
-fn too_long(message_bytes: usize, mtu: usize, is_ipv4: bool) -> Option<String> {
+fn too_long(message_bytes: usize, mtu: usize, is_ipv4: bool) -> Option<Reason> {
     let most = mtu.saturating_sub(if is_ipv4 { 28 } else { 48 });
-    (message_bytes > most).then(|| {
-        format!(
-            "send_mode=segmentation can't send {message_bytes} bytes: segments are never fragmented, and the path's \
-             MTU of {mtu} leaves {most}; give a message_size_bytes of that, or another send_mode"
-        )
-    })
+    (message_bytes > most)
+        .then(|| reason!("setup_segment_too_large", bytes = message_bytes, mtu = mtu, most = most))
 }
 
 #[cfg(test)]
@@ -64,7 +61,7 @@ mod tests {
         assert_eq!(check("tcp_stream", 4_000, 1), Ok(()));
         let reason = udp(15_000, 2).expect_err("a datagram takes more than a second");
         assert_eq!(
-            reason,
+            &*reason,
             "message_size_bytes is 1000, more than the 7500 bit/s of each flow are in a second; the largest datagram \
              that fits is 937 B: ask for that, or for a higher rate"
         );

@@ -25,7 +25,7 @@ use crate::limits::arrival;
 use crate::measurements::{Datagrams, Finished, Measured, Order, Outcome};
 use crate::outcome::streams::{self, Stream, joint_seconds, receivers, senders};
 use crate::roles::other;
-use crate::settings::{Settings, text};
+use crate::settings::{Settings, text, unknown_word};
 use crate::task::loops::receive_until_end;
 use crate::task::{Cue, Task};
 use crate::transport::{Transport, Udp};
@@ -56,18 +56,18 @@ enum SendMode {
 }
 
 impl SendMode {
-    fn read(params: &Params) -> Result<Self, String> {
+    fn read(params: &Params) -> Result<Self, Reason> {
         match text(params, "send_mode")? {
             "" | "send" => Ok(Self::Send),
             "sendmmsg" => Ok(Self::Many),
             "segmentation" => Ok(Self::Segmentation),
-            other => Err(format!("send_mode is {other:?}; it is send, sendmmsg or segmentation")),
+            other => Err(unknown_word("send_mode", other)),
         }
     }
 }
 
 /// Reads checked and filled parameters.
-pub fn read(params: &Params, settings: &Settings) -> Result<Arc<dyn Kind>, String> {
+pub fn read(params: &Params, settings: &Settings) -> Result<Arc<dyn Kind>, Reason> {
     let kind =
         UdpStream { stream: Stream::read(params, settings)?, send_mode: SendMode::read(params)? };
     limits::check_rate(&kind.stream)?;
@@ -79,7 +79,7 @@ impl Kind for UdpStream {
         &Udp
     }
 
-    fn check(&self, spec: &SessionSpec, settings: &Settings) -> Result<(), String> {
+    fn check(&self, spec: &SessionSpec, settings: &Settings) -> Result<(), Reason> {
         if self.send_mode != SendMode::Segmentation {
             return Ok(());
         }
@@ -89,7 +89,7 @@ impl Kind for UdpStream {
         features::missing(spec.role, &needed, &net::features()).map_or(Ok(()), Err)
     }
 
-    fn check_flows(&self, end: &End) -> Result<(), String> {
+    fn check_flows(&self, end: &End) -> Result<(), Reason> {
         if self.send_mode != SendMode::Segmentation || !end.settings.sends(end.role) {
             return Ok(());
         }

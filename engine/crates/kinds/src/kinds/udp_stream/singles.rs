@@ -4,6 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::time::Instant;
 
 use net::Errno;
+use proto::Reason;
 
 use super::{Header, MARKERS, UdpStream, nanoseconds_since};
 use crate::end::End;
@@ -56,7 +57,7 @@ impl Sending for Flow<'_> {
     }
 
     #[cold]
-    fn begin_window(&mut self) -> Result<Instant, String> {
+    fn begin_window(&mut self) -> Result<Instant, Reason> {
         self.message.is_measured = true;
         self.message.send_markers(self.socket);
         let begin = Instant::now();

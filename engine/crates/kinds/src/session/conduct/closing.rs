@@ -226,7 +226,7 @@ impl Conduct<'_> {
     /// Ends everything at once and keeps what was measured.
     pub(super) fn abandon(&mut self, mut failure: Failure) -> EventBody {
         if let Some(fault) = self.setup.path.fault() {
-            failure.reason = Reason::joined([failure.reason, fault.into()], "; ");
+            failure.reason = Reason::joined([failure.reason, fault], "; ");
         }
         self.pulse.set(Phase::Over);
         self.gate.abort();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::{EventBody, FailureCode, LinkMessage, Role, SessionState};
+use proto::{EventBody, FailureCode, LinkMessage, Role, SessionState, reason};
 
 use super::{Clock, Conduct, OVERTIME_LIMIT};
 use crate::failure::Failure;
@@ -78,7 +78,7 @@ impl Conduct<'_> {
     ) -> Result<(), Failure> {
         self.brief.transport.wait_for_peer(self.line, self.brief.settings.flows)?;
         if !self.gate.wait_for_parked(timed, STEP_LIMIT) {
-            return Err(Failure::internal("the flow threads didn't reach the start in time"));
+            return Err(Failure::internal(reason!("setup_threads_late")));
         }
         if is_measured_at_once {
             self.begin_meter();
@@ -107,7 +107,7 @@ impl Conduct<'_> {
                     give_up = Instant::now() + self.line.patience(FLOWS_LIMIT);
                 }
                 None if Instant::now() >= give_up => {
-                    return Err(Failure::new(FailureCode::PeerLost, "the source gave no start"));
+                    return Err(Failure::new(FailureCode::PeerLost, reason!("setup_no_start")));
                 }
                 None => {}
             }

@@ -7,13 +7,14 @@ mod source;
 use std::fs;
 use std::sync::Arc;
 
-use proto::{Facts, FailureCode, Role};
+use proto::{Facts, FailureCode, Reason, Role, reason};
 
 use self::path::Path;
 use super::Brief;
 use crate::end::End;
 use crate::failure::Failure;
 use crate::line::Line;
+use crate::roles::role_word;
 use crate::settings::EndSettings;
 
 /// A test that can begin.
@@ -66,11 +67,16 @@ pub fn check_host(settings: &EndSettings, role: Role) -> Result<(), Failure> {
         return Ok(());
     };
     let available = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
-        .unwrap_or_else(|error| format!("(unknown: {error})"));
-    let end = if role == Role::Source { "source" } else { "sink" };
-    let reason = format!(
-        "the {end} host has no congestion control {name:?} ({error}); it has: {}",
-        available.trim()
+        .map_or_else(
+            |error| reason!("setup_unknown_names", why = error.to_string()),
+            |names| Reason::from(names.trim()),
+        );
+    let reason = reason!(
+        "setup_no_congestion_control",
+        end = role_word(role),
+        name = format!("{name:?}"),
+        why = error.to_string(),
+        available = available
     );
     Err(Failure::new(FailureCode::Invalid, reason))
 }
@@ -83,10 +89,13 @@ fn check_cpus(asked: &[usize], role: Role) -> Result<(), Failure> {
     match missing_cpu(asked, text.trim()) {
         None => Ok(()),
         Some(cpu) => {
-            let end = if role == Role::Source { "source" } else { "sink" };
-            let reason = format!(
-                "{end}_cpus names CPU {cpu}, which the {end} host doesn't have; it has: {}",
-                text.trim()
+            let end = role_word(role);
+            let reason = reason!(
+                "setup_cpu_missing",
+                name = format!("{end}_cpus"),
+                cpu = cpu,
+                end = end,
+                present = text.trim()
             );
             Err(Failure::new(FailureCode::Invalid, reason))
         }
@@ -108,10 +117,12 @@ pub fn check_descriptors(flows: u32, role: Role) -> Result<(), Failure> {
     let Some(limit) = net::descriptor_limit().filter(|&limit| limit < needed) else {
         return Ok(());
     };
-    let end = if role == Role::Source { "source" } else { "sink" };
-    let reason = format!(
-        "{flows} connections need {needed} descriptors, and the {end} engine may have {limit}; \
-         raise its limit (LimitNOFILE= of the service, ulimit -n) or ask for fewer"
+    let reason = reason!(
+        "setup_descriptors",
+        flows = flows,
+        needed = needed,
+        end = role_word(role),
+        limit = limit
     );
     Err(Failure::new(FailureCode::Limit, reason))
 }
@@ -135,6 +146,10 @@ mod tests {
         assert_eq!(failure.code, FailureCode::Invalid);
         let start = "sink_cpus names CPU 1023, which the sink host doesn't have; it has: 0";
         assert!(failure.reason.starts_with(start), "{}", failure.reason);
+        let (_, data) = failure.reason.into_parts();
+        let data = data.expect("it has a code");
+        assert_eq!(data.code, "setup_cpu_missing");
+        assert_eq!(data.params["end"], proto::reason!("end_sink").into());
         assert_eq!(check_cpus(&[0], Role::Source), Ok(()));
     }
 }

@@ -1,6 +1,6 @@
 //! What a source found wrong with its path before the test, as flags and words of the result.
 
-use proto::RunResult;
+use proto::{Reason, RunResult, reason};
 
 use crate::path::probe::Sizes;
 
@@ -26,23 +26,22 @@ impl Path {
     }
 
     /// It in words; none where nothing is wrong.
-    pub fn fault(&self) -> Option<String> {
+    pub fn fault(&self) -> Option<Reason> {
         let unanswered = (self.unanswered_hellos > 0)
-            .then(|| format!("none of {} UDP hellos was answered", self.unanswered_hellos));
-        let faults: Vec<String> = [
-            self.largest_payload_bytes.map(|bytes| vanishing(bytes, "")),
-            self.largest_reverse_payload_bytes.map(|bytes| vanishing(bytes, " from the sink")),
+            .then(|| reason!("fault_hellos_unanswered", count = self.unanswered_hellos));
+        let faults = [
+            self.largest_payload_bytes
+                .map(|bytes| reason!("fault_packets_vanish", bytes = grouped(bytes))),
+            self.largest_reverse_payload_bytes
+                .map(|bytes| reason!("fault_packets_from_sink_vanish", bytes = grouped(bytes))),
             unanswered,
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        (!faults.is_empty()).then(|| faults.join("; "))
+        ];
+        Some(Reason::joined(faults.into_iter().flatten(), "; ")).filter(|fault| !fault.is_empty())
     }
 
     /// Notes it in a result.
     pub fn note(&self, result: &mut RunResult) {
-        result.path_fault = self.fault();
+        result.path_fault = self.fault().map(|fault| fault.to_string());
         result.largest_payload_bytes = self.largest_payload_bytes;
         result.largest_reverse_payload_bytes = self.largest_reverse_payload_bytes;
         result.unanswered_hellos = Some(self.unanswered_hellos).filter(|&count| count > 0);
@@ -55,10 +54,6 @@ impl Path {
         result.flags.extend(held.map(|(flag, _)| flag.to_owned()));
         result.flags.sort();
     }
-}
-
-fn vanishing(bytes: u32, from: &str) -> String {
-    format!("packets over {} bytes{from} don't arrive, ICMP is filtered", grouped(bytes))
 }
 
 /// Digits in groups of three, as people read them; no datagram has a million bytes.
@@ -84,6 +79,8 @@ mod tests {
         let words = "packets over 1,472 bytes don't arrive, ICMP is filtered; \
             packets over 952 bytes from the sink don't arrive, ICMP is filtered";
         assert_eq!(both.fault().as_deref(), Some(words));
+        let (_, data) = both.fault().expect("two faults").into_parts();
+        assert_eq!(data.expect("both have a code").code, "joined");
         let silent = Path { unanswered_hellos: 4, ..Path::default() };
         assert_eq!(silent.fault().as_deref(), Some("none of 4 UDP hellos was answered"));
     }

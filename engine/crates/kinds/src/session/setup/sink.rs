@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::{FailureCode, LinkMessage, Role};
+use proto::{FailureCode, LinkMessage, Role, reason};
 
 use super::path::Path;
 use super::{Greeting, Setup};
@@ -51,7 +51,8 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
         lent: connected.lent,
         ports: connected.ports,
         round_trip: Duration::ZERO,
-        wake: net::Wake::new().map_err(|error| refused_by_kernel("no descriptor left", error))?,
+        wake: net::Wake::new()
+            .map_err(|error| refused_by_kernel(reason!("setup_no_descriptor"), error))?,
     };
     brief.kind.check_flows(&end).map_err(|reason| Failure::new(FailureCode::Invalid, reason))?;
     Ok(Setup { end: Arc::new(end), facts, peer_facts, peer_version, path: Path::default() })
@@ -67,7 +68,7 @@ fn wait_for_link(
         match line.wait(until)? {
             Some(Signal::Supply(Supply::Link(socket))) => {
                 return Link::new(socket, line.sender()).map_err(|error| {
-                    Failure::internal(format!("the link can't be used: {error}"))
+                    Failure::internal(reason!("setup_link_unusable", why = error.to_string()))
                 });
             }
             Some(Signal::Supply(Supply::Flow { index, fd })) => {
@@ -75,7 +76,7 @@ fn wait_for_link(
             }
             Some(_) => {}
             None => {
-                let reason = "no source came within 60 s; can it reach this engine's data port?";
+                let reason = reason!("setup_no_source", seconds = LINK_LIMIT.as_secs());
                 return Err(Failure::new(FailureCode::Unreachable, reason));
             }
         }
@@ -96,10 +97,8 @@ fn greet(brief: &Brief, line: &mut Line) -> Result<Greeting, Failure> {
         other => Err(other),
     })?;
     if kind != brief.spec.kind || params != brief.spec.params {
-        let reason = format!(
-            "the source is about {kind} with other parameters than this sink's {}; create both sessions from one test",
-            brief.spec.kind
-        );
+        let own = brief.spec.kind.as_str();
+        let reason = reason!("setup_other_test", kind = kind, own_kind = own);
         return Err(Failure::new(FailureCode::Invalid, reason));
     }
     Ok(greeting)

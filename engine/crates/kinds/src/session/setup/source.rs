@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use proto::wire::ConnectionRole;
-use proto::{FailureCode, LinkMessage, Role, SessionSpec};
+use proto::{FailureCode, LinkMessage, Role, SessionSpec, reason};
 
 use super::path::Path;
 use super::{Greeting, Setup};
@@ -51,7 +51,8 @@ pub fn prepare(brief: &Brief, line: &mut Line) -> Result<Setup, Failure> {
         lent: connected.lent,
         ports: connected.ports,
         round_trip: line.round_trip(),
-        wake: net::Wake::new().map_err(|error| refused_by_kernel("no descriptor left", error))?,
+        wake: net::Wake::new()
+            .map_err(|error| refused_by_kernel(reason!("setup_no_descriptor"), error))?,
     };
     brief.kind.check_flows(&end).map_err(|reason| Failure::new(FailureCode::Invalid, reason))?;
     Ok(Setup { end: Arc::new(end), facts, peer_facts, peer_version, path })
@@ -61,7 +62,7 @@ fn peer(spec: &SessionSpec) -> Result<SocketAddr, Failure> {
     let peer = spec
         .peer
         .as_ref()
-        .ok_or_else(|| Failure::new(FailureCode::Invalid, "a source needs its peer's address"))?;
+        .ok_or_else(|| Failure::new(FailureCode::Invalid, reason!("setup_no_peer")))?;
     Ok(SocketAddr::new(peer.address, peer.data_port))
 }
 
@@ -83,7 +84,7 @@ fn reach_server(brief: &Brief, line: &mut Line) -> Result<Option<SocketAddr>, Fa
     addresses
         .next()
         .transpose()
-        .map_err(|error| refused_by_kernel("the server's address is unknown", error))
+        .map_err(|error| refused_by_kernel(reason!("setup_server_unknown"), error))
 }
 
 /// Opens the link. Where the session ends meanwhile, the link is used still, so that the sink can be told why:
@@ -117,8 +118,9 @@ fn connect_link(
 
 fn use_link(line: &mut Line, sockets: Vec<OwnedFd>) -> Result<(), Failure> {
     for socket in sockets {
-        let link = Link::new(socket, line.sender())
-            .map_err(|error| Failure::internal(format!("the link can't be used: {error}")))?;
+        let link = Link::new(socket, line.sender()).map_err(|error| {
+            Failure::internal(reason!("setup_link_unusable", why = error.to_string()))
+        })?;
         line.set_link(link);
     }
     Ok(())
@@ -145,13 +147,9 @@ fn greet(brief: &Brief, line: &mut Line, facts: &proto::Facts) -> Result<Greetin
     });
     ready.map_err(|failure| match failure.code {
         // An engine that doesn't know the cookie closes the connection without a word; silence has other reasons.
-        FailureCode::PeerLost if line.is_closed() => Failure::new(
-            FailureCode::Refused,
-            format!(
-                "the sink refused the link ({}); has it a session with this cookie?",
-                failure.reason
-            ),
-        ),
+        FailureCode::PeerLost if line.is_closed() => {
+            Failure::new(FailureCode::Refused, reason!("setup_link_refused", why = failure.reason))
+        }
         _ => failure,
     })
 }

@@ -6,6 +6,8 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use proto::reason;
+
 use super::connection::{Connection, Reading, Socket, State};
 use super::schedule::Schedule;
 use super::tally::{Loaded, Tally, Trouble};
@@ -50,7 +52,9 @@ impl<'a> Client<'a> {
         let (loaded, fault) = match run {
             Ok(loaded) => (loaded, None),
             Err(error) => {
-                (Loaded::default(), Some(format!("client thread {}: {error}", share.thread)))
+                let why = error.to_string();
+                let fault = reason!("flow_client_thread", thread = share.thread, why = why);
+                (Loaded::default(), Some(fault))
             }
         };
         Finished { outcome: Outcome::Own(Own::new(loaded.span, loaded)), fault }
