@@ -42,8 +42,8 @@ NewForm = TypeVar("NewForm", bound=PageForm)
 ChangeForm = TypeVar("ChangeForm", bound=PageForm)
 
 
-class PlainPages(Generic[Row]):
-    """The list of a table's rows where it has a template, the page that asks before one is archived, and undo."""
+class _RowPages(Generic[Row]):
+    """What all pages of a table's rows go by."""
 
     model: type[Row]
     # What a row is called in the names of its addresses, where these begin, and the name of the list's.
@@ -56,27 +56,10 @@ class PlainPages(Generic[Row]):
     within: Environments | None = None
     # Their pages change archived rows, too: to archive one again is no error.
     has_archived_pages = False
-    # What is asked about, and what is said when it is restored, with {name}.
-    noun: StrOrPromise
-    restored: StrOrPromise = gettext_lazy("Restored: {name}.")
-    # Of the address that undoes archiving.
-    undo_query = ""
-    list_template = ""
-    columns: Sequence[Column] = ()
-    sort = "name"
-    filters: Sequence[str] = ("q", "archived")
 
     def rows(self) -> QuerySet[Row]:
         """Return all rows, with what their pages name of them."""
         return self.model._default_manager.all()
-
-    def matching(self, query: QueryDict) -> QuerySet[Row]:
-        """Return the rows that an address of the list means."""
-        raise NotImplementedError
-
-    def list_context(self, request: HttpRequest, rows: Sequence[Row]) -> dict[str, Any]:
-        """Return what the list's template takes beside the page of rows."""
-        return {}
 
     def row_name(self, row: Row) -> str:
         """Name a row."""
@@ -90,27 +73,6 @@ class PlainPages(Generic[Row]):
         """Return where the rows are listed."""
         return reverse(f"web:{self.list_name}")
 
-    def losses(self, row: Row) -> list[str]:
-        """Say what archiving a row hides, and what it leaves."""
-        raise NotImplementedError
-
-    def archive(self, row: Row, by: User) -> bool | None:
-        """Archive a row; False where it was archived already."""
-        raise NotImplementedError
-
-    def restore(self, row: Row, request: HttpRequest) -> bool | None:
-        """Bring a row back, or raise RefusedWrite; False where it wasn't archived."""
-        raise NotImplementedError
-
-    def paths(self) -> list[URLPattern]:
-        """Return the addresses of these pages."""
-        listed = [path(self.path, self._list_view(), name=self.list_name)] if self.list_template else []
-        return [
-            *listed,
-            path(self._row_path("archive"), self._archive_view(), name=f"{self.name}_archive"),
-            path(self._row_path("restore"), self._restore_view(), name=f"{self.name}_restore"),
-        ]
-
     def _row_path(self, action: str) -> str:
         return f"{self.path}/<int:{self.name}_id>/{action}"
 
@@ -120,54 +82,9 @@ class PlainPages(Generic[Row]):
             rows = rows.filter(("archived_at", None))
         return get_object_or_404(rows, pk=named[f"{self.name}_id"])
 
-    def _list_view(self) -> View:
-        @needs(Permission.READ)
-        @require_GET
-        def list_rows(request: HttpRequest) -> HttpResponse:
-            """List the rows that the address means."""
-            rows = self.matching(request.GET)
-            page = listing(request, rows, columns=self.columns, sort=self.sort, filters=self.filters)
-            context = {"page": page, "archived": request.GET.get("archived") == "1"}
-            return list_page(request, self.list_template, context | self.list_context(request, page.rows))
 
-        return list_rows
-
-    def _archive_view(self) -> View:
-        @needs(self.permission, within=self.within)
-        @require_http_methods(["GET", "POST"])
-        def archive_row(request: HttpRequest, **named: int) -> HttpResponse:
-            """Ask, then archive a row."""
-            row = self._row(named, is_changed=True)
-            return archive_page(
-                request,
-                title=self.noun.format(name=self.row_name(row)),
-                losses=self.losses(row),
-                back=self.page_url(row),
-                done=self.list_url(),
-                undo=reverse(f"web:{self.name}_restore", args=[row.pk]) + self.undo_query,
-                act=lambda: self.archive(row, cast(User, request.user)) is not False,
-            )
-
-        return archive_row
-
-    def _restore_view(self) -> View:
-        @needs(self.permission, within=self.within)
-        @require_POST
-        def restore_row(request: HttpRequest, **named: int) -> HttpResponse:
-            """Bring an archived row back, and say so."""
-            row = self._row(named, is_changed=False)
-            try:
-                if self.restore(row, request) is not False:
-                    messages.success(request, self.restored.format(name=self.row_name(row)))
-            except RefusedWrite as error:
-                messages.error(request, with_link(error.message, other_url(error)))
-            return redirect(self.page_url(row))
-
-        return restore_row
-
-
-class PlainFormPages(PlainPages[Row], Generic[Row, NewForm, ChangeForm]):
-    """Plain pages, and the forms that add and change a row."""
+class FormPages(_RowPages[Row], Generic[Row, NewForm, ChangeForm]):
+    """The forms that add and change a row."""
 
     new_form: type[NewForm]
     change_form: type[ChangeForm]
@@ -195,8 +112,8 @@ class PlainFormPages(PlainPages[Row], Generic[Row, NewForm, ChangeForm]):
         return {}
 
     def paths(self) -> list[URLPattern]:
+        """Return the addresses of these pages."""
         return [
-            *super().paths(),
             path(f"{self.path}/new", self._new_view(), name=f"{self.name}_new"),
             path(self._row_path("edit"), self._edit_view(), name=f"{self.name}_edit"),
         ]
@@ -242,3 +159,102 @@ class PlainFormPages(PlainPages[Row], Generic[Row, NewForm, ChangeForm]):
         else:
             context = {"form": form, "title": self.edit_title(row), "back": self.page_url(row)}
         return render(request, self.form_template, context | self.form_context(row))
+
+
+class PlainPages(_RowPages[Row]):
+    """The list of a table's rows where it has a template, the page that asks before one is archived, and undo."""
+
+    # What is asked about, and what is said when it is restored, with {name}.
+    noun: StrOrPromise
+    restored: StrOrPromise = gettext_lazy("Restored: {name}.")
+    # Of the address that undoes archiving.
+    undo_query = ""
+    list_template = ""
+    columns: Sequence[Column] = ()
+    sort = "name"
+    filters: Sequence[str] = ("q", "archived")
+
+    def matching(self, query: QueryDict) -> QuerySet[Row]:
+        """Return the rows that an address of the list means."""
+        raise NotImplementedError
+
+    def list_context(self, request: HttpRequest, rows: Sequence[Row]) -> dict[str, Any]:
+        """Return what the list's template takes beside the page of rows."""
+        return {}
+
+    def losses(self, row: Row) -> list[str]:
+        """Say what archiving a row hides, and what it leaves."""
+        raise NotImplementedError
+
+    def restored_url(self, row: Row) -> str:
+        """Return what is shown when a row was brought back."""
+        return self.page_url(row)
+
+    def archive(self, row: Row, by: User) -> bool | None:
+        """Archive a row; False where it was archived already."""
+        raise NotImplementedError
+
+    def restore(self, row: Row, request: HttpRequest) -> bool | None:
+        """Bring a row back, or raise RefusedWrite; False where it wasn't archived."""
+        raise NotImplementedError
+
+    def paths(self) -> list[URLPattern]:
+        """Return the addresses of these pages."""
+        listed = [path(self.path, self._list_view(), name=self.list_name)] if self.list_template else []
+        return [
+            *listed,
+            path(self._row_path("archive"), self._archive_view(), name=f"{self.name}_archive"),
+            path(self._row_path("restore"), self._restore_view(), name=f"{self.name}_restore"),
+        ]
+
+    def _list_view(self) -> View:
+        @needs(Permission.READ)
+        @require_GET
+        def list_rows(request: HttpRequest) -> HttpResponse:
+            """List the rows that the address means."""
+            rows = self.matching(request.GET)
+            page = listing(request, rows, columns=self.columns, sort=self.sort, filters=self.filters)
+            context = {"page": page, "archived": request.GET.get("archived") == "1"}
+            return list_page(request, self.list_template, context | self.list_context(request, page.rows))
+
+        return list_rows
+
+    def _archive_view(self) -> View:
+        @needs(self.permission, within=self.within)
+        @require_http_methods(["GET", "POST"])
+        def archive_row(request: HttpRequest, **named: int) -> HttpResponse:
+            """Ask, then archive a row."""
+            row = self._row(named, is_changed=True)
+            return archive_page(
+                request,
+                title=self.noun.format(name=self.row_name(row)),
+                losses=self.losses(row),
+                back=self.page_url(row),
+                done=self.list_url(),
+                undo=reverse(f"web:{self.name}_restore", args=[row.pk]) + self.undo_query,
+                act=lambda: self.archive(row, cast(User, request.user)) is not False,
+            )
+
+        return archive_row
+
+    def _restore_view(self) -> View:
+        @needs(self.permission, within=self.within)
+        @require_POST
+        def restore_row(request: HttpRequest, **named: int) -> HttpResponse:
+            """Bring an archived row back, and say so."""
+            row = self._row(named, is_changed=False)
+            try:
+                if self.restore(row, request) is not False:
+                    messages.success(request, self.restored.format(name=self.row_name(row)))
+            except RefusedWrite as error:
+                messages.error(request, with_link(error.message, other_url(error)))
+            return redirect(self.restored_url(row))
+
+        return restore_row
+
+
+class PlainFormPages(PlainPages[Row], FormPages[Row, NewForm, ChangeForm], Generic[Row, NewForm, ChangeForm]):
+    """Plain pages, and the forms that add and change a row."""
+
+    def paths(self) -> list[URLPattern]:
+        return [*PlainPages.paths(self), *FormPages.paths(self)]

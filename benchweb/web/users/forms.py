@@ -46,6 +46,11 @@ class TeamForm(PageForm):
 
     name = text_field(_("Name"), required=True, max_length=100, placeholder=_("network lab"))
 
+    @classmethod
+    def of(cls, team: Team) -> "TeamForm":
+        """Return the form with a team's name."""
+        return cls(initial={"name": team.name})
+
 
 class TeamChoice(PageForm):
     """A team that a user joins."""

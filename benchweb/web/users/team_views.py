@@ -4,8 +4,8 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.accounts.models import Team
@@ -13,7 +13,7 @@ from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles import grants
 from benchweb.accounts.roles.grants import RoleError
 from benchweb.accounts.roles.needs import needs
-from benchweb.web.access.once import once
+from benchweb.web.shared.plain_pages import FormPages
 from benchweb.web.users.forms import MemberForm, RoleForm, TeamForm
 from benchweb.web.users.page import grant_words, suggested_users, team_rows
 
@@ -29,36 +29,24 @@ def team_list(request: HttpRequest) -> HttpResponse:
     return render(request, "users/teams.html", {"rows": team_rows(teams)})
 
 
-@needs(Permission.ADMIN)
-@once
-@require_http_methods(["GET", "POST"])
-def team_new(request: HttpRequest) -> HttpResponse:
-    """Make a team."""
-    form = TeamForm(request.POST) if request.method == "POST" else TeamForm()
-    if request.method == "POST" and form.is_valid():
-        try:
-            return redirect("web:team", grants.team_create(name=form.cleaned_data["name"]).pk)
-        except RoleError as error:
-            form.refuse(error.field, error.message)
-    context = {"form": form, "title": _("New team"), "back": reverse("web:teams")}
-    return render(request, "shared/form.html", context)
+class TeamFormPages(FormPages[Team, TeamForm, TeamForm]):
+    """The forms that make and rename a team."""
 
+    model, page_name, permission = Team, "team", Permission.ADMIN
+    name, path, list_name = "team", "teams", "teams"
+    # None is ever archived: a team is deleted.
+    has_archived_pages = True
+    new_form = change_form = TeamForm
+    add_title = gettext_lazy("New team")
 
-@needs(Permission.ADMIN)
-@require_http_methods(["GET", "POST"])
-def team_edit(request: HttpRequest, team_id: int) -> HttpResponse:
-    """Rename a team."""
-    team = get_object_or_404(Team, pk=team_id)
-    form = TeamForm(request.POST) if request.method == "POST" else TeamForm(initial={"name": team.name})
-    back = reverse("web:team", args=[team.pk])
-    if request.method == "POST" and form.is_valid():
-        try:
-            grants.team_rename(team=team, name=form.cleaned_data["name"])
-            return redirect(back)
-        except RoleError as error:
-            form.refuse(error.field, error.message)
-    context = {"form": form, "title": _("Rename {team}").format(team=team.name), "back": back}
-    return render(request, "shared/form.html", context)
+    def create(self, form: TeamForm, request: HttpRequest) -> Team:
+        return grants.team_create(name=form.cleaned_data["name"])
+
+    def update(self, row: Team, form: TeamForm) -> None:
+        grants.team_rename(team=row, name=form.cleaned_data["name"])
+
+    def edit_title(self, row: Team) -> str:
+        return _("Rename {team}").format(team=row.name)
 
 
 @needs(Permission.ADMIN)
