@@ -125,6 +125,8 @@ def budget_text(budget: RerunBudget) -> str:
 def transition_text(row: AlertTransition) -> str:
     """Say what happened to an alert, without who did it and the comment."""
     params = row.params
+    if row.action == AlertTransition.AlertAction.FOUND and row.alert.kind == Alert.Kind.THRESHOLD:
+        return _("detected: its limit is broken")
     if row.action == AlertTransition.AlertAction.FOUND:
         return str(_DETECTED.get(row.to_state, _MOVED[row.to_state]))
     if row.action == AlertTransition.AlertAction.MOVED:

@@ -52,6 +52,7 @@ def test_its_alert_shows_the_limit_as_a_limit_and_no_level_before(signed_in: Cli
     assert (chart["levels"], [(line["label"], line["y"]) for line in chart["lines"]]) == ([], [("limit", 8e8)])
     assert chart["y"]["from_zero"]
     assert "The thin line is the limit." in chart["subtitle"]
+    assert "its limit is broken" in page and "one run stands out" not in page
     assert "does not begin at zero" not in chart["subtitle"]
     assert [ring["label"] for ring in chart["rings"]] == ["first run beyond the limit"]
     judged(pair, [1.0], first=2)
