@@ -40,6 +40,8 @@ SKIPPED_SLOTS = 3
 # A snoozed change is worse when it has grown by this factor, and by no less than this share of the level: its noise.
 WORSE_FACTOR = 1.25
 WORSE_RATIO = 0.01
+# A slow change that was told is told again once it has grown by this factor, and by no less than WORSE_RATIO.
+SLOW_GROWTH_FACTOR = 1.5
 # A run is compared with its environment's or pair's runs of so long before.
 VERDICT_LOOK_BACK = timedelta(days=60)
 # Shorter silence of an endpoint is a reboot.
@@ -47,3 +49,7 @@ UNREACHABLE_AFTER = timedelta(minutes=15)
 # A time that nobody has made a slot of, and a slot none of whose runs has begun, are late after so long.
 UNCLAIMED_AFTER = timedelta(minutes=10)
 UNBEGUN_AFTER = timedelta(hours=1)
+# Slow changes are looked for from this hour on, by the clocks of the schedules: before the digests of the morning.
+SLOW_LOOK_HOUR = 6
+# Of one cause begin within so many nights: where a slow change begins is known to no less.
+NEAR_NIGHTS_OF_SLOW = 14

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import cos, pi, sin, sqrt, tan
+from math import atan, cos, pi, sin, sqrt, tan
 from statistics import fmean, variance
 
 # Halvings of a quarter circle: more than the 53 bits of a float resolve nothing.
@@ -49,6 +49,11 @@ def student_t(level: float, degrees_of_freedom: int) -> float:
         else:
             high = middle
     return tan(low) * sqrt(degrees_of_freedom)
+
+
+def student_p_value(t: float, degrees_of_freedom: int) -> float:
+    """Return how often Student's t is at least so far from 0, on either side; of less than 1e-15 nothing is left."""
+    return max(0.0, 1 - _probability_within(atan(abs(t) / sqrt(degrees_of_freedom)), degrees_of_freedom))
 
 
 def _probability_within(angle: float, degrees_of_freedom: int) -> float:

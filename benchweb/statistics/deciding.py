@@ -29,3 +29,11 @@ LEAST_VALUES_OF_INTERVAL = 3
 RUNS_BEFORE_SHIFT = 7
 RUNS_AFTER_SHIFT = 3
 LEAST_RUNS_OF_SHIFT = 3
+# A slow change is looked for in so many nights, of which so many are known; each of its levels is that of two weeks at
+# least. A smaller one is told nowhere: a share of the level.
+SLOW_NIGHTS = 90
+LEAST_NIGHTS_OF_SLOW = 42
+LEAST_NIGHTS_OF_LEVEL = 14
+LEAST_SLOW_RATIO = 0.01
+# However few series are looked at, a slow change is no more likely chance than this, each morning anew: a p-value.
+LARGEST_P_OF_SLOW = 0.001

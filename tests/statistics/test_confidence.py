@@ -4,7 +4,7 @@ from math import isclose, sqrt
 
 import pytest
 
-from benchweb.statistics.confidence import mean_interval, student_t
+from benchweb.statistics.confidence import mean_interval, student_p_value, student_t
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,11 @@ from benchweb.statistics.confidence import mean_interval, student_t
 )
 def test_quantiles_are_those_of_the_printed_tables(level: float, freedom: int, printed: float) -> None:
     assert abs(student_t(level, freedom) - printed) < 6e-4
+
+
+@pytest.mark.parametrize(("t", "freedom", "p"), [(12.706, 1, 0.05), (-2.042, 30, 0.05), (4.587, 10, 0.001), (0, 5, 1)])
+def test_p_values_are_those_of_the_printed_tables(t: float, freedom: int, p: float) -> None:
+    assert abs(student_p_value(t, freedom) - p) < 5e-5
 
 
 def test_the_width_is_the_one_that_netperf_computes() -> None:

@@ -4,6 +4,7 @@ from benchweb.statistics.changes.change import Change, ModeShares
 from benchweb.statistics.changes.detectable import repetitions_to_halve, smallest_detectable_change
 from benchweb.statistics.changes.drift import is_one_drift
 from benchweb.statistics.changes.find import find_changes
+from benchweb.statistics.changes.slow import slow_change
 from benchweb.statistics.changes.suspicion import suspicion
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "find_changes",
     "is_one_drift",
     "repetitions_to_halve",
+    "slow_change",
     "smallest_detectable_change",
     "suspicion",
 ]
