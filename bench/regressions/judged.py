@@ -51,11 +51,15 @@ class JudgedSeries:
     def alarms(self, nights: Nights) -> Iterator[Alarm]:
         """Measure and judge night after night, and yield what people are told of."""
         for night, (value, rerun) in enumerate(zip(nights.values, nights.reruns, strict=True)):
-            suspect, opened = self._end(night, value)
-            if suspect is not None:
-                opened += self._end_rerun(night, rerun, suspect)
-            for part in opened:
+            for part in self.opened_in(night, value, rerun):
                 yield Alarm(night, self.nights[part.first_bad_run_id])
+
+    def opened_in(self, night: int, value: float, rerun: float) -> list[AlertSeries]:
+        """Measure and judge one night, and return what opens in it."""
+        suspect, opened = self._end(night, value)
+        if suspect is not None:
+            opened += self._end_rerun(night, rerun, suspect)
+        return opened
 
     def _end(self, night: int, value: float) -> tuple[AlertSeries | None, list[AlertSeries]]:
         """Judge a night's run; return the suspect that is to be measured again, and what opens at once."""
