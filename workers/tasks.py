@@ -7,6 +7,7 @@ from celery import shared_task
 from benchweb.accounts.login import password_reset
 from benchweb.hosts.enrolment import rotation
 from benchweb.regressions import judgements
+from benchweb.regressions.slow import looks
 from workers import notifying, ticking
 from workers.background import in_background
 from workers.checks import check, path_check, probe
@@ -71,6 +72,12 @@ def mail_factor_warning(user_id: int, address: str) -> None:
 def judge_runs(run_ids: list[int]) -> None:
     """Judge these runs, beside what waits for the network."""
     in_background(judgements.judge_all, run_ids)
+
+
+@shared_task(name=looks.TASK)
+def take_slow_looks() -> None:
+    """Look at the nights of the environments whose morning it is, beside what waits for the network."""
+    in_background(looks.take_due_looks)
 
 
 @shared_task(name="workers.tasks.tick")

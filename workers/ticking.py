@@ -17,6 +17,7 @@ from benchweb.notifications import maintenance
 from benchweb.notifications.delivery import held, outbox
 from benchweb.regressions import judgements
 from benchweb.regressions.absence import missing as absences
+from benchweb.regressions.slow import looks
 from benchweb.results import nightly_summaries as nights
 from benchweb.results import run_summaries as recents
 from benchweb.runs import execution
@@ -90,6 +91,7 @@ STEPS: tuple[Callable[[], object], ...] = (
     judgements.send_waiting,
     absences.find_missing,
     nights.make,
+    looks.send_due,
     hourly(outbox.remove_old),
     hourly(audit.remove_old),
     hourly(sessions.sessions_remove_ended),

@@ -10,7 +10,7 @@ from django.utils.translation import ngettext, pgettext
 
 from benchweb.imports.models import OwnKind, OwnMetric
 from benchweb.imports.own_kinds import definitions
-from benchweb.regressions.models import Alert, AlertSeries, Sensitivity, Threshold
+from benchweb.regressions.models import Alert, AlertSeries, Sensitivity, SlowChange, Threshold
 from benchweb.results import nightly_summaries
 from benchweb.results.models import EnvironmentNights, Point, Result, Series
 
@@ -85,6 +85,7 @@ def own_delete(row: Own) -> None:
     Sensitivity.objects.filter(_named(row)).delete()
     EnvironmentNights.objects.filter(_named(row)).delete()
     _series(row).delete()
+    SlowChange.objects.filter(series=None).delete()
     if isinstance(row, OwnKind):
         _results(row).delete()
     else:

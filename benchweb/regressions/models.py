@@ -1,4 +1,4 @@
-"""Alerts and their lives: what changed or is missing, who did what about it, and what the series taught."""
+"""Alerts and their lives, and slow changes: what changed or is missing, who did what, what series taught."""
 
 from django.conf import settings
 from django.db import models
@@ -312,3 +312,61 @@ class RunJudgement(models.Model):
 
     class Meta:
         indexes = [models.Index(fields=["queued_at"], condition=Q(judged_at=None), name="judgement_waiting")]
+
+
+class SlowLook(models.Model):
+    """A second look at the nights of an environment, once a day: by whoever claims it, until it is taken."""
+
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+")
+    # The latest night that is looked at, named by the date of its end.
+    night = models.DateField()
+    # Whoever claimed it has until then, and says so again after each part of it; later it is anybody's.
+    claimed_until = models.DateTimeField()
+    taken_at = models.DateTimeField(null=True)
+    # That have enough nights to be looked at.
+    series_count = models.PositiveIntegerField(default=0, db_default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["environment", "night"], name="slow_look_once_a_night")]
+        indexes = [models.Index(fields=["night"], name="slow_look_by_night")]
+
+
+class SlowChange(models.Model):
+    """What got worse slowly and has one cause: series of a host or a pair; told in digests, and never an alert."""
+
+    look = models.ForeignKey(SlowLook, on_delete=models.CASCADE, related_name="changes")
+    # What all of its pairs have in common; None where that is not one host.
+    host = models.ForeignKey(Host, null=True, on_delete=models.PROTECT, related_name="+")
+    # None where it is about several pairs, other than the two directions of one.
+    pair = models.ForeignKey(Pair, null=True, on_delete=models.PROTECT, related_name="+")
+    pair_count = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["id"]
+
+
+class SlowChangeSeries(models.Model):
+    """One series' part in a slow change; the first of a change names it."""
+
+    change = models.ForeignKey(SlowChange, on_delete=models.CASCADE, related_name="series")
+    series = models.ForeignKey(Series, on_delete=models.CASCADE, related_name="slow_parts")
+    # What was told of the series before, which it has clearly grown since, or another change; None for the first.
+    previous = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="+")
+    # The first night that is worse, of a drift about that; and how many nights are known among those looked at.
+    since = models.DateField()
+    nights = models.PositiveSmallIntegerField()
+    is_drift = models.BooleanField()
+    # Levels in the metric's unit, and the interval of their difference as shares of `before`.
+    before = models.FloatField()
+    after = models.FloatField()
+    difference_ratio = models.FloatField(null=True)
+    interval_low_ratio = models.FloatField(null=True)
+    interval_high_ratio = models.FloatField(null=True)
+    p = models.FloatField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            # Whoever looks at once: what follows one telling is told once.
+            models.UniqueConstraint(fields=["series", "previous"], nulls_distinct=False, name="slow_change_told_once")
+        ]

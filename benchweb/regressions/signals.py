@@ -1,4 +1,4 @@
-"""Tell rooms above of transitions; an exception of a receiver undoes the transition."""
+"""Tell rooms above of transitions and slow changes; an exception of a receiver undoes what it is told of."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +9,8 @@ from django.dispatch import Signal
 # Sent by Alert with `alert` and `transition` (AlertTransition), inside the transaction, after each transition that
 # people may be told of: not of suspects, and not of an alert that was never open.
 alert_changed = Signal()
+# Sent by SlowLook with `look`, inside the transaction, once it is taken and something is found.
+slow_changes_found = Signal()
 _is_untold: ContextVar[bool] = ContextVar("is_untold", default=False)
 
 

@@ -1,5 +1,6 @@
 """Who may define a kind or a metric, where it holds, and how admins retire and delete it."""
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Model
 from django.test import Client
+from django.utils import timezone
 
 from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.roles.grants import role_set
@@ -17,7 +19,7 @@ from benchweb.imports.models import OwnKind, OwnMetric
 from benchweb.imports.own_kinds import MetricDefinition, define, definitions
 from benchweb.imports.own_rules import Definer, DefinitionRefused
 from benchweb.imports.services import ImportRefused, import_results, preview
-from benchweb.regressions.models import Alert, AlertSeries, Threshold
+from benchweb.regressions.models import Alert, AlertSeries, SlowChange, SlowChangeSeries, SlowLook, Threshold
 from benchweb.results.models import Point, Result, RunFigure, Series
 from benchweb.results.run_summaries import rebuild
 from benchweb.runs.models import Run
@@ -166,10 +168,26 @@ def measured(api: ApiClient, pair: Pair, nights: int = 3) -> None:
         times = {"before": 1, "after": 2}
         AlertSeries.objects.create(alert=alert, series=series, first_bad_run=run, segment_key=str(alert.pk), **times)
     make_threshold(kind="own.boot", metric="boot_seconds")
+    day = date(2026, 11, 21)
+    look = SlowLook.objects.create(environment=pair.environment, night=day, claimed_until=timezone.now())
+    change = SlowChange.objects.create(look=look, pair=pair, pair_count=1)
+    levels = {"before": 1, "after": 2, "p": 1e-6, "is_drift": False}
+    SlowChangeSeries.objects.create(change=change, series=series, since=day, nights=60, **levels)
 
 
 def left() -> dict[str, int]:
-    models: tuple[type[Model], ...] = (OwnKind, OwnMetric, Series, Point, RunFigure, Result, Alert, Threshold, Run)
+    models: tuple[type[Model], ...] = (
+        OwnKind,
+        OwnMetric,
+        Series,
+        Point,
+        RunFigure,
+        Result,
+        Alert,
+        Threshold,
+        Run,
+        SlowChange,
+    )
     return {model.__name__: model._default_manager.count() for model in models}
 
 
@@ -211,7 +229,7 @@ def test_what_is_deleted_is_named_before_and_leaves_nothing(api: ApiClient, lab:
     assert left() == before
     assert caller("edith", everywhere="editor").delete(f"/{path}/{own}?is_confirmed=true").status_code == 403
     assert api.delete(f"/{path}/{own}?is_confirmed=true").status_code == 204
-    assert left() == before | {"Series": 0, "Point": 0, "RunFigure": 0, "Alert": 0, "Threshold": 0} | (
+    assert left() == before | {"Series": 0, "Point": 0, "RunFigure": 0, "Alert": 0, "Threshold": 0, "SlowChange": 0} | (
         {"OwnKind": 0, "Result": 0} if path == "own-kinds" else {"OwnMetric": 0}
     )
     assert not any(metrics for metrics in Result.objects.values_list("metrics", flat=True))

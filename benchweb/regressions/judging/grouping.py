@@ -104,7 +104,7 @@ def describe(alert: Alert) -> None:
         host=host_id,
         # A pair that was bad alone when measured again, and another of the same host since, are that host.
         verdict=Alert.RerunVerdict.HOST if host_id and alert.verdict == Alert.RerunVerdict.PAIR else alert.verdict,
-        pair=pairs[0] if _have_same_hosts(pairs) else None,
+        pair=pairs[0] if have_same_hosts(pairs) else None,
         size_ratio=size,
         severity=Alert.Severity.CRITICAL if is_critical else Alert.Severity.WARNING,
         params={
@@ -257,7 +257,7 @@ def _part_figures(finding: SeriesFinding) -> dict[str, Any]:
     }
 
 
-def _have_same_hosts(pairs: Sequence[Pair]) -> bool:
+def have_same_hosts(pairs: Sequence[Pair]) -> bool:
     """Tell whether pairs are one, or its two directions."""
     return len({frozenset((pair.source_id, pair.sink_id)) for pair in pairs}) == 1
 

@@ -38,6 +38,7 @@ class NightSeries:
 
     series_id: int
     pair_id: int
+    kind: str
     metric: Metric
     night: date
     values: Sequence[float | None]
