@@ -87,6 +87,7 @@ BOUNDED = {
     "NightItem.still_open": "at most 500",
     "NightItem.recovered": "at most 500",
     "NightItem.unconfirmed": "at most 500",
+    "NightItem.slow_changes": "at most 500",
     "ImportItem.tools": "those that are read",
     "PreviewItem.readings": "the first 200",
     "PreviewItem.unread": "the first 100",

@@ -26,6 +26,7 @@ from benchweb.regressions.models import Alert
 from benchweb.regressions.thresholds.rules import ThresholdValues, threshold_archive, threshold_create
 from benchweb.regressions.thresholds.sensitivities import SensitivityScope, sensitivity_create
 from benchweb.results.ingest import ingest, parsed_result
+from benchweb.results.models import Series
 from benchweb.runs.models import Run, State
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.sharing.models import Share
@@ -42,6 +43,7 @@ from tests.factories import (
     make_schedule,
     make_user,
 )
+from tests.regressions.slow.nights import make_slow_change
 from tests.reports.scene import imported_run, make_report
 from tests.sharing.scene import shared, told_run
 
@@ -242,6 +244,7 @@ def _alerts(pair: Pair) -> list[Address]:
     make_alert(Alert.State.RECOVERED, pair=pair)
     rule = rule_create(RuleValues(name="everything", channel=channel))
     begins_at = timezone.now()
+    slow = make_slow_change(Series.objects.filter(pair=pair)[0], begins_at.date())
     window = window_create(
         WindowValues(name="new switch", begins_at=begins_at, ends_at=begins_at + DAY, host=pair.source.host)
     )
@@ -257,6 +260,7 @@ def _alerts(pair: Pair) -> list[Address]:
         Address("alert", f"/alerts/{alert.pk}"),
         Address("alert_why", f"/alerts/{alert.pk}/why"),
         Address("morning", "/morning"),
+        Address("morning", f"/morning?night={slow.look.night}&zone=UTC"),
         Address("morning_why", "/morning/why"),
         Address("host_why", f"/hosts/{pair.source.host_id}/why"),
         Address("notifications", "/notifications"),

@@ -1,6 +1,5 @@
 """Who may define a kind or a metric, where it holds, and how admins retire and delete it."""
 
-from datetime import date
 from typing import Any
 
 import pytest
@@ -8,7 +7,6 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Model
 from django.test import Client
-from django.utils import timezone
 
 from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.roles.grants import role_set
@@ -19,12 +17,13 @@ from benchweb.imports.models import OwnKind, OwnMetric
 from benchweb.imports.own_kinds import MetricDefinition, define, definitions
 from benchweb.imports.own_rules import Definer, DefinitionRefused
 from benchweb.imports.services import ImportRefused, import_results, preview
-from benchweb.regressions.models import Alert, AlertSeries, SlowChange, SlowChangeSeries, SlowLook, Threshold
+from benchweb.regressions.models import Alert, AlertSeries, SlowChange, Threshold
 from benchweb.results.models import Point, Result, RunFigure, Series
 from benchweb.results.run_summaries import rebuild
 from benchweb.runs.models import Run
 from tests.api.conftest import ApiClient
 from tests.factories import make_alert, make_pair, make_threshold
+from tests.regressions.slow.nights import make_slow_change
 
 pytestmark = pytest.mark.django_db
 
@@ -168,11 +167,7 @@ def measured(api: ApiClient, pair: Pair, nights: int = 3) -> None:
         times = {"before": 1, "after": 2}
         AlertSeries.objects.create(alert=alert, series=series, first_bad_run=run, segment_key=str(alert.pk), **times)
     make_threshold(kind="own.boot", metric="boot_seconds")
-    day = date(2026, 11, 21)
-    look = SlowLook.objects.create(environment=pair.environment, night=day, claimed_until=timezone.now())
-    change = SlowChange.objects.create(look=look, pair=pair, pair_count=1)
-    levels = {"before": 1, "after": 2, "p": 1e-6, "is_drift": False}
-    SlowChangeSeries.objects.create(change=change, series=series, since=day, nights=60, **levels)
+    make_slow_change(series)
 
 
 def left() -> dict[str, int]:

@@ -20,6 +20,7 @@ from benchweb.sharing import live as live_pages
 from benchweb.sharing.models import Share
 from tests.charts.history_rows import past_run
 from tests.factories import make_alert, make_endpoint, make_pair, make_plan, make_schedule
+from tests.regressions.slow.nights import make_slow_change
 
 pytestmark = pytest.mark.django_db
 NIGHTS = 8
@@ -71,6 +72,7 @@ def paths(pair: Pair) -> dict[str, str]:
         after=8e9,
         first_bad_run=Run.objects.latest("pk"),
     )
+    make_slow_change(Series.objects.get(), alert.night)
     side = quote(f"pair={pair.pk}")
     return {
         "history": f"/history?pair={pair.pk}&over=30d",

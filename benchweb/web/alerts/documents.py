@@ -114,6 +114,10 @@ def morning_document(page: MorningPage) -> Document:
         for number, (title, _empty, rows) in enumerate(page.sections)
         if rows
     ]
+    if page.slow:
+        lines: list[Sequence[DocumentCell]] = [[line.title, line.details] for line in page.slow]
+        slow = DocumentTable("", [_("Series"), _("Change")], lines)
+        sections.append(DocumentSection("slow", _("Slowly changing"), tables=[slow]))
     why = _why(why_page(*page.changed) if page.changed else None)
     return Document(
         title=joined_label([_("Night of {night}").format(night=page.night), *page.scope.names]),

@@ -27,6 +27,7 @@ from benchweb.regressions.selectors import (
     night_of_date,
     night_zone,
 )
+from benchweb.regressions.slow.told import SlowLine, slow_lines_of_night
 from benchweb.web.shared.zones import zone_named
 
 _DAY = timedelta(days=1)
@@ -67,6 +68,8 @@ class MorningPage:
     night: date
     summary: NightFindings
     sections: list[tuple[str, str, list[MorningAlert]]]
+    # What the morning's second look found: no alerts.
+    slow: list[SlowLine]
     # How many alerts somebody should look at.
     left: int
     before: date
@@ -189,6 +192,7 @@ def morning_page(
         night=night,
         summary=summary,
         sections=_sections(summary),
+        slow=slow_lines_of_night(night, scope.environment_ids),
         left=len(_alerts_left(summary)) + len(summary.still_open),
         before=night - _DAY,
         after=night + _DAY if night < today else None,

@@ -5,8 +5,10 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.utils import timezone
+
 from benchweb.hosts.models import Pair
-from benchweb.regressions.models import SlowChange, SlowChangeSeries
+from benchweb.regressions.models import SlowChange, SlowChangeSeries, SlowLook
 from benchweb.regressions.slow.looks import take_look
 from benchweb.results.ingest import identity_digest
 from benchweb.results.models import RunFigure, Series
@@ -74,6 +76,27 @@ def _copy(row: Any, **changed: Any) -> Any:
         field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields if not field.primary_key
     }
     return type(row)(**fields | {f"{name}_id": other.pk for name, other in changed.items()})
+
+
+def make_slow_change(series: Series, night: date = LAST) -> SlowChange:
+    """Let a look have found that a series got worse slowly; its nights need not say so."""
+    environment = series.pair.environment
+    taken = SlowLook.objects.create(environment=environment, night=night, claimed_until=timezone.now())
+    change = SlowChange.objects.create(look=taken, pair=series.pair, pair_count=1)
+    SlowChangeSeries.objects.create(
+        change=change,
+        series=series,
+        since=night - 30 * DAY,
+        nights=NIGHTS,
+        is_drift=False,
+        before=LEVEL,
+        after=0.97 * LEVEL,
+        difference_ratio=-0.03,
+        interval_low_ratio=-0.036,
+        interval_high_ratio=-0.024,
+        p=1e-6,
+    )
+    return change
 
 
 def look(pair: Pair, night: date = LAST) -> list[SlowChange]:

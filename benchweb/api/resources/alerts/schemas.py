@@ -13,6 +13,7 @@ from benchweb.catalog import catalog
 from benchweb.regressions.alert_texts import alert_title, unconfirmed_reason
 from benchweb.regressions.explanations import Explanation
 from benchweb.regressions.models import Alert, AlertSeries, AlertTransition
+from benchweb.regressions.slow.told import SlowLine
 from benchweb.regressions.transitions import MOST_CHARACTERS
 from benchweb.regressions.why.deciding_runs import DecidingRun
 from benchweb.regressions.why.evidence import Evidence, Why
@@ -371,6 +372,32 @@ class VerdictItem(Item):
     smallest_detectable_change_ratio: float | None
 
 
+class SlowChangeItem(Item):
+    """What got worse slowly, and no alert tells: told once, by the series that names it and how many it has."""
+
+    title: str
+    environment: int
+    # What its pairs have in common; None where that is not one host, or one pair with its other direction.
+    host: int | None
+    pair: int | None
+    series_count: int
+    series: int
+    kind: str
+    metric: str
+    unit: str
+    identity: dict[str, Any]
+    is_drift: bool
+    # The first night that is worse, and how many nights are known of the 90 looked at.
+    since: date
+    nights: int
+    before: float
+    after: float
+    difference_ratio: float | None
+    interval_low_ratio: float | None
+    interval_high_ratio: float | None
+    p: float
+
+
 class NightItem(Item):
     night: date
     # From noon to noon by the clocks of this zone.
@@ -383,8 +410,31 @@ class NightItem(Item):
     recovered: list[AlertItem]
     # Suspects that were not measured again, or to no end; their `unconfirmed_reason` says why.
     unconfirmed: list[AlertItem]
+    # What the second look of its morning found.
+    slow_changes: list[SlowChangeItem]
     slots: int
     complete_slots: int
     runs: int
     finished_runs: int
     smallest_detectable_change_ratio: float | None
+
+
+def slow_change_item(line: SlowLine) -> SlowChangeItem:
+    """Return a slow change as the API tells it."""
+    names = ("since", "nights", "is_drift", "before", "after", "difference_ratio", "p")
+    named, series = line.named, line.named.series
+    return SlowChangeItem(
+        title=line.title,
+        environment=line.environment.pk,
+        host=line.change.host_id,
+        pair=line.change.pair_id,
+        series_count=line.series_count,
+        series=series.pk,
+        kind=series.kind,
+        metric=series.metric,
+        unit=line.unit,
+        identity=series.identity,
+        interval_low_ratio=named.interval_low_ratio,
+        interval_high_ratio=named.interval_high_ratio,
+        **{name: getattr(named, name) for name in names},
+    )

@@ -21,6 +21,7 @@ from benchweb.api.resources.alerts.schemas import (
     SeriesChangesItem,
     VerdictItem,
     alert_fields,
+    slow_change_item,
 )
 from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Identifier
@@ -35,6 +36,7 @@ from benchweb.regressions.selectors import (
     night_zone,
     series_changes,
 )
+from benchweb.regressions.slow.told import slow_lines_of_night
 from benchweb.results.models import Series
 from benchweb.runs.models import OPEN_STATES, Run
 from benchweb.schedules.timing.localtime import zone_checked, zone_of
@@ -127,6 +129,7 @@ def night_get(request: HttpRequest, night: str, query: Query[NightQuery]) -> Nig
         still_open=[AlertItem(**alert_fields(request, alert)) for alert in summary.still_open],
         recovered=[AlertItem(**alert_fields(request, alert)) for alert in summary.recovered],
         unconfirmed=[AlertItem(**alert_fields(request, alert)) for alert in summary.unconfirmed],
+        slow_changes=[slow_change_item(line) for line in slow_lines_of_night(day, environments)],
         slots=summary.slots,
         complete_slots=summary.complete_slots,
         runs=summary.runs,
