@@ -9,5 +9,5 @@ class NotificationsConfig(AppConfig):
     name = "benchweb.notifications"
 
     def ready(self) -> None:
-        """Listen to what becomes of alerts."""
-        from benchweb.notifications import alerts  # noqa: F401  (models are there only now)
+        """Listen to what becomes of alerts, and to slow changes."""
+        from benchweb.notifications import alerts, slow_changes  # noqa: F401  (models are there only now)

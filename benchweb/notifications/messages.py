@@ -3,7 +3,7 @@
 import secrets
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urljoin
@@ -21,6 +21,9 @@ from benchweb.site.values import site_setting
 # Of a digest: the rest is counted.
 MOST_LINES = 100
 MOST_TITLE = 200
+# Of what digests alone tell, and no alert: the transition of such an event, and its payload's type.
+SLOW = "slow"
+SLOW_TYPE = "slow_change"
 _DAY = timedelta(days=1)
 
 
@@ -47,16 +50,22 @@ class Message:
     severity: str
     # What it belongs to, as Event has it; nothing for what stands alone.
     thread: str
-    # Of a digest: the overview's sentence, and of which time.
+    # Of a digest: the overview's sentence, and of which time; and beside its alerts what changes slowly.
     summary: str = ""
+    slow_heading: str = ""
+    slow_lines: Sequence[MessageLine] = ()
+    slow_left_out: int = 0
 
     @property
     def text(self) -> str:
         """All of it as plain text."""
         parts = [self.summary]
-        parts += ["\n".join(filter(None, (_heading(self, line), line.text, line.url))) for line in self.lines]
+        parts += [_told(replace(line, title=_heading(self, line))) for line in self.lines]
         if self.left_out:
             parts.append(f"… and {self.left_out} more")
+        parts += [self.slow_heading, *map(_told, self.slow_lines)]
+        if self.slow_left_out:
+            parts.append(f"… and {self.slow_left_out} more")
         return "\n\n".join(filter(None, parts))
 
 
@@ -68,7 +77,8 @@ def message_id() -> str:
 def event_payload(event: NotificationEvent) -> dict[str, Any]:
     """Return what is stored and posted for one event, as Standard Webhooks shapes it."""
     data = event.document | {"url": absolute_url(event.url)}
-    return {"type": f"alert.{event.transition}", "timestamp": data["at"], "data": data}
+    name = SLOW_TYPE if event.transition == SLOW else f"alert.{event.transition}"
+    return {"type": name, "timestamp": data["at"], "data": data}
 
 
 def with_joined(payload: dict[str, Any], joined: dict[str, Any]) -> dict[str, Any]:
@@ -88,12 +98,14 @@ def digest_payload(
 
     Four queries.
     """
-    events = [payload["data"] for payload in payloads]
+    events = [payload["data"] for payload in payloads if payload["type"] != SLOW_TYPE]
+    slow = [payload["data"] for payload in payloads if payload["type"] == SLOW_TYPE]
     data = {
-        "title": _digest_title(events),
+        "title": _digest_title(events, slow),
         "summary": _digest_summary(at, time_zone),
         "time_zone": time_zone,
         "events": events,
+        "slow_changes": slow,
         "thread": f"digest-{rule_id}" if rule_id else "",
     }
     return {"type": "alert.digest", "timestamp": at.astimezone(UTC).isoformat(), "data": data}
@@ -103,7 +115,8 @@ def message(identifier: str, payload: dict[str, Any]) -> Message:
     """Return a stored payload as people read it."""
     data = payload["data"]
     events = data.get("events", [data])
-    severities = [Alert.Severity(event["severity"]) for event in events]
+    slow = data.get("slow_changes", [])
+    severities = [Alert.Severity(event["severity"]) for event in (*events, *slow)]
     return Message(
         id=identifier,
         payload=payload,
@@ -114,6 +127,9 @@ def message(identifier: str, payload: dict[str, Any]) -> Message:
         # What an older version wrote has none.
         thread=data.get("thread", ""),
         summary=data.get("summary", ""),
+        slow_heading=_slow_heading() if slow else "",
+        slow_lines=[_line(event) for event in slow[:MOST_LINES]],
+        slow_left_out=max(0, len(slow) - MOST_LINES),
     )
 
 
@@ -134,7 +150,16 @@ def _line(event: dict[str, Any]) -> MessageLine:
 
 def _heading(message: Message, line: MessageLine) -> str:
     # The title of a message of one event is its subject already.
-    return line.title if len(message.lines) > 1 else ""
+    return line.title if len(message.lines) > 1 or message.slow_lines else ""
+
+
+def _told(line: MessageLine) -> str:
+    return "\n".join(filter(None, (line.title, line.text, line.url)))
+
+
+def _slow_heading() -> str:
+    with translation.override(site_setting("DEFAULT_LANGUAGE")):
+        return _("Slowly changing")
 
 
 def _digest_summary(at: datetime, time_zone: str) -> str:
@@ -145,7 +170,17 @@ def _digest_summary(at: datetime, time_zone: str) -> str:
         return f"{headline_since(at - _DAY).sentence}{sentence_space()}{span}"
 
 
-def _digest_title(events: Sequence[dict[str, Any]]) -> str:
+def _digest_title(events: Sequence[dict[str, Any]], slow: Sequence[dict[str, Any]]) -> str:
+    """Name what a digest tells: its alerts first, and how many slow changes beside them."""
+    if not slow:
+        return _alerts_title(events)
+    changes = f"{len(slow)} slow change{'s' if len(slow) > 1 else ''}"
+    if events:
+        return f"{_alerts_title(events)}; {changes}"
+    return f"{_slow_heading()}: {slow[0]['title']}" if len(slow) == 1 else changes
+
+
+def _alerts_title(events: Sequence[dict[str, Any]]) -> str:
     if len(events) == 1:
         return str(events[0]["title"])
     counts = Counter(event["severity"] for event in events)

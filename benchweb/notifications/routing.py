@@ -1,7 +1,7 @@
 """Bring an event to the outbox: by the rules that want it, unless maintenance mutes it, for when it may go."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -67,6 +67,23 @@ def notify(event: NotificationEvent) -> list[Delivery]:
     Delivery.objects.bulk_create(chosen.values(), ignore_conflicts=True)
     celery_client.send_on_commit(SEND_TASK)
     return list(chosen.values())
+
+
+def notify_in_digests(event: NotificationEvent) -> list[Delivery]:
+    """Write what the next digests tell of an event that nobody has to know at once; told again it writes nothing.
+
+    A rule wants it that has a digest and wants to know when such a thing begins. Maintenance mutes nothing: what lasts
+    for weeks is not of that hour.
+    """
+    now = timezone.now()
+    chosen: dict[int, Delivery] = {}
+    for rule in _wanting_rules(replace(event, transition=Alert.State.OPEN)):
+        if rule.digest_at is not None:
+            delivery = _delivery(event, rule, None, now)
+            other = chosen.get(rule.channel_id)
+            if other is None or _is_sooner(delivery, other):
+                chosen[rule.channel_id] = delivery
+    return Delivery.objects.bulk_create(chosen.values(), ignore_conflicts=True)
 
 
 def _is_added_to_unsent(delivery: Delivery, event: NotificationEvent) -> bool:
