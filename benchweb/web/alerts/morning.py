@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from django.contrib.auth.models import User
+from django.db.models import Value
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -204,10 +205,15 @@ def _bounded(night: date, zone: ZoneInfo) -> date:
 
 
 def scope_choices(user: User) -> dict[str, list[tuple[str, str]]]:
-    """Return what a reader may choose: the environments in use, and their own teams."""
-    environments = Environment.objects.filter(archived_at=None)[:_MOST_CHOICES]
-    named = {"environments": environments, "teams": user.teams.all()}
-    return {name: [(str(row.pk), str(row)) for row in rows] for name, rows in named.items()}
+    """Return what a reader may choose: the environments in use, and their own teams; one query."""
+    environments = Environment.objects.filter(archived_at=None).annotate(of=Value("environments"))[:_MOST_CHOICES]
+    teams = user.teams.annotate(of=Value("teams"))
+    columns = ("of", "pk", "name")
+    choices: dict[str, list[tuple[str, str]]] = {"environments": [], "teams": []}
+    named = environments.values_list(*columns).union(teams.values_list(*columns), all=True)
+    for of, pk, name in named.order_by("name", "pk"):
+        choices[of].append((str(pk), name))
+    return choices
 
 
 def _sections(summary: NightFindings) -> list[tuple[str, str, list[MorningAlert]]]:

@@ -5,16 +5,20 @@ from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
 from benchweb.accounts.models import Role
 from benchweb.accounts.roles.grants import role_set, team_create
 from benchweb.documents.document import Badge
+from benchweb.hosts.models import Environment
+from benchweb.hosts.services import environment_create
 from benchweb.regressions import transitions
 from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.models import Alert
 from benchweb.regressions.selectors import night_of_date
 from benchweb.schedules.models import Slot
+from benchweb.web.alerts.morning import scope_choices
 from benchweb.web.view_shares.building import built
 from tests.factories import make_alert, make_pair, make_schedule
 from tests.nights import NIGHT
@@ -165,3 +169,14 @@ def test_a_night_that_can_not_be_read_is_the_latest(signed_in: Client) -> None:
     assert f"Night of {today}" in signed_in.get("/morning?night=yesterday").content.decode()
     assert signed_in.get("/morning?night=9999-12-31").status_code == 200
     assert signed_in.get("/morning?night=0001-01-01").status_code == 200
+
+
+def test_the_environments_in_use_and_the_readers_teams_may_be_chosen_by_name(signed_in: Client, ada: User) -> None:
+    rooms = [environment_create(name=name) for name in ("roof", "cellar", "attic")]
+    Environment.objects.filter(name="attic").update(archived_at=AT)
+    mine, _other = team_create(name="night shift"), team_create(name="day shift")
+    mine.members.add(ada)
+    assert scope_choices(ada) == {
+        "environments": [(str(rooms[1].pk), "cellar"), (str(rooms[0].pk), "roof")],
+        "teams": [(str(mine.pk), "night shift")],
+    }
