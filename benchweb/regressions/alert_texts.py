@@ -125,10 +125,8 @@ def budget_text(budget: RerunBudget) -> str:
 def transition_text(row: AlertTransition) -> str:
     """Say what happened to an alert, without who did it and the comment."""
     params = row.params
-    if row.action == AlertTransition.AlertAction.FOUND and row.alert.kind == Alert.Kind.THRESHOLD:
-        return _("detected: its limit is broken")
     if row.action == AlertTransition.AlertAction.FOUND:
-        return str(_DETECTED.get(row.to_state, _MOVED[row.to_state]))
+        return _found_text(row)
     if row.action == AlertTransition.AlertAction.MOVED:
         if params.get("code") == "gave_way":
             return _("its re-run gave way to that of a worse suspect")
@@ -148,6 +146,12 @@ def transition_text(row: AlertTransition) -> str:
         url = params["ticket_url"]
         text = _("ticket {url}").format(url=url) if url else _("ticket removed")
     return text or row.get_action_display()
+
+
+def _found_text(row: AlertTransition) -> str:
+    if row.alert.kind == Alert.Kind.THRESHOLD:
+        return _("detected: its limit is broken")
+    return str(_DETECTED.get(row.to_state, _MOVED[row.to_state]))
 
 
 def _moved_series(action: str, params: Mapping[str, Any]) -> str:
