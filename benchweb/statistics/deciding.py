@@ -37,3 +37,9 @@ LEAST_NIGHTS_OF_LEVEL = 14
 LEAST_SLOW_RATIO = 0.01
 # However few series are looked at, a slow change is no more likely chance than this, each morning anew: a p-value.
 LARGEST_P_OF_SLOW = 0.001
+# What is measured beside a series explains it where it accounts for such a share of what lies between runs at least:
+# of the runs of a window, and of fewer by as much more. Of fewer than these nobody can tell.
+LEAST_EXPLAINED_SHARE = 0.15
+LEAST_RUNS_OF_COVARIATE = 20
+# What accounts for such a share of a change moved with it.
+MOVED_WITH_SHARE = 0.5

@@ -22,6 +22,8 @@ class Change:
     # Of a series with two modes, where the shares of these changed: then `before` and `after` are the levels that the
     # shares come to.
     mode_shares: "ModeShares | None" = None
+    # Of a series beside covariates: which of these moved with it and accounts for it, by its index.
+    moved_with: int | None = None
 
 
 @dataclass(frozen=True)
