@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchweb.catalog import catalog
-from benchweb.regressions.alert_texts import figure_name, levels_text, signed_percent, unconfirmed_reason
+from benchweb.regressions.alert_texts import canary_text, figure_name, levels_text, signed_percent, unconfirmed_reason
 from benchweb.regressions.concerned import Concerned
 from benchweb.regressions.deciding import VERDICT_LOOK_BACK
 from benchweb.regressions.explanations import explanation
@@ -40,7 +40,7 @@ def detail_lines(alert: Alert, concerned: Concerned) -> list[str]:
     parts = list(alert.series.select_related("series", "first_bad_run", "rerun__campaign__created_by").order_by("pk"))
     lines += _measure_lines([part for part in parts if part.recovered_run_id is None] or parts)
     if alert.kind == Alert.Kind.CHANGE:
-        lines.append(measured_again_text(alert, parts))
+        lines += [measured_again_text(alert, parts), canary_text(alert)]
     lines += [f"{fact.host}: {'; '.join(fact.words)}" for fact in explanation(alert).facts]
     return [line for line in lines if line]
 

@@ -21,6 +21,7 @@ from benchweb.documents.references import (
     uplink_ref,
     worded,
 )
+from benchweb.regressions.judging import canaries
 from benchweb.regressions.judging.budget import RerunBudget
 from benchweb.regressions.models import UNTRIAGED_STATES, Alert, AlertTransition
 
@@ -192,7 +193,7 @@ def levels_text(before: float, after: float, unit: str) -> str:
 
 
 def _place_label(alert: Alert) -> Label:
-    if alert.pair is not None and alert.verdict != Alert.RerunVerdict.HOST:
+    if alert.pair is not None and alert.verdict != Alert.RerunVerdict.HOST and not canary_text(alert):
         has_both_directions = alert.params["pairs"] > 1
         if has_both_directions:
             return Label(endpoint_ref(alert.pair.source), " ↔ ", endpoint_ref(alert.pair.sink))
@@ -252,6 +253,17 @@ def mode_shares_text(alert: Alert) -> str:
         return ""
     before, after = (f"{share * 100:.0f}" for share in shares)
     return _("at the lower of two levels in {after} % of runs, {before} % before").format(before=before, after=after)
+
+
+def canary_text(alert: Alert) -> str:
+    """Say that the host was slower alone too, and by how much; empty where nothing says so, or a re-run says else."""
+    canary = alert.params.get("canary")
+    if not canary or alert.host is None or alert.verdict not in ("", Alert.RerunVerdict.HOST):
+        return ""
+    figure, change = figure_name(canaries.KIND, canaries.METRIC), signed_percent(canary["ratio"])
+    return _("{host} alone was slower too: {figure} {change}.").format(
+        host=alert.host.name, figure=figure, change=change
+    )
 
 
 def _limit_text(params: Mapping[str, Any]) -> str:

@@ -187,6 +187,8 @@ class AlertSeries(models.Model):
     # Of two modes whose shares changed: how many of the runs were at the lower one. None where levels changed.
     mode_share_before = models.FloatField(null=True)
     mode_share_after = models.FloatField(null=True)
+    # The host that accounts for it, and by which share of its level what that measures alone moved; None for none.
+    canary = models.JSONField(null=True)
     # None for a suspect, of which no test can tell yet.
     p = models.FloatField(null=True)
     last_good_run = models.ForeignKey(Run, null=True, on_delete=models.PROTECT, related_name="+")

@@ -141,8 +141,9 @@ def conclude(campaign_id: int) -> bool:
         return _end_gone_alert(alert, main)
     if (known := explaining_open_alert(alert)) is not None and _join_known(alert, known):
         return True
-    # Where several pairs fell together, they tell of their host too.
-    host_id = _host_at_fault(main, runs.exclude(pk=main.pk), parts) or alert.host_id
+    # Where several pairs fell together, they tell of their host too; what it measures alone is no answer of a re-run.
+    is_by_canary = bool(alert.params.get("canary")) and alert.params.get("pairs") == 1
+    host_id = _host_at_fault(main, runs.exclude(pk=main.pk), parts) or (None if is_by_canary else alert.host_id)
     changes: dict[str, Any] = {"verdict": Verdict.HOST if host_id else Verdict.PAIR, "host_id": host_id}
     if host_id:
         changes["severity"] = Alert.Severity.CRITICAL

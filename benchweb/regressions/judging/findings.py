@@ -9,7 +9,7 @@ from benchweb.regressions.deciding import NEAR_RUNS
 from benchweb.regressions.judging.histories import History, RunValue
 from benchweb.regressions.judging.watched import is_on_log_scale, is_worse, least_difference, middle_level
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
-from benchweb.statistics.changes import Change, ModeShares, find_changes, is_one_drift, suspicion
+from benchweb.statistics.changes import Change, ModeShares, find_changes_beside, is_one_drift, suspicion
 from benchweb.statistics.comparison import adjusted_p_values
 from benchweb.statistics.deciding import FALSE_DISCOVERY_RATE, LEAST_RUNS
 from benchweb.statistics.median_interval import quick_median_difference_interval
@@ -41,10 +41,20 @@ class SeriesFinding:
     # None for a suspect.
     p: float | None
     mode_shares: ModeShares | None = None
+    # What accounts for it: a host that was slower alone too.
+    canary: "CanaryMove | None" = None
 
     @property
     def is_confirmed(self) -> bool:
         return self.p is not None
+
+
+@dataclass(frozen=True)
+class CanaryMove:
+    """A host whose own figure moved with a pair's, and by which share of its level."""
+
+    host_id: int
+    ratio: float
 
 
 def worsened_findings(watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]]) -> list[SeriesFinding]:
@@ -217,12 +227,13 @@ def segment_key(finding: SeriesFinding) -> str:
 def changes_of(history: History, first: int = 0) -> list[Change]:
     """Return all changes of a series within its window, from a place on, as its alerts are judged by."""
     if first not in history.changes:
-        changes = find_changes(
+        changes = find_changes_beside(
             history.values[first:],
+            history.explained.since(first) if history.explained else None,
+            [beside[first:] for beside in history.beside],
             floor=history.floor_ratio,
             least=least_difference(history.metric),
             log_scale=is_on_log_scale(history.metric),
-            only_last_window=True,
         )
         history.changes[first] = [replace(change, index=first + change.index) for change in changes]
     return history.changes[first]
@@ -254,4 +265,14 @@ def _change_finding(history: History, change: Change) -> SeriesFinding:
         interval_high_ratio=change.interval_high_ratio,
         p=change.p,
         mode_shares=change.mode_shares,
+        canary=None if change.moved_with is None else _canary_move(history, change.moved_with, change.index),
     )
+
+
+def _canary_move(history: History, covariate: int, index: int) -> CanaryMove:
+    """Return how a canary moved with a change: its median since against that of as many runs before as make a level."""
+    canary = history.canaries[covariate]
+    beside = canary.beside([run.at for run in history.runs])
+    before = median(value for value in beside[max(0, index - _LEVEL_RUNS) : index] if value is not None)
+    after = median(value for value in beside[index:] if value is not None)
+    return CanaryMove(canary.host_id, after / before - 1)

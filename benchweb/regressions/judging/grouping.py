@@ -1,7 +1,7 @@
 """Make alerts of findings: one for what has one cause, whatever the number of series and pairs."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from math import log10
 from typing import Any
@@ -11,7 +11,7 @@ from benchweb.hosts.models import Pair
 from benchweb.regressions import transitions
 from benchweb.regressions.deciding import CRITICAL_RATIO
 from benchweb.regressions.handling.snoozes import wake_if_worse
-from benchweb.regressions.judging.causes import common_causes, common_host, common_uplink
+from benchweb.regressions.judging.causes import Cause, common_causes, common_host, common_uplink
 from benchweb.regressions.judging.findings import SeriesFinding, segment_key
 from benchweb.regressions.judging.histories import histories
 from benchweb.regressions.judging.joining import bad_since, explaining_alert
@@ -93,8 +93,10 @@ def describe(alert: Alert) -> None:
     pairs = pairs_with_hosts({part.series.pair_id for part in parts})
     worst = naming_part(parts)
     causes = common_causes(pairs)
+    canary = _canary(worst, causes) if alert.verdict in ("", Alert.RerunVerdict.HOST) else None
     # What was only inferred from the parts is inferred anew.
-    host_id = common_host(causes, known=alert.host_id if alert.verdict == Alert.RerunVerdict.HOST else None)
+    known = alert.host_id if alert.verdict == Alert.RerunVerdict.HOST else (canary["host"] if canary else None)
+    host_id = common_host(causes, known=known)
     size = max((abs(part.difference_ratio) for part in parts if part.difference_ratio is not None), default=None)
     is_critical = (size or 0.0) >= CRITICAL_RATIO or (host_id is not None and len(pairs) > 1)
     begun_at = _begun_at(parts) or alert.begun_at
@@ -119,6 +121,7 @@ def describe(alert: Alert) -> None:
             "series": len(parts),
             "pairs": len(pairs),
             "uplink": common_uplink(causes) if len(pairs) > 1 else "",
+            "canary": canary if canary and canary["host"] == host_id else None,
         },
     )
     wake_if_worse(alert.pk)
@@ -153,6 +156,11 @@ def is_sure(part: AlertSeries) -> bool:
     """Tell whether a test over runs since showed it, or another measurement that is over."""
     was_measured_again = part.rerun is not None and part.rerun.state not in OPEN_STATES
     return part.p is not None or (was_measured_again and part.rerun_id != part.recovered_run_id)
+
+
+def _canary(part: AlertSeries, causes: Collection[Cause]) -> dict[str, Any] | None:
+    """Return the host that was slower alone too, where all of the alert's pairs share it; None for none."""
+    return part.canary if part.canary and Cause(host_id=part.canary["host"]) in causes else None
 
 
 def _mode_shares(part: AlertSeries) -> list[float] | None:
@@ -254,6 +262,7 @@ def _part_figures(finding: SeriesFinding) -> dict[str, Any]:
     return {name: getattr(finding, name) for name in names} | {
         "mode_share_before": shares.before if shares else None,
         "mode_share_after": shares.after if shares else None,
+        "canary": {"host": finding.canary.host_id, "ratio": finding.canary.ratio} if finding.canary else None,
     }
 
 

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from benchweb.catalog import Metric
 from benchweb.common.rows import fetch
+from benchweb.regressions.judging.canaries import Canary, canaries_of_pairs
 from benchweb.regressions.judging.sensitivity import COLUMNS_SQL, JOINS_SQL, SeriesSensitivity, sensitivity_of
 from benchweb.regressions.judging.watched import watched_metric
-from benchweb.statistics.changes import Change
+from benchweb.statistics.changes import Change, ExplainedSeries, explained_series
 from benchweb.statistics.deciding import WINDOW_RUNS
 
 _SQL = f"""
@@ -77,6 +78,8 @@ class History:
     runs: list[RunValue]
     # By the place that they were looked for from: they are asked for several times.
     changes: dict[int, list[Change]] = field(default_factory=dict, compare=False)
+    # What the hosts of its pair measured alone meanwhile.
+    canaries: Sequence[Canary] = ()
 
     @property
     def floor_ratio(self) -> float:
@@ -86,6 +89,20 @@ class History:
     @cached_property
     def values(self) -> list[float]:
         return [run.median for run in self.runs]
+
+    @cached_property
+    def beside(self) -> list[list[float | None]]:
+        """Return each canary's figure of each run, as the values go: of a time a slower host has more."""
+        ats = [run.at for run in self.runs]
+        figures = [canary.beside(ats) for canary in self.canaries]
+        if self.metric.better == "higher":
+            return figures
+        return [[1 / figure if figure else None for figure in of_canary] for of_canary in figures]
+
+    @cached_property
+    def explained(self) -> ExplainedSeries | None:
+        """Return the values without the swings of the pair's hosts; None where no canary explains them."""
+        return explained_series(self.values, self.beside) if self.canaries else None
 
     @cached_property
     def places(self) -> dict[int, int]:
@@ -104,13 +121,15 @@ def series_of_run(run_id: int) -> list[int]:
 
 
 def histories(series_ids: Collection[int], most: int = WINDOW_RUNS) -> list[History]:
-    """Return the histories of these series, of those that are judged; one query."""
+    """Return the histories of these series, of those that are judged; two queries."""
     rows = fetch(_Row, _SQL, {"series": sorted(series_ids), "most": most}) if series_ids else []
+    ats = [row.at for row in rows]
+    canaries = canaries_of_pairs({row.pair_id for row in rows}, min(ats), max(ats)) if rows else {}
     grouped = [list(group) for _, group in groupby(rows, key=lambda row: row.series_id)]
-    return [history for group in grouped if (history := _history(group))]
+    return [history for group in grouped if (history := _history(group, canaries.get(group[0].pair_id, ())))]
 
 
-def _history(rows: Sequence[_Row]) -> History | None:
+def _history(rows: Sequence[_Row], canaries: Sequence[Canary]) -> History | None:
     first = rows[0]
     metric = watched_metric(first.kind, first.metric)
     if metric is None:
@@ -123,4 +142,5 @@ def _history(rows: Sequence[_Row]) -> History | None:
         metric=metric,
         sensitivity=sensitivity_of(first.taught_ratio, first.floor_ratio, first.noise_times),
         runs=[RunValue(row.run_id, row.at, row.median, row.n) for row in rows],
+        canaries=canaries,
     )

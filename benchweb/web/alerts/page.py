@@ -11,7 +11,7 @@ from benchweb.catalog import catalog
 from benchweb.charts.alerts.charts import MOST_BESIDE, part_titles
 from benchweb.documents.references import Label, joined_label
 from benchweb.regressions.alert_details import detail_lines, episode_text, measured_again_text
-from benchweb.regressions.alert_texts import alert_title, budget_text, signed_percent
+from benchweb.regressions.alert_texts import alert_title, budget_text, canary_text, signed_percent
 from benchweb.regressions.concerned import concerned_by
 from benchweb.regressions.explanations import EXPLAINED_BY, Explanation, explanation
 from benchweb.regressions.handling.reopening import REOPENABLE_STATES
@@ -68,6 +68,7 @@ class AlertPage:
     title: Label
     # Which run measured it again, and who launched that; else why none did.
     measured_again: str
+    canary: str
     # Of a suspect: how much time its schedule has left for re-runs, and how long each run takes that somebody may
     # launch whatever is left.
     budget: str
@@ -103,6 +104,7 @@ def alert_page(alert: Alert) -> AlertPage:
         alert=alert,
         title=alert_title(alert),
         measured_again=measured_again_text(alert, parts) if alert.kind == Alert.Kind.CHANGE else "",
+        canary=canary_text(alert) if alert.kind == Alert.Kind.CHANGE else "",
         budget=_budget_text(alert),
         rerun_seconds=_rerun_seconds(alert, parts),
         episode=episode_text(alert),

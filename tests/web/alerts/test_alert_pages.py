@@ -41,6 +41,21 @@ def test_a_change_is_shown_with_its_segments_and_the_runs_on_both_sides(signed_i
     assert '<td class="num" data-label="Change">−30' in listed
 
 
+def test_what_its_host_measured_alone_is_said_unless_a_rerun_says_else(signed_in: Client) -> None:
+    pair = make_pair()
+    quiet(pair)
+    judged(pair, [0.7] * 8, first=20)
+    alert = Alert.objects.exclude(opened_at=None).get()
+    alert.host, alert.params["canary"] = pair.source.host, {"host": pair.source.host_id, "ratio": -0.118}
+    alert.save()
+    said = f"{pair.source.host.name} alone was slower too: Memory bandwidth · "
+    page = signed_in.get(f"/alerts/{alert.pk}").content.decode()
+    assert said in page
+    assert "−11.8" in page
+    Alert.objects.filter(pk=alert.pk).update(verdict=Alert.RerunVerdict.PAIR)
+    assert said not in signed_in.get(f"/alerts/{alert.pk}").content.decode()
+
+
 def test_a_suspect_says_what_time_is_left_and_is_measured_again_for_whoever_asks(
     signed_in: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
