@@ -40,6 +40,7 @@ NOT_AUDITED = {
     *("hosts_availabilityspan", "hosts_facts", "hosts_formername", "hosts_probehour"),
     *("notifications_delivery", "notifications_deliveryattempt"),
     *("regressions_alert", "regressions_alertseries", "regressions_runjudgement", "regressions_seriesnoise"),
+    *("regressions_slowlook", "regressions_slowchange", "regressions_slowchangeseries"),
     *("results_environmentnights", "results_intervalpart", "results_nightfigure", "results_point"),
     *("results_recentmedians", "results_result", "results_runfigure", "results_series"),
     *("runs_reservation", "runs_resource", "runs_runevent", "runs_trial"),
