@@ -25,6 +25,8 @@ START_SECONDS = 120
 # Python's own 700 cost a sixth of the time of tests that open pages.
 _ALLOCATIONS_PER_COLLECTION = 50_000
 
+# One server for the tests of four processes, each of which may have pages and workers with pools of their own.
+MORE_CONNECTIONS = {"max_connections": "200"}
 HOME = Path(tempfile.mkdtemp(prefix="benchweb-test-"))
 OWN_SERVERS = not os.environ.get("BENCHWEB_DATABASE_URL")
 # Tells further pytest processes that the broker they find named is the first one's.
@@ -99,7 +101,7 @@ def _start_postgres(log: int) -> None:
     data = HOME / "postgres"
     postgres.create(data, sync=False)
     # SIGQUIT drops the clients at once, and nothing here has to survive.
-    command = postgres.command(data, HOME, postgres.NO_DURABILITY)
+    command = postgres.command(data, HOME, postgres.NO_DURABILITY | MORE_CONNECTIONS)
     server = processes.spawn(command, output=log, unprivileged=True, death_signal=signal.SIGQUIT)
     _running.append((server, signal.SIGQUIT))
     _await("PostgreSQL", lambda: postgres.is_ready(data, server.pid))

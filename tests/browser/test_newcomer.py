@@ -69,10 +69,10 @@ def test_a_host_turns_green_by_itself_when_its_engine_starts(
     watch = page.locator(".endpoint-watch")
     expect(watch.locator(".state-unreachable")).to_be_visible()
     # Below the one command, where this dashboard has the static engine to be fetched.
-    expect(page.get_by_text("This panel shows “answered” as soon as the engine answers")).to_be_attached()
+    expect(page.get_by_text("This panel shows “up” as soon as the engine answers")).to_be_attached()
     running = engine("late", listen=address, token=token)
     expect(watch.locator(".state-answered")).to_be_visible()
-    expect(page.get_by_text("This panel shows “answered” as soon as the engine answers")).to_have_count(0)
+    expect(page.get_by_text("This panel shows “up” as soon as the engine answers")).to_have_count(0)
     expect(page.get_by_text(running.fingerprint)).to_be_visible()
 
 
