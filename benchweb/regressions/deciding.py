@@ -16,6 +16,9 @@ MOST_NOISE_TIMES = 20.0
 CRITICAL_RATIO = 0.2
 # Of a suspect's series, or of a control's, so large a share must be bad when it is measured again.
 BAD_AGAIN_SHARE = 0.5
+# A pair shows the same fault as another where it fell by so large a share of that one's fall: a link at 60 % is not
+# borne out by a pair that lost 3 %.
+ALIKE_SHARE = 0.25
 # So many pairs of one host that are bad in one slot confirm each other: nothing has to be measured again.
 LEAST_PAIRS_OF_HOST = 3
 # Of the pairs that a slot measured of a host, or of one end of it, so large a share must be bad for it to be the cause.

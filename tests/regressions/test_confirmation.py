@@ -78,6 +78,21 @@ def test_a_host_whose_other_pair_is_bad_too_is_the_host(mesh: list[Pair]) -> Non
     assert (alert.state, alert.verdict, alert.host) == (State.OPEN, "host", host)
 
 
+def test_a_smaller_fall_of_another_pair_does_not_name_the_host_of_a_large_one(mesh: list[Pair]) -> None:
+    """Of two faults at once the small one lies on a control of the host that has nothing to do with the large one."""
+    source, sink = mesh[0].source, mesh[0].sink
+    other = [pair for pair in mesh if sink in (pair.source, pair.sink) and source not in (pair.source, pair.sink)]
+    alert = confirmed(mesh, {mesh[0]: 0.6}, {mesh[0]: 0.6} | dict.fromkeys(other, 0.95))
+    assert (alert.state, alert.verdict, alert.host) == (State.OPEN, "pair", None)
+
+
+def test_an_outlier_far_smaller_than_a_fall_names_no_host_with_it(mesh: list[Pair]) -> None:
+    source, sink = mesh[0].source, mesh[0].sink
+    other = next(pair for pair in mesh if pair.source == sink and pair.sink != source)
+    end(slot_of(mesh), {mesh[0]: 0.6, other: 0.95}, LAST)
+    assert {(alert.pair, alert.host) for alert in Alert.objects.all()} <= {(mesh[0], None), (other, None)}
+
+
 def test_a_host_that_sends_badly_and_receives_well_is_the_host(mesh: list[Pair]) -> None:
     sends = [pair for pair in mesh if pair.source == mesh[-1].source]
     alert = confirmed(mesh, {sends[0]: 0.7}, dict.fromkeys(sends, 0.7))

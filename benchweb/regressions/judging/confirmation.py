@@ -15,7 +15,7 @@ from benchweb.regressions.deciding import BAD_AGAIN_SHARE, LEAST_PAIRS_OF_HOST
 from benchweb.regressions.judging.budget import make_room, most_needed_first, rerun_budget
 from benchweb.regressions.judging.disturbance import disturbed_kinds
 from benchweb.regressions.judging.findings import comparable_runs, is_as_before, suspect_finding
-from benchweb.regressions.judging.grouping import describe, tell_of_new_measures
+from benchweb.regressions.judging.grouping import describe, fell_alike, tell_of_new_measures
 from benchweb.regressions.judging.histories import History, histories
 from benchweb.regressions.judging.joining import explaining_open_alert
 from benchweb.regressions.judging.locks import lock_budget
@@ -321,10 +321,11 @@ def _host_at_fault(main: Run, controls: "QuerySet[Run, Run]", parts: Sequence[Al
 
 
 def _is_bad(control: Run, parts: Sequence[AlertSeries]) -> bool:
-    """Tell whether the same measures of a control stand out from its own runs before."""
-    wanted = {(part.series.kind, part.series.metric, part.series.identity_digest) for part in parts}
+    """Tell whether the same measures of a control stand out from its own runs before, as the suspect's do."""
+    wanted = {(part.series.kind, part.series.metric, part.series.identity_digest): part for part in parts}
     its = Series.objects.filter(pair=control.pair_id, kind__in={kind for kind, _, _ in wanted})
-    ids = [series.pk for series in its if (series.kind, series.metric, series.identity_digest) in wanted]
+    measures = {series.pk: (series.kind, series.metric, series.identity_digest) for series in its}
+    ids = [pk for pk, measure in measures.items() if measure in wanted]
     known = defaultdict(list)
     # What it shares with this alert is what is asked; what other alerts tell of is left out, or the level.
     others = AlertSeries.objects.filter(series__in=ids).exclude(alert__in={part.alert_id for part in parts})
@@ -337,7 +338,8 @@ def _is_bad(control: Run, parts: Sequence[AlertSeries]) -> bool:
         if control.pk in history.places and history.kind not in disturbed
     ]
     bad = [
-        suspect_finding(history, control.pk, known[history.series_id]) is not None
+        (found := suspect_finding(history, control.pk, known[history.series_id])) is not None
+        and fell_alike(found, wanted[measures[history.series_id]])
         for history in until_control
         if len(comparable_runs(history, known[history.series_id])) > 1
     ]

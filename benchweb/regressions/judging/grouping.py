@@ -9,7 +9,7 @@ from typing import Any
 from benchweb.catalog import catalog
 from benchweb.hosts.models import Pair
 from benchweb.regressions import transitions
-from benchweb.regressions.deciding import CRITICAL_RATIO
+from benchweb.regressions.deciding import ALIKE_SHARE, CRITICAL_RATIO
 from benchweb.regressions.handling.snoozes import wake_if_worse
 from benchweb.regressions.judging.causes import Cause, common_causes, common_host, common_uplink
 from benchweb.regressions.judging.findings import SeriesFinding, segment_key
@@ -90,7 +90,7 @@ def describe(alert: Alert) -> None:
     parts = list(alert.series.select_related("series", "first_bad_run", "rerun").annotate(bad_since=bad_since()))
     chance = _chance_parts(parts)
     parts = [part for part in parts if part.pk not in chance] or parts
-    pairs = pairs_with_hosts({part.series.pair_id for part in parts})
+    pairs = pairs_with_hosts({part.series.pair_id for part in _of_cause(parts)})
     worst = naming_part(parts)
     causes = common_causes(pairs)
     canary = _canary(worst, causes) if alert.verdict in ("", Alert.RerunVerdict.HOST) else None
@@ -119,7 +119,7 @@ def describe(alert: Alert) -> None:
             "mode_shares": _mode_shares(worst),
             "sizes": _bad_sizes(parts, worst),
             "series": len(parts),
-            "pairs": len(pairs),
+            "pairs": len({part.series.pair_id for part in parts}),
             "uplink": common_uplink(causes) if len(pairs) > 1 else "",
             "canary": canary if canary and canary["host"] == host_id else None,
         },
@@ -156,6 +156,27 @@ def is_sure(part: AlertSeries) -> bool:
     """Tell whether a test over runs since showed it, or another measurement that is over."""
     was_measured_again = part.rerun is not None and part.rerun.state not in OPEN_STATES
     return part.p is not None or (was_measured_again and part.rerun_id != part.recovered_run_id)
+
+
+def fell_alike(found: AlertSeries | SeriesFinding, other: AlertSeries) -> bool:
+    """Tell whether a series fell by an amount that another's fault explains, in its unit or as a share of the level."""
+    if abs(found.after - found.before) >= ALIKE_SHARE * abs(other.after - other.before):
+        return True
+    ratio, its = found.difference_ratio, other.difference_ratio
+    return ratio is None or its is None or abs(ratio) >= ALIKE_SHARE * abs(its)
+
+
+def _of_cause(parts: Sequence[AlertSeries]) -> list[AlertSeries]:
+    """Return the parts that tell where the fault is: an outlier far smaller than another's fall may be of anything."""
+    measures: dict[tuple[str, str, str], list[AlertSeries]] = defaultdict(list)
+    for part in parts:
+        measures[part.series.kind, part.series.metric, part.series.identity_digest].append(part)
+    largest = {
+        measure: max(its, key=lambda part: abs(part.difference_ratio or 0.0)) for measure, its in measures.items()
+    }
+    return [
+        part for measure, its in measures.items() for part in its if is_sure(part) or fell_alike(part, largest[measure])
+    ]
 
 
 def _canary(part: AlertSeries, causes: Collection[Cause]) -> dict[str, Any] | None:
