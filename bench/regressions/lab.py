@@ -13,7 +13,7 @@ import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bench.regressions.mesh import Action, Course, Proof
@@ -34,6 +34,7 @@ FREE_MBIT = 400.0
 FIRST_SLOT, FAULT_SLOTS, QUIET_SLOTS = 14, 2, 4
 LATEST_FOUND, LATEST_RECOVERED = 2, 3
 SLOT_LIMIT_SECONDS = 300.0
+HEAD = ("fault", "at", "from slot", "told in its slot", "as", "title", "recovered in slot after", "is")
 AS_IT_MUST_BE = "as it must be"
 
 
@@ -154,8 +155,9 @@ def rows(story: Story, faults: Sequence[Placed]) -> Iterator[tuple[str, ...]]:
 
 
 def alerts_by_fault(story: Story, faults: Sequence[Placed]) -> dict[Placed, list[FoundAlert]]:
-    """Return the alerts that were told while a fault was there, or in the quiet slots after it; of several at once,
-    those whose titles name its hosts.
+    """Return the alerts that were told of each fault: while it was there, or in the quiet slots after it.
+
+    Of several at once an alert is that one's whose hosts its titles name.
     """
     told = [alert for alert in story.alerts if alert.is_told and alert.environment == "shaped"]
     found: dict[Placed, list[FoundAlert]] = {each: [] for each in faults}
@@ -207,8 +209,8 @@ def _slot_of(alert: FoundAlert, state: str) -> int:
     return alert.slots[alert.states.index(state)] if state in alert.states else alert.slots[-1]
 
 
-def _messages(story: Story, alert: FoundAlert | None) -> list[Told]:
-    return [each for each in story.hooked if alert is not None and each.alert == alert.id]
+def _messages(story: Story, alert: FoundAlert) -> list[Told]:
+    return [each for each in story.hooked if each.alert == alert.id]
 
 
 def _title(story: Story, alert: FoundAlert) -> str:
@@ -218,16 +220,14 @@ def _title(story: Story, alert: FoundAlert) -> str:
 def _is_named(story: Story, alert: FoundAlert, fault: Fault) -> bool:
     titles = [message.title for message in _messages(story, alert)]
     others = {f"shaped-{host + 1}" for host in range(4)} - set(fault.names)
-    return all(_names(title, fault.names) and not any(other in title for other in others) for title in titles)
+    return all(
+        all(name in title for name in fault.names) and not any(other in title for other in others) for title in titles
+    )
 
 
-def _names(title: str, names: Sequence[str]) -> bool:
-    return all(name in title for name in names)
-
-
-def table(lines: Sequence[tuple[str, ...]], head: Mapping[str, None]) -> str:
+def table(lines: Sequence[tuple[str, ...]]) -> str:
     """Return lines as a Markdown table."""
-    shown = [tuple(head), tuple("---" for _ in head), *lines]
+    shown = [HEAD, ("---",) * len(HEAD), *lines]
     return "\n".join(f"| {' | '.join(line)} |" for line in shown)
 
 
@@ -241,11 +241,8 @@ def main() -> int:
     with Proof(is_moved=True, course=course(faults)) as proof:
         story = proof.run(print_line=lambda line: print(line, flush=True))
     print(*story.lines, sep="\n")
-    head = dict.fromkeys(
-        ("fault", "at", "from slot", "told in its slot", "as", "title", "recovered in slot after", "is")
-    )
     lines = list(rows(story, faults))
-    print(table(lines, head))
+    print(table(lines))
     elsewhere = list(wrong_elsewhere(story, faults))
     print(*elsewhere, f"{proof.course.slots} slots, {time.monotonic() - began:.0f} s", sep="\n")
     return int(bool(elsewhere) or any(line[-1] != AS_IT_MUST_BE for line in lines))

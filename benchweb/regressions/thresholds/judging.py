@@ -14,6 +14,7 @@ from benchweb.regressions.judging.causes import common_causes, common_host, comm
 from benchweb.regressions.judging.grouping import pairs_with_hosts, schedule_of
 from benchweb.regressions.judging.recovery import end_if_recovered
 from benchweb.regressions.models import UNTRIAGED_STATES, Alert, AlertSeries, Threshold
+from benchweb.regressions.thresholds.rules import is_beyond
 from benchweb.results.models import RunFigure
 from benchweb.results.nightly_summaries import night_of
 from benchweb.runs.models import Run
@@ -183,7 +184,7 @@ def _is_beyond(threshold: Threshold, figure: RunFigure, limit: float) -> bool:
     if threshold.relation == Relation.BASELINE:
         metric = catalog().kinds[threshold.kind].metrics[threshold.metric]
         return figure.median < limit if metric.better == "higher" else figure.median > limit
-    return figure.median > limit if threshold.relation == Relation.ABOVE else figure.median < limit
+    return is_beyond(threshold.relation, figure.median, limit)
 
 
 def _open_alert(threshold: Threshold, breaches: Sequence[_Breach], run: Run) -> None:

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from django.utils import timezone
 
-from benchweb.regressions.models import Threshold
-from benchweb.regressions.thresholds.rules import ThresholdValues
+from benchweb.regressions.thresholds.rules import ThresholdValues, is_beyond
 from benchweb.results.models import RunFigure
 
 DAYS = 30
@@ -66,7 +65,7 @@ def rehearsal(values: ThresholdValues) -> Rehearsal:
     return Rehearsal(
         series=len({figure.series for figure in figures}),
         figures=len(figures),
-        broken=sum(_is_beyond(values, figure) for figure in figures),
+        broken=sum(is_beyond(values.relation, figure.median, values.limit) for figure in figures),
         opened=_opened(values, figures),
         low=min(medians, default=None),
         middle=median(medians) if medians else None,
@@ -76,26 +75,21 @@ def rehearsal(values: ThresholdValues) -> Rehearsal:
     )
 
 
-def _is_beyond(values: ThresholdValues, figure: _Figure) -> bool:
-    is_above = values.relation == Threshold.Relation.ABOVE
-    return figure.median > values.limit if is_above else figure.median < values.limit
-
-
 def _opened(values: ThresholdValues, figures: Iterable[_Figure]) -> list[datetime]:
     alike: dict[int, tuple[bool, int]] = defaultdict(lambda: (False, 0))
     broken: set[int] = set()
     opened = []
     for figure in figures:
-        is_beyond = _is_beyond(values, figure)
+        breaks = is_beyond(values.relation, figure.median, values.limit)
         was_beyond, runs = alike[figure.series]
-        runs = runs + 1 if is_beyond == was_beyond else 1
-        alike[figure.series] = is_beyond, runs
+        runs = runs + 1 if breaks == was_beyond else 1
+        alike[figure.series] = breaks, runs
         if runs < values.runs_in_row:
             continue
-        if not is_beyond:
+        if not breaks:
             broken.discard(figure.series)
         elif not broken:
             opened.append(figure.at)
-        if is_beyond:
+        if breaks:
             broken.add(figure.series)
     return opened

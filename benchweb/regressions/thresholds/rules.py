@@ -91,6 +91,11 @@ def threshold_restore(*, threshold: Threshold) -> None:
     archived.update(archived_at=None, in_force_since=timezone.now())
 
 
+def is_beyond(relation: str, figure: float, limit: float) -> bool:
+    """Tell whether a figure breaks a limit that is above or below; both in the metric's unit."""
+    return figure > limit if relation == Threshold.Relation.ABOVE else figure < limit
+
+
 def with_test(rows: "QuerySet[Threshold, Threshold]") -> "QuerySet[Threshold, Threshold]":
     """Add `identity`, the parameters of the test that a threshold is of; None of all tests of its kind."""
     its = Series.objects.filter(kind=OuterRef("kind"), identity_digest=OuterRef("identity_digest"))
