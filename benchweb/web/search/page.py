@@ -1,13 +1,15 @@
 """Search across hosts, pairs, plans, runs, schedules, environments and facts: results by type, the best first.
 
-Every word has to be found; `kernel:6.1` (or `kernel 6.1`) asks a fact by its name. It costs three queries, none of
-which reads a large table from end to end: runs are found by the pairs and plans that match.
+Every word has to be found; `kernel:6.1` (or `kernel 6.1`) asks a fact by its name. Where nothing is called so, sizes,
+tests and days among the words lead to filtered pages. It costs three queries, or four, none of which reads a large
+table from end to end: runs are found by the pairs and plans that match.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, tzinfo
+from datetime import UTC, datetime, tzinfo
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -15,11 +17,16 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from benchweb.common.formatting import setting
 from benchweb.common.names import searched
 from benchweb.common.rows import row_ids
 from benchweb.hosts.pairs import PairNames
 from benchweb.runs.lists import RunLine, searched_runs
+from benchweb.web.runs.launch_days import LAUNCH_DAYS
+from benchweb.web.search.meaning import Meaning, meaning
 from benchweb.web.search.rows import FACTS_READ, NamedRow, facts_with, rows_called
+from benchweb.web.series.section import measured_query
+from benchweb.web.shared.zones import day_text
 
 MOST_WORDS = 8
 _LONGEST = 100
@@ -86,6 +93,40 @@ def found(query: Query, most: int, zone: tzinfo = UTC) -> list[FoundGroup]:
     """Return what matches, at most so many of each type; types without a match are left out."""
     if not query.words and not query.facts:
         return []
+    groups = _called_so(query, most, zone)
+    return _meant(query, zone, is_called_so=bool(groups)) + groups
+
+
+def _meant(query: Query, zone: tzinfo, *, is_called_so: bool) -> list[FoundGroup]:
+    """Return the filtered pages that words mean of which some are no names; one query where names are left."""
+    meant = meaning(query.words, datetime.now(zone).date())
+    if meant.is_empty or query.facts or (meant.words and is_called_so):
+        return []
+    rows = rows_called(meant.words, most=1, most_pairs=1) if meant.words else {}
+    named = [(of, rows[plural][0]) for of, plural in _NARROWING.items() if rows.get(plural)]
+    # Whose host is called so, pairs are too.
+    named = [(of, row) for of, row in named if of != "pair" or not rows["hosts"]]
+    hits = [_meant_hit(meant, of, row) for of, row in named] if meant.words else [_meant_hit(meant)]
+    return [FoundGroup("meant", _(_TITLES["meant"]), hits)] if hits else []
+
+
+def _meant_hit(meant: Meaning, of: str = "", row: NamedRow | None = None) -> Hit:
+    """Return the page of the runs that are meant, or of a test's history."""
+    name = "" if row is None else PairNames(**row.ends).pair if row.ends else row.name
+    size = "" if meant.size_bytes is None else setting(meant.size_bytes, "B")
+    days = " – ".join(dict.fromkeys(map(day_text, meant.days))) if meant.days else ""
+    label = " · ".join(filter(None, [meant.kind.label if meant.kind else "", name, size, days]))
+    query: dict[str, object] = {of: row.pk} if row else {}
+    query |= dict(zip(LAUNCH_DAYS, meant.days, strict=True)) if meant.days else {}
+    if meant.kind is None:
+        query |= {} if meant.size_bytes is None else {"size": size}
+        return Hit(f"{reverse('web:runs')}?{urlencode(query)}", label, _("runs"))
+    sizes = {} if meant.size_bytes is None else {"message_size_bytes": meant.size_bytes}
+    measured = measured_query(meant.kind.name, meant.kind.headline, json.dumps(sizes))
+    return Hit(f"{reverse('web:history')}?{urlencode(query)}&{measured}", label, _("history"))
+
+
+def _called_so(query: Query, most: int, zone: tzinfo) -> list[FoundGroup]:
     # One more than is shown tells whether there are more.
     most_hits, most = most, most + 1
     groups = [_facts(query, most, zone, read_most=FACTS_READ)]
@@ -107,7 +148,10 @@ def found(query: Query, most: int, zone: tzinfo = UTC) -> list[FoundGroup]:
     ]
 
 
+# What runs and histories are narrowed to, as their addresses have it.
+_NARROWING = {"host": "hosts", "pair": "pairs", "environment": "environments"}
 _TITLES = {
+    "meant": gettext_noop("As you say it"),
     "hosts": gettext_noop("Hosts"),
     "pairs": gettext_noop("Pairs"),
     "environments": gettext_noop("Environments"),

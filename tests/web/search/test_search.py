@@ -1,5 +1,7 @@
 """Search: what is found, by which words, in which order, and at what cost."""
 
+import re
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -10,8 +12,10 @@ from pytest_django import DjangoAssertNumQueries
 from benchweb.hosts.facts.records import facts_record
 from benchweb.hosts.models import Endpoint, Facts, Host
 from benchweb.hosts.services import archive
+from benchweb.runs.models import Run
+from benchweb.web.search.meaning import meaning
 from benchweb.web.search.page import found, parsed
-from tests.factories import make_endpoint, make_pair, make_plan, make_run, make_schedule
+from tests.factories import SIZES, make_endpoint, make_pair, make_plan, make_run, make_schedule
 
 # Session with its user, what is called so, its runs, and facts.
 SEARCH_QUERIES = 5
@@ -168,3 +172,52 @@ def test_all_that_tell_a_fact_are_reached(signed_in: Client) -> None:
     assert page.count("node-") == 25
     assert "first 20" not in page
     assert "only=facts" not in page
+
+
+TODAY = date(2026, 11, 30)
+
+
+@pytest.mark.parametrize(
+    ("text", "left", "size", "kind", "days"),
+    [
+        ("alpha 4k three weeks ago", "alpha", 4096, None, ("2026-11-06", "2026-11-12")),
+        ("3 days ago alpha 1.5 KiB", "alpha", 1536, None, ("2026-11-27", "2026-11-27")),
+        ("tcp_rr alpha beta last month", "alpha beta", None, "tcp_rr", ("2026-10-01", "2026-10-31")),
+        ("udp stream 64B yesterday", "", 64, "udp_stream", ("2026-11-29", "2026-11-29")),
+        ("alpha last night", "alpha", None, None, ("2026-11-29", "2026-11-30")),
+        ("alpha 2026-11-03", "alpha", None, None, ("2026-11-03", "2026-11-03")),
+        ("alpha 三周前", "alpha", None, None, ("2026-11-06", "2026-11-12")),
+        # No day, no size, and names that begin like them.
+        ("alpha 2026-13-03", "alpha 2026-13-03", None, None, None),
+        ("lab-4k 4ks 12", "lab-4k 4ks 12", None, None, None),
+    ],
+)
+def test_sizes_tests_and_days_are_read_out_of_what_is_typed(
+    text: str, left: str, size: int | None, kind: str | None, days: tuple[str, str] | None
+) -> None:
+    meant = meaning(text.split(), TODAY)
+    assert " ".join(meant.words) == left
+    assert meant.size_bytes == size
+    assert (meant.kind.name if meant.kind else None) == kind
+    assert meant.days == (tuple(map(date.fromisoformat, days)) if days else None)
+
+
+def test_a_sentence_leads_to_the_filtered_page(signed_in: Client) -> None:
+    run = make_run(pair=make_pair(source=make_endpoint(host_name="alpha")), steps=SIZES)
+    day = timezone.now() - timedelta(days=21)
+    Run.objects.filter(pk=run.pk).update(created_at=day)
+    make_run(pair=run.pair, steps=SIZES)
+    (group,) = (group for group in found(parsed("alpha 1k three weeks ago"), 10) if group.key == "meant")
+    (hit,) = group.hits
+    page = signed_in.get(hit.url).content.decode()
+    assert re.findall(r'name="runs" value="(\d+)"', page) == [str(run.pk)]
+    (group,) = (group for group in found(parsed("tcp_stream alpha 1k"), 10) if group.key == "meant")
+    assert "kind=tcp_stream" in group.hits[0].url
+    assert "p.message_size_bytes=1024" in group.hits[0].url
+    assert signed_in.get(group.hits[0].url).status_code == 200
+
+
+def test_a_word_that_something_is_called_by_is_its_name(db: None) -> None:
+    make_endpoint(host_name="today")
+    assert "meant" not in labels("today x")
+    assert labels("today")["hosts"] == ["today"]
