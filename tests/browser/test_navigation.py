@@ -29,6 +29,25 @@ def test_the_rail_is_made_narrow_and_stays_so(page: Page, transactional_db: None
     expect(runs).to_be_visible()
 
 
+def test_settings_are_one_entry_with_a_menu_of_their_own(page: Page, transactional_db: None) -> None:
+    make_user("ada", PASSWORD)
+    page.set_viewport_size(LAPTOP)
+    log_in(page)
+    rail = page.get_by_role("navigation", name="Sections")
+    expect(rail.get_by_role("link", name="API tokens")).to_be_hidden()
+    # As many as are read at a glance; with those of the settings there were more than twenty.
+    assert sum(link.is_visible() for link in rail.get_by_role("link").all()) <= 17
+    travel(page, rail.get_by_role("link", name="Settings").click)
+    menu = page.get_by_role("navigation", name="Settings")
+    travel(page, menu.get_by_role("link", name="API tokens").click)
+    expect(page).to_have_url(re.compile("/tokens$"))
+    expect(menu.get_by_role("link", name="API tokens")).to_have_attribute("aria-current", "page")
+    page.set_viewport_size(PHONE)
+    expect(menu).to_be_hidden()
+    rail.get_by_role("button", name="Settings").click()
+    expect(rail.get_by_role("link", name="Site settings")).to_be_visible()
+
+
 def test_a_phone_has_its_five_groups_at_the_bottom(page: Page, transactional_db: None) -> None:
     make_user("ada", PASSWORD)
     make_alert()

@@ -1,4 +1,4 @@
-"""The navigation beside every page: five groups of sections."""
+"""The navigation beside every page: five groups of sections, the last as one entry."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,6 +29,8 @@ class NavigationGroup:
     label: str
     icon: str
     sections: list[NavigationEntry]
+    # One entry of the navigation, whose sections stand beside its own pages.
+    is_one_entry: bool = False
 
     @property
     def current(self) -> bool:
@@ -42,7 +44,11 @@ _GROUPS = [
         "today",
         gettext_noop("Today"),
         "M10 3a7 7 0 1 0 0 14a7 7 0 0 0 0-14M10 6v4l3 2",
-        [(gettext_noop("Overview"), "web:overview", "o"), (gettext_noop("Alerts"), "web:alerts", "l")],
+        [
+            (gettext_noop("Overview"), "web:overview", "o"),
+            (gettext_noop("Last night"), "web:morning", "z"),
+            (gettext_noop("Alerts"), "web:alerts", "l"),
+        ],
     ),
     (
         "explore",
@@ -95,9 +101,11 @@ _GROUPS = [
     ),
 ]
 
+_ONE_ENTRY = "settings"
+
 # Pages without a section of their own, by the section that they belong to.
 _BESIDE = {
-    "web:alerts": ["/morning", "/thresholds", "/sensitivities", "/baselines"],
+    "web:alerts": ["/thresholds", "/sensitivities", "/baselines"],
     "web:hosts": ["/endpoints"],
     "web:plans": ["/launch"],
     "web:users": ["/teams", "/invitations"],
@@ -115,7 +123,8 @@ def _group(
 ) -> NavigationGroup:
     reader = can_of(request.user)
     readable = [each for each in sections if _url(each[1]) and reader.open(each[1].removeprefix("web:"))]
-    return NavigationGroup(key, gettext(label), icon, [_section(request, *each) for each in readable])
+    entries = [_section(request, *each) for each in readable]
+    return NavigationGroup(key, gettext(label), icon, entries, is_one_entry=key == _ONE_ENTRY)
 
 
 def _section(request: HttpRequest, label: str, name: str, key: str) -> NavigationEntry:

@@ -88,7 +88,7 @@ def test_the_navigation_has_five_groups_of_pages_that_exist(reader: Client) -> N
 @pytest.mark.parametrize(
     ("path", "label"),
     [
-        ("/morning", "Alerts"),
+        ("/thresholds", "Alerts"),
         ("/campaigns", "Runs"),
         ("/launch", "Plans"),
         ("/timeline/week", "Calendar"),
