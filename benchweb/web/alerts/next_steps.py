@@ -15,21 +15,23 @@ _COMPARED_BEFORE = timedelta(days=30)
 
 @dataclass(frozen=True)
 class NextSteps:
-    """The run that may be launched again, and links with their labels."""
+    """The run that may be launched again, and links with their labels: to comparisons, and to what is compared."""
 
     run_again_id: int | None
+    comparisons: list[tuple[str, str]]
     links: list[tuple[str, str]]
 
 
 def next_steps(alert: Alert, part: AlertSeries | None) -> NextSteps:
     """Return what to do about an alert; `part` is the series that it is named by, None where nothing was measured."""
     if part is None:
-        return NextSteps(None, _absence_steps(alert))
+        return NextSteps(None, [], _absence_steps(alert))
     good, bad = part.last_good_run_id, part.first_bad_run_id
-    links = []
+    comparisons, links = [], []
     if good:
-        links.append((_("Compare before and after"), _before_and_after(alert, part)))
-        links.append((_("Compare the two runs"), f"{reverse('web:compare')}?runs={good},{bad}"))
+        comparisons.append((_("the month before with all since"), _before_and_after(alert, part)))
+        runs = _("the last good run with the first bad one, {good} with {bad}").format(good=good, bad=bad)
+        comparisons.append((runs, f"{reverse('web:compare')}?runs={good},{bad}"))
         links.append((_("Open the last good run"), reverse("web:run", args=[good])))
     links.append((_("Open the first bad run"), reverse("web:run", args=[bad])))
     if part.rerun_id:
@@ -39,7 +41,7 @@ def next_steps(alert: Alert, part: AlertSeries | None) -> NextSteps:
         links.append((_("Edit the threshold"), reverse("web:threshold_edit", args=[part.threshold_id])))
     else:
         links.append((_("Add a threshold"), f"{reverse('web:threshold_new')}?series={part.series_id}"))
-    return NextSteps(bad, links)
+    return NextSteps(bad, comparisons, links)
 
 
 def _before_and_after(alert: Alert, part: AlertSeries) -> str:

@@ -124,6 +124,7 @@ def test_the_list_is_gone_through_by_letters_and_tells_what_was_done(ada: User, 
         fourth.pk: State.OPEN,
     }
     # A letter in a field is a letter; after g it is a page's.
+    page.locator("tbody input[name='alert']").check()
     page.get_by_role("textbox", name="Comment").focus()
     page.keyboard.type("aei")
     page.locator(f'a[href="/alerts/{fourth.pk}"]').focus()
@@ -154,3 +155,19 @@ def test_a_filter_keeps_the_row_and_the_keys(ada: User, page: Page) -> None:
     expect(page.locator("#triage-status")).to_have_text("1 alert acknowledged.")
     expect(page.get_by_text("No alert matches these filters.")).to_be_visible()
     assert states() == {kept.pk: State.ACKNOWLEDGED, other.pk: State.OPEN}
+
+
+def test_what_can_be_done_with_ticked_alerts_is_there_while_one_is_and_moves_no_row(ada: User, page: Page) -> None:
+    for name in ("alder", "birch"):
+        make_alert(pair=make_pair(source=make_endpoint(host_name=name)))
+    steps.log_in(page)
+    page.goto("/alerts")
+    bar = page.locator(".ticked-bar")
+    expect(bar).to_be_hidden()
+    tick = page.locator("tbody input[name='alert']").first
+    before = tick.bounding_box()
+    tick.check()
+    expect(bar.get_by_role("button", name="Acknowledge")).to_be_in_viewport()
+    assert tick.bounding_box() == before
+    tick.uncheck()
+    expect(bar).to_be_hidden()
