@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from benchweb.catalog import Kind, Metric, catalog
 from benchweb.charts.lines import sweeps
-from benchweb.charts.run.verdict import Headline, headline_of, limits_of
+from benchweb.charts.run.verdict import Headline, headline_of, limits_by_frequency
 from benchweb.common.rows import fetch
 from benchweb.regressions.overview import Worsening, lasting, worsenings
 from benchweb.results.ingest import identity_digest
@@ -50,7 +50,8 @@ class UsualFigure:
     headline: Headline | None
     # What the series is told apart by, with the defaults that no figure is told without.
     params: Mapping[str, Any]
-    limited_by: str
+    # What held its trials back, the most frequent first.
+    limits: Sequence[str]
     # The medians of the runs around, oldest first; this run's is at `mark`, if it has one.
     values: list[float]
     mark: int | None
@@ -116,7 +117,7 @@ def usual_figures(run: Run, trials: Sequence[TrialRow]) -> list[UsualFigure]:
                 metric=metric,
                 headline=headline,
                 params=kind.stated_defaults | identity,
-                limited_by=limits_of(sweep.trials),
+                limits=limits_by_frequency(sweep.trials),
                 values=[*before, *own, *after],
                 mark=len(before) if own else None,
                 usual=usual,

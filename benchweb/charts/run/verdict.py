@@ -64,11 +64,24 @@ class VerdictSentence:
 def verdict(trials: Sequence[TrialRow]) -> VerdictSentence:
     """Return the verdict on a run of these trials."""
     return VerdictSentence(
-        trials=_trials_sentence(Counter(trial.state for trial in trials), len(trials)),
+        trials=trials_sentence([trial.state for trial in trials]),
         headlines=[best for sweep in sweeps(trials, catalog().kinds) if (best := _kind_headline(sweep)) is not None],
         limited_by=_limited_by(trials),
         warnings=warnings_of(trials),
     )
+
+
+def trials_sentence(states: Sequence[str]) -> str:
+    """Say how many of a run's trials, told by their states, have finished, and what the others are."""
+    counts, total = Counter(states), len(states)
+    others = [state for state in State.values if state != State.FINISHED and counts[state]]
+    comma = pgettext("between parts of a sentence", ", ")
+    details = comma.join(
+        _("%(count)s %(state)s") % {"count": counts[state], "state": state_word(state)} for state in others
+    )
+    sentence = ngettext("{finished} of {total} trial finished", "{finished} of {total} trials finished", total)
+    sentence = sentence.format(finished=counts[State.FINISHED], total=total)
+    return f"{sentence}{comma}{details}" if details else sentence
 
 
 def settings_of(sweep: Sweep, trial: TrialRow) -> list[Setting]:
@@ -96,17 +109,6 @@ def metric_headlines(trials: Sequence[TrialRow]) -> list[Headline]:
         for metric in sorted(sweep.kind.metrics.values(), key=lambda each: each.key != sweep.kind.headline)
         if (found := _headline(sweep, metric)) is not None
     ]
-
-
-def _trials_sentence(counts: Counter[str], total: int) -> str:
-    others = [state for state in State.values if state != State.FINISHED and counts[state]]
-    comma = pgettext("between parts of a sentence", ", ")
-    details = comma.join(
-        _("%(count)s %(state)s") % {"count": counts[state], "state": state_word(state)} for state in others
-    )
-    sentence = ngettext("{finished} of {total} trial finished", "{finished} of {total} trials finished", total)
-    sentence = sentence.format(finished=counts[State.FINISHED], total=total)
-    return f"{sentence}{comma}{details}" if details else sentence
 
 
 def _kind_headline(sweep: Sweep) -> Headline | None:
@@ -183,17 +185,21 @@ def _kind_limits(kind_name: str, judged: list[TrialRow], *, is_only_kind: bool) 
 
 
 def limits_of(trials: Sequence[TrialRow]) -> str:
-    """Say what limited the results of one kind, the most frequent first; nothing where no engine told."""
+    """Say in a row what limited the results of one kind; nothing where no engine told."""
+    return joined_label(limits_by_frequency(trials), pgettext("between parts of a sentence", ", "))
+
+
+def limits_by_frequency(trials: Sequence[TrialRow]) -> list[Label]:
+    """Say what limited the results of one kind, the most frequent first, with how many unless all agree."""
     judged = [trial for trial in trials if trial.limits]
     counts = Counter(by for trial in judged for by in {limit["by"] for limit in trial.limits})
-    words = [
+    return [
         Label(
             limit_words(by),
             "" if count == len(judged) else _(" ({count} of {total})").format(count=count, total=len(judged)),
         )
         for by, count in counts.most_common()
     ]
-    return joined_label(words, pgettext("between parts of a sentence", ", "))
 
 
 def limit_words(by: str) -> str:

@@ -22,6 +22,11 @@ class FactsLine:
     sink: str
     differs: bool
 
+    @property
+    def is_shared(self) -> bool:
+        """Tell whether both hosts tell the same, word for word."""
+        return self.source == self.sink
+
 
 @dataclass(frozen=True)
 class FactsRows:
@@ -29,6 +34,10 @@ class FactsRows:
 
     title: str
     lines: list[FactsLine]
+
+    @property
+    def differing(self) -> int:
+        return sum(line.differs for line in self.lines)
 
 
 def facts_side_by_side(source: dict[str, Any], sink: dict[str, Any]) -> list[FactsRows]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from django.utils import timezone
 
 from benchweb.charts.run.record import RecordedTrial, RunRecord, run_record
-from benchweb.charts.run.verdict import warnings_of
+from benchweb.charts.run.verdict import trials_sentence, warnings_of
 from benchweb.hosts.facts.mtu import mtu_words
 from benchweb.results.confidence import RunConfidence, run_confidence
 from benchweb.results.selectors import TrialRow, facts_of_runs
@@ -18,6 +18,9 @@ from benchweb.web.facts.diff import FactsRows, facts_side_by_side
 from benchweb.web.runs.figures import FigureRow, figure_rows
 from benchweb.web.runs.rows import seconds_left
 
+# A run of so many trials is read at a glance.
+_MOST_UNFOLDED = 10
+
 
 class DisplayedTrial(NamedTuple):
     """A trial, and what its row leads to."""
@@ -25,6 +28,19 @@ class DisplayedTrial(NamedTuple):
     recorded: RecordedTrial
     has_result: bool
     command: str
+
+
+@dataclass(frozen=True)
+class TrialStep:
+    """A run's trials of one kind; unfolded are those that a reader has to look at, and few."""
+
+    kind_label: str
+    trials: list[DisplayedTrial]
+    is_unfolded: bool
+
+    @property
+    def count_words(self) -> str:
+        return trials_sentence([displayed.recorded.state for displayed in self.trials])
 
 
 @dataclass(frozen=True)
@@ -49,7 +65,7 @@ class RunView:
     next: int | None
     confidence: RunConfidence | None
     progress: Progress
-    trials: list[DisplayedTrial]
+    steps: list[TrialStep]
     facts: list[FactsRows]
 
 
@@ -67,10 +83,12 @@ def run_view(run: Run, trials: Sequence[TrialRow]) -> RunView:
         next=following,
         confidence=run_confidence(run.plan_version, trials),
         progress=_progress(run, trials),
-        trials=[
-            DisplayedTrial(recorded, trial.has_result, commands[trial.index])
-            for recorded, trial in zip(record.trials, trials, strict=False)
-        ],
+        steps=_steps(
+            [
+                DisplayedTrial(recorded, trial.has_result, commands[trial.index])
+                for recorded, trial in zip(record.trials, trials, strict=False)
+            ]
+        ),
         facts=facts_side_by_side(
             record.source_facts, record.source_facts if run.pair.is_one_host else record.sink_facts
         ),
@@ -86,6 +104,21 @@ def run_notes(run: Run, trials: Sequence[TrialRow]) -> list[str]:
 def noted(warnings: Iterable[str], facts_note: str) -> list[str]:
     """Put together what the trials' flags and the hosts' facts tell, in the reader's language."""
     return [note for note in (*warnings, facts_note) if note]
+
+
+def _steps(trials: Sequence[DisplayedTrial]) -> list[TrialStep]:
+    """Sort trials by kind, in the order of their first."""
+    by_kind: dict[str, list[DisplayedTrial]] = {}
+    for trial in trials:
+        by_kind.setdefault(trial.recorded.kind, []).append(trial)
+    return [
+        TrialStep(
+            of_kind[0].recorded.kind_label,
+            of_kind,
+            len(trials) <= _MOST_UNFOLDED or any(trial.recorded.state == State.FAILED for trial in of_kind),
+        )
+        for of_kind in by_kind.values()
+    ]
 
 
 def _progress(run: Run, trials: Sequence[TrialRow]) -> Progress:
