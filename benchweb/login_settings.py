@@ -62,6 +62,12 @@ ACCOUNT_RATE_LIMITS = False
 
 # Second factors and passkeys. Guesses are limited by ours; addresses open no account, so none needs to be verified.
 MFA_ADAPTER = "benchweb.web.second_factors.adapter.FactorAdapter"
+MFA_FORMS = {
+    "add_webauthn": "benchweb.web.second_factors.forms.NewPasskeyForm",
+    "authenticate_webauthn": "benchweb.web.second_factors.forms.CodePasskeyForm",
+    "login_webauthn": "benchweb.web.second_factors.forms.LoginPasskeyForm",
+    "reauthenticate_webauthn": "benchweb.web.second_factors.forms.ConfirmPasskeyForm",
+}
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "benchweb"

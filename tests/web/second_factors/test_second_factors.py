@@ -1,17 +1,24 @@
 """Authenticator apps and recovery codes: asked for at each log-in, guessed by nobody, encrypted at rest."""
 
+import base64
+import json
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
+from random import Random
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from allauth.core import context as allauth_context
+from allauth.mfa.base.views import AuthenticateView
 from allauth.mfa.models import Authenticator
+from allauth.mfa.webauthn.views import AddWebAuthnView, LoginWebAuthnView, ReauthenticateWebAuthnView
 from django.contrib.auth.models import User
 from django.core.cache import caches
 from django.core.cache.backends import base as base_cache
 from django.core.cache.backends import locmem
-from django.test import Client
+from django.test import Client, RequestFactory
 from pytest_django import Settings
 
 from benchweb.accounts import throttle
@@ -19,6 +26,7 @@ from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.login import password_reset
 from benchweb.accounts.models import UserSession
 from benchweb.accounts.preferences import preferences_save
+from benchweb.web.second_factors.forms import CodePasskeyForm, ConfirmPasskeyForm, LoginPasskeyForm, NewPasskeyForm
 from tests.notifications.receivers import MailServer, body_of
 from tests.web.second_factors.apps import code
 
@@ -220,6 +228,56 @@ def test_a_made_up_passkey_logs_nobody_in(ada: User) -> None:
     for credential in ("", "{}", "[]", '{"response": {"userHandle": "MQ"}}', "not JSON"):
         assert client.post("/login/passkey", {"credential": credential})["Location"] == "/login"
         assert not is_in(client)
+
+
+def websafe(content: bytes) -> str:
+    return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
+
+
+def made_up_passkey(kind: str) -> dict[str, Any]:
+    """Return a passkey as a browser sends it, whose parts say nothing."""
+    said = {"type": f"webauthn.{kind}", "challenge": websafe(b"x" * 32), "origin": "https://bench.example.org"}
+    parts = {
+        "get": {"authenticatorData": websafe(b"\0" * 32 + b"\x05\0\0\0\1"), "signature": "AA", "userHandle": "MQ"},
+        "create": {"attestationObject": websafe(b"\xa1" * 80), "transports": ["usb"]},
+    }
+    response = {"clientDataJSON": websafe(json.dumps(said).encode())} | parts[kind]
+    return {"id": "aWQ", "rawId": "aWQ", "type": "public-key", "response": response, "clientExtensionResults": {}}
+
+
+def spoilt(passkey: dict[str, Any], random: Random) -> Any:
+    """Take some parts of a passkey away, or put others in their place."""
+    others: list[Any] = [None, 1, 1.5, "", "é", "A", [], {}, [1], websafe(b"[1]"), websafe(b"\xff" * 37)]
+    for _ in range(random.randint(1, 3)):
+        inner = passkey.get("response")
+        part = random.choice([passkey, inner]) if inner and isinstance(inner, dict) else passkey
+        name = random.choice(sorted(part))
+        if random.random() < 0.4 and len(part) > 1:
+            del part[name]
+        else:
+            part[name] = random.choice(others)
+    return passkey
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_text_of_any_shape_in_a_passkeys_place_is_a_fault_of_ours(ada: User, seed: int) -> None:
+    random, factory = Random(seed), RequestFactory()
+    request = factory.get("/")
+    request.session = Client().session
+    with allauth_context.request_context(request):
+        for _ in range(300):
+            shown = json.dumps(spoilt(made_up_passkey("get"), random))
+            assert not LoginPasskeyForm(data={"credential": shown}).is_valid()
+            assert not CodePasskeyForm(user=ada, data={"credential": shown}).is_valid()
+            made = json.dumps(spoilt(made_up_passkey("create"), random))
+            assert not NewPasskeyForm(user=ada, data={"credential": made}).is_valid()
+
+
+def test_every_form_that_reads_a_passkey_is_ours() -> None:
+    assert LoginWebAuthnView().get_form_class() is LoginPasskeyForm
+    assert ReauthenticateWebAuthnView().get_form_class() is ConfirmPasskeyForm
+    assert AddWebAuthnView().get_form_class() is NewPasskeyForm
+    assert AuthenticateView().get_webauthn_form_class() is CodePasskeyForm
 
 
 class Clock:
