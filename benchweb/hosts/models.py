@@ -214,13 +214,19 @@ class Enrolment(models.Model):
         """Return what has become of it."""
         if self.added_at is not None:
             return self.State.USED
-        if self.revoked_at is not None:
+        if self.revoked_at is not None or self._is_left_behind:
             return self.State.REVOKED
         if self.expires_at > timezone.now():
             return self.State.OPEN if self.claimed_at is None else self.State.CLAIMED
         # That of an endpoint is used up by the token that it gave.
         is_used = self.claimed_at is not None and self.endpoint_id is not None
         return self.State.USED if is_used else self.State.EXPIRED
+
+    @property
+    def _is_left_behind(self) -> bool:
+        """Tell whether who issued it has no account any more, or the token by which they did is revoked."""
+        is_gone = self.issued_by is None or not self.issued_by.is_active
+        return is_gone or (self.token is not None and self.token.revoked_at is not None)
 
     @property
     def is_open(self) -> bool:

@@ -118,7 +118,9 @@ def tickets_listed() -> "QuerySet[Enrolment, Enrolment]":
 
 def tickets_open() -> "QuerySet[Enrolment, Enrolment]":
     """Return the tickets that are neither used up nor over."""
-    return _tickets().filter(revoked_at=None, added_at=None, expires_at__gt=Now())
+    return _tickets().filter(
+        revoked_at=None, added_at=None, expires_at__gt=Now(), issued_by__is_active=True, token__revoked_at=None
+    )
 
 
 def remove_old() -> int:

@@ -25,6 +25,7 @@ from benchweb.hosts.tickets import (
     ticket_shown,
     ticket_text,
     ticket_token,
+    tickets_open,
 )
 from benchweb.site.secrets import decrypted
 from tests.factories import make_endpoint
@@ -131,6 +132,8 @@ def test_a_ticket_is_good_only_while_its_issuer_may_add_hosts(
     with pytest.raises(HostsError, match="may add no hosts any more") as refused:
         ticket_read(ticket_text(ticket), address=ADDRESS)
     assert refused.value.field == "ticket"
+    if lose in (deactivated, without_token, gone):
+        assert (Enrolment.objects.get().state, tickets_open().exists()) == (State.REVOKED, False)
     if is_claimed:
         # Read before, and added after.
         with pytest.raises(HostsError, match="may add no hosts any more"):
