@@ -36,6 +36,7 @@ SHAPED_HOST = 2
 SECRET = "whsec_" + "A" * 44  # pragma: allowlist secret
 # What a slot may take with its runs, re-runs, judging and messages.
 SLOT_LIMIT_SECONDS = 150.0
+EVERY_MINUTE = "* * * * *"
 Action = tuple[str, Callable[[Mesh], None]]
 
 
@@ -65,6 +66,7 @@ class Course:
     # A smaller change is told of nothing; None: as usual.
     floor_ratio: float | None = None
     slot_limit_seconds: float = SLOT_LIMIT_SECONDS
+    cron: str = EVERY_MINUTE
 
 
 LONG = Course(
@@ -168,6 +170,7 @@ class Proof:
             "meshes": [{"name": each.name, "engines": each.rows} for each in meshes],
             "floor_ratio": self.course.floor_ratio,
             "slots": {self.shaped.name: self.course.shaped_slots},
+            "cron": self.course.cron,
             "steps": self.course.steps,
             "repetitions": 1,
             "webhook": {"url": self.receiver.url, "secret": SECRET},

@@ -21,22 +21,18 @@ from benchweb.regressions.thresholds.sensitivities import SensitivityScope, sens
 from benchweb.schedules.services import schedule_create  # noqa: E402
 from benchweb.site.secrets import encrypted  # noqa: E402
 
-EVERY_MINUTE = "* * * * *"
-
 
 def main() -> None:
     """Make the rows."""
     wanted = json.load(sys.stdin)
-    plan = plan_create(
-        name="every minute", steps=wanted["steps"], repetitions=wanted["repetitions"], order="interleaved"
-    )
+    plan = plan_create(name="every slot", steps=wanted["steps"], repetitions=wanted["repetitions"], order="interleaved")
     environments = {mesh["name"]: _environment(mesh) for mesh in wanted["meshes"]}
     tell_everybody(wanted)
     if wanted["floor_ratio"] is not None:
         sensitivity_create(SensitivityScope(plan=plan), floor_ratio=wanted["floor_ratio"], noise_times=None)
     for name, environment in environments.items():
         target, most = {"environment": environment.pk}, wanted["slots"].get(name)
-        schedule_create(name=name, plan=plan, target=target, cron=EVERY_MINUTE, max_runs=most)
+        schedule_create(name=name, plan=plan, target=target, cron=wanted["cron"], max_runs=most)
 
 
 def _environment(mesh: dict[str, Any]) -> Environment:

@@ -7,10 +7,13 @@ import pytest
 
 from benchweb.hosts.models import Host, Pair
 from benchweb.hosts.services import pair_create
+from benchweb.regressions import transitions
 from benchweb.regressions.alert_details import episode_text
 from benchweb.regressions.judge import judge_run
-from benchweb.regressions.judging.slots import pairs_by_cause
-from benchweb.regressions.models import Alert, AlertTransition
+from benchweb.regressions.judging.grouping import naming_part
+from benchweb.regressions.judging.slots import pairs_by_cause, regroup_slot
+from benchweb.regressions.models import Alert, AlertSeries, AlertTransition
+from benchweb.results.models import Series
 from benchweb.results.run_summaries import write_figures
 from benchweb.runs.models import Campaign, Run
 from benchweb.schedules.models import Schedule
@@ -245,6 +248,60 @@ def test_the_alert_that_people_were_told_of_takes_what_its_cause_explains_and_te
     for alert in opened:
         states = alert.transitions.exclude(action=AlertTransition.AlertAction.FOUND).values_list("to_state", flat=True)
         assert list(states)[-2:] == [State.OPEN, State.RECOVERED]
+
+
+def test_what_people_were_told_of_stays_the_host_that_most_of_its_pairs_share() -> None:
+    names, environment = ["ca", "cb", "cd", "ad", "bd", "ab", "ba", "dc"], make_environment("crossed")
+    ends = {name: make_endpoint(host_name=f"grouped-{name}") for name in "abcd"}
+    pairs = [pair_create(source=ends[name[0]], sink=ends[name[1]], environment=environment) for name in names]
+    quiet(pairs, QUIET)
+    campaign = slot_of(pairs)
+    # Three pairs of a host in one slot need no other measurement: it is told of before the last two are judged.
+    Schedule.objects.filter(slots__campaign=campaign).update(rerun_percent=0)
+    end_by_pair(campaign, dict.fromkeys(pairs[:5], 0.7), LAST)
+    told = Alert.objects.exclude(opened_at=None).order_by("opened_at")[0]
+    assert told.host == host("c")
+    assert {alert.host for alert in Alert.objects.filter(ended_at=None)} == {host("c"), host("d")}
+
+
+def test_what_is_parted_off_from_an_alert_that_people_know_is_told_by_itself() -> None:
+    environment = make_environment("parted")
+    ends = {name: make_endpoint(host_name=f"grouped-{name}") for name in "abcdef"}
+    names = ["ab", "cd", "ef", "ba", "dc", "fe"]
+    pairs = [pair_create(source=ends[name[0]], sink=ends[name[1]], environment=environment) for name in names]
+    quiet(pairs, QUIET)
+    campaign = slot_of(pairs)
+    end_by_pair(campaign, dict.fromkeys(pairs[:2], 0.7), LAST)
+    first, second = Alert.objects.filter(ended_at=None).order_by("pk")
+    # As if both had been taken for one cause, which people were told of.
+    second.series.update(alert=first)
+    second.delete()
+    transitions.move(first.pk, State.OPEN)
+    regroup_slot(campaign.runs.get(pair=pairs[-1]))
+    parted = Alert.objects.exclude(pk=first.pk).get()
+    assert parted.state == State.OPEN
+    assert parted.opened_at is not None
+    opening = parted.transitions.get(to_state=State.OPEN)
+    assert (opening.action, opening.from_state) == (AlertTransition.AlertAction.MOVED, State.SUSPECT)
+
+
+def test_what_few_of_a_hosts_pairs_show_does_not_name_its_alert() -> None:
+    loss = [make_part(metric="loss_ratio", pair=number, ratio=None) for number in (1, 2, 3)]
+    throughput = make_part(metric="throughput_bps", pair=3, ratio=-0.39)
+    assert naming_part([*loss, throughput]).series.metric == "loss_ratio"
+    both = [throughput, make_part(metric="throughput_bps", pair=2, ratio=-0.4)]
+    assert naming_part([*loss, *both]) == both[1]
+
+
+def make_part(*, metric: str, pair: int, ratio: float | None) -> AlertSeries:
+    """Make a part that isn't stored, of a datagram stream's measure."""
+    return AlertSeries(
+        pk=100 * pair + len(metric),
+        series=Series(pair_id=pair, kind="udp_stream", metric=metric),
+        difference_ratio=ratio,
+        before=0.0,
+        after=1.0,
+    )
 
 
 def end_by_pair(campaign: Campaign, factors: Mapping[Pair, float], number: int) -> None:

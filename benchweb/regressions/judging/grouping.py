@@ -130,17 +130,21 @@ def describe(alert: Alert) -> None:
 def naming_part(parts: Sequence[AlertSeries]) -> AlertSeries:
     """Return the part that an alert is named by: of a kind's headline before others, and of what most pairs show.
 
-    Among the parts of that measure the largest difference; a ratio alone would choose jitter before a link at 60 %.
+    What less than half of the pairs show that another measure is of doesn't name what they have in common. Among the
+    parts of that measure the largest difference; a ratio alone would choose jitter before a link at 60 %.
     """
     measures: dict[tuple[str, str], list[AlertSeries]] = defaultdict(list)
     for part in parts:
         measures[part.series.kind, part.series.metric].append(part)
+    pairs = {measure: len({part.series.pair_id for part in its}) for measure, its in measures.items()}
+    most = max(pairs.values())
 
-    def weight(measure: tuple[str, str]) -> tuple[bool, int, float]:
+    def weight(measure: tuple[str, str]) -> tuple[bool, bool, int, float]:
         its, kind = measures[measure], catalog().kinds.get(measure[0])
         # p-values of a night's series are no independent tests: the surest of them counts.
         surest = max((-log10(max(part.p, _LEAST_P)) for part in its if part.p is not None), default=0.0)
-        return kind is not None and kind.headline == measure[1], len({part.series.pair_id for part in its}), surest
+        is_of_most, is_headline = 2 * pairs[measure] >= most, kind is not None and kind.headline == measure[1]
+        return is_of_most, is_headline, pairs[measure], surest
 
     named = max(sorted(measures), key=weight)
     return max(measures[named], key=lambda part: (abs(part.difference_ratio or 0.0), -part.pk))

@@ -109,19 +109,28 @@ def _alerts_of(runs: "Iterable[Run]") -> list[Alert]:
 
 
 def _regrouped(groups: Sequence[frozenset[int]], by_pair: dict[int, list[AlertSeries]]) -> list[Alert]:
-    """Move the parts so that each group has one alert: the one that has the most of it, or a new one."""
+    """Move the parts so that each group has one alert: the one that has the most of it, or a new one.
+
+    What people were told of stays the alert of most of its pairs; what is parted off from it is told by itself.
+    """
     taken: dict[int, Alert] = {}
+    parted: list[Alert] = []
     left = {part.alert_id: part.alert for its in by_pair.values() for part in its}
+    kept = {alert_id: _group_of_most(alert_id, groups, by_pair) for alert_id, each in left.items() if each.opened_at}
     for group in groups:
         parts = [part for pair_id in sorted(group) for part in by_pair[pair_id]]
-        its = [part.alert_id for part in parts if part.alert_id not in taken]
+        free = [part.alert_id for part in parts if part.alert_id not in taken]
+        its = [alert_id for alert_id in free if kept.get(alert_id, group) == group]
         if its:
             home = _home_among([left[alert_id] for alert_id in its], parts)
             if home.opened_at is not None:
                 _wait_no_more([part for part in parts if part.alert_id != home.pk])
             AlertSeries.objects.filter(pk__in=[part.pk for part in parts]).update(alert=home)
         else:
-            home = part_off(max(parts, key=lambda part: part.alert.opened_at is not None).alert, parts)
+            whole = max(parts, key=lambda part: part.alert.opened_at is not None).alert
+            home = part_off(whole, parts, state=State.SUSPECT)
+            if whole.opened_at is not None:
+                parted.append(home)
         taken[home.pk] = home
     for alert_id, alert in left.items():
         if alert_id not in taken and not alert.series.exists():
@@ -129,7 +138,17 @@ def _regrouped(groups: Sequence[frozenset[int]], by_pair: dict[int, list[AlertSe
             join_alert(alert, _home_of(by_pair, alert_id))
     for alert in taken.values():
         describe(alert)
+    for alert in parted:
+        transitions.move(alert.pk, State.OPEN)
     return list(taken.values())
+
+
+def _group_of_most(
+    alert_id: int, groups: Sequence[frozenset[int]], by_pair: dict[int, list[AlertSeries]]
+) -> frozenset[int]:
+    """Return the group that has the most of an alert's pairs; of equals the first, which explains the most."""
+    its = {pair_id for pair_id, parts in by_pair.items() if any(part.alert_id == alert_id for part in parts)}
+    return max(groups, key=lambda group: len(group & its))
 
 
 def _home_among(alerts: Sequence[Alert], parts: Sequence[AlertSeries]) -> Alert:
