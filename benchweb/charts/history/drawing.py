@@ -193,12 +193,12 @@ class Drawing:
 
 @lru_cache(maxsize=1_024)
 def _point_sentence(step: str, is_percentiles: bool, _language: str | None) -> str:
-    """Say what a point and its band are, behind what the lines have in common; cached, for all views say the same."""
+    """Say what a point and its bar are, behind what the lines have in common; cached, for all views say the same."""
     if is_percentiles:
-        bands = _("the bands lie between percentiles")
+        spread = _("the bars lie between percentiles")
     else:
-        bands = _("the band spans the lowest to the highest of all repetitions")
-    parts = _point_words()[step] + pgettext("between parts of a sentence", "; ") + bands
+        spread = _("its bar reaches from the lowest to the highest of all repetitions")
+    parts = _point_words()[step] + pgettext("between parts of a sentence", "; ") + spread
     return pgettext("between sentences", ". ") + parts + pgettext("end of a sentence", ".")
 
 

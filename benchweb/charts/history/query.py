@@ -9,7 +9,6 @@ from typing import Literal, TypeVar, get_args
 from django.utils.dateparse import parse_datetime
 
 from benchweb.common.rows import row_id
-from benchweb.documents.moments import rfc3339
 
 View = Literal["time", "heat", "sizes"]
 Split = Literal["", "pair", "host", "environment"]
@@ -133,11 +132,6 @@ def moment(text: str | None) -> datetime | None:
         return None
     # In UTC: PostgreSQL knows no offset of 16 hours or more.
     return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
-
-
-def span_words(query: HistoryQuery) -> str:
-    """Say the time that is shown, in UTC."""
-    return f"{rfc3339(query.span[0])[:16]} – {rfc3339(query.span[1])[:16]}".replace("T", " ") + " UTC"
 
 
 def _span(values: Mapping[str, str], whole: tuple[datetime, datetime], zone: tzinfo) -> tuple[datetime, datetime]:

@@ -5,24 +5,25 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
-from django.http import HttpRequest, QueryDict
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchweb.annotations.selectors import AnnotationRow
 from benchweb.catalog import Kind, catalog
-from benchweb.charts.axes import value_words
 from benchweb.charts.changes.levels import NamedAlert
 from benchweb.charts.history.charts import DrawnHistory, history
-from benchweb.charts.history.choices import Choices, Facet, first_kind, history_choices
+from benchweb.charts.history.choices import Choices, first_kind, history_choices
 from benchweb.charts.history.heat.maps import heat_maps
 from benchweb.charts.history.lines import HistoryLine, chosen_lines, selection_of, with_series
 from benchweb.charts.history.marks import FlaggedChange
-from benchweb.charts.history.query import PERIODS, HistoryQuery, history_query
+from benchweb.charts.history.query import HistoryQuery, history_query
 from benchweb.charts.sizes.charts import size_charts, swept_parameter
 from benchweb.documents.charts import ChartSpec
 from benchweb.documents.moments import rfc3339
 from benchweb.documents.references import Label, environment_ref, joined_label
+from benchweb.web.history.filters import changed, history_filters, periods, shown_days
+from benchweb.web.shared.chips import FilterLine
 from benchweb.web.shared.zones import reader_zone
 
 
@@ -33,16 +34,6 @@ class Link:
     label: str
     url: str
     current: bool
-
-
-@dataclass(frozen=True)
-class ShownFacet:
-    """A parameter to choose a value of: the field's name, and each value as text and in words."""
-
-    name: str
-    label: str
-    values: list[tuple[str, str]]
-    chosen: str
 
 
 @dataclass(frozen=True)
@@ -60,15 +51,15 @@ class HistoryView:
     annotations: list[AnnotationRow]
     changes: list[FlaggedChange]
     alerts: list[NamedAlert]
-    facets: list[ShownFacet]
+    filters: FilterLine
     views: list[Link]
     periods: list[Link]
+    # The days shown, where the time is narrowed.
+    days: dict[str, str]
     scopes: list[tuple[str, str]]
     whole_url: str
     # These filters over all time, for a look that is empty.
     ever_url: str
-    all_series_url: str
-    all_runs_url: str
     csv_url: str
     json_url: str
 
@@ -107,6 +98,7 @@ def history_view(request: HttpRequest) -> HistoryView:
     query = _with_a_view(query, choices.kind)
     drawn = _drawn(query, choices.kind)
     over_time = drawn.over_time
+    metric = over_time.selection.key if over_time and over_time.selection else query.metric
     here = request.GET
     return HistoryView(
         query=query,
@@ -115,22 +107,21 @@ def history_view(request: HttpRequest) -> HistoryView:
         lines=drawn.lines,
         series_drawn=drawn.series_drawn,
         total=drawn.total,
-        metric=over_time.selection.key if over_time and over_time.selection else query.metric,
+        metric=metric,
         annotations=over_time.marks.annotations if over_time else [],
         changes=over_time.marks.changes if over_time else [],
         alerts=over_time.alerts if over_time else [],
-        facets=_facets(query, choices.facets) if choices.kind else [],
+        filters=history_filters(query, choices, here, metric),
         views=[
             Link(label, changed(here, view=key), query.view == key)
             for key, label in _views(choices, query, drawn.charts)
         ],
         periods=[
-            Link(label, changed(here, over=period.key, **{"from": "", "to": ""}), query.period is period)
-            for period, label in zip(PERIODS, _period_words(), strict=True)
+            Link(words, changed(here, over=key, **{"from": "", "to": ""}), query.period.key == key)
+            for key, words in periods()
         ],
+        days=shown_days(query),
         scopes=_scopes(drawn.lines),
-        all_series_url=changed(here, series=""),
-        all_runs_url=changed(here, runs=""),
         whole_url=changed(here, **{"from": "", "to": ""}),
         ever_url=changed(here, over="all", **{"from": "", "to": ""}),
         csv_url=f"/history.csv{changed(here)}",
@@ -159,14 +150,6 @@ def drawn_charts(request: HttpRequest) -> list[ChartSpec]:
     query = query_of(request)
     kind = catalog().kinds.get(query.kind) or first_kind()
     return _drawn(_with_a_view(query, kind), kind).charts
-
-
-def changed(query: QueryDict, **changes: str) -> str:
-    """Return the query string with some values changed, empty ones left out."""
-    values = query.dict() | changes
-    present = QueryDict(mutable=True)
-    present.update({name: str(value) for name, value in values.items() if value})
-    return f"?{present.urlencode()}" if present else "?"
 
 
 def local_input(at: datetime, query: HistoryQuery) -> str:
@@ -217,22 +200,6 @@ def _views(choices: Choices, query: HistoryQuery, charts: Sequence[ChartSpec]) -
         label = charts[0].x.label if query.view == "sizes" and charts else swept.label
         views.append(("sizes", _("By %(parameter)s") % {"parameter": label.lower()}))
     return views
-
-
-def _period_words() -> list[str]:
-    return [_("7 days"), _("30 days"), _("90 days"), _("1 year"), _("all")]
-
-
-def _facets(query: HistoryQuery, facets: Sequence[Facet]) -> list[ShownFacet]:
-    return [
-        ShownFacet(
-            name=f"p.{facet.parameter.name}",
-            label=facet.parameter.label,
-            values=[(text, value_words(facet.parameter, value)) for text, value in facet.values],
-            chosen=query.parameters.get(facet.parameter.name, ""),
-        )
-        for facet in facets
-    ]
 
 
 def _scopes(lines: Sequence[HistoryLine]) -> list[tuple[str, str]]:

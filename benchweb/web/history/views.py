@@ -1,7 +1,6 @@
 """The history: charts over time, latency heat maps, figures by message size; and people's notes on them."""
 
 from collections.abc import Iterator
-from datetime import timedelta
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
@@ -18,24 +17,16 @@ from benchweb.annotations.services import AnnotationError, annotation_archive, a
 from benchweb.charts.history.export import history_csv
 from benchweb.charts.history.lines import chosen_lines, selection_of
 from benchweb.charts.history.opening import opening_query
-from benchweb.charts.history.query import span_words
 from benchweb.common.downloads import download
 from benchweb.web.access.once import once
+from benchweb.web.history.filters import changed
 from benchweb.web.history.forms import AnnotationForm
-from benchweb.web.history.page import (
-    HistoryView,
-    changed,
-    choices_of,
-    drawn_charts,
-    history_view,
-    local_input,
-    query_of,
-)
+from benchweb.web.history.page import HistoryView, choices_of, drawn_charts, history_view, local_input, query_of
 from benchweb.web.shared.archiving import done_with_undo
 from benchweb.web.shared.charts_answer import charts_answer
 from benchweb.web.shared.lists import list_page
 
-# The reader's last view of the history, so that its address alone opens on it again.
+# The reader's last view of a pair, an environment, a host or series: the history's address alone opens on it again.
 LAST_VIEW = "history"
 _LONGEST_REMEMBERED = 2_000
 _REMEMBERED_SECONDS = 365 * 24 * 3600
@@ -49,7 +40,7 @@ def history_page(request: HttpRequest) -> HttpResponse:
         return redirect(f"{reverse('web:history')}?{opening}")
     response = _page(request, history_view(request))
     query = request.GET.urlencode()
-    if query and len(query) <= _LONGEST_REMEMBERED:
+    if _is_of_one(request.GET) and len(query) <= _LONGEST_REMEMBERED:
         settings = {"max_age": _REMEMBERED_SECONDS, "path": "/history", "httponly": True, "samesite": "Lax"}
         response.set_cookie(LAST_VIEW, query, secure=request.is_secure(), **settings)  # type: ignore[arg-type]
     return response
@@ -122,7 +113,12 @@ def annotation_undo(request: HttpRequest, annotation_id: int) -> HttpResponse:
 def _opening(request: HttpRequest) -> str:
     """Return the query string to open on; what a browser sends is read like any other."""
     last = QueryDict(request.COOKIES.get(LAST_VIEW, "")[:_LONGEST_REMEMBERED])
-    return last.urlencode() if last else urlencode(opening_query())
+    return last.urlencode() if _is_of_one(last) else urlencode(opening_query())
+
+
+def _is_of_one(query: QueryDict) -> bool:
+    """Tell whether an address is of one pair, environment, host or of chosen series, and not of all that there is."""
+    return any(query.get(name) for name in ("pair", "environment", "host", "series"))
 
 
 def _page(request: HttpRequest, view: HistoryView, refused: AnnotationForm | None = None) -> HttpResponse:
@@ -133,18 +129,7 @@ def _page(request: HttpRequest, view: HistoryView, refused: AnnotationForm | Non
         "form": form,
         "is_refused": refused is not None,
         "here": changed(request.GET),
-        "span_words": span_words(view.query),
-        # What no control of the form changes, but a change of one must keep.
-        "days": _days(view),
-        "retained_in_days": [(name, value) for name, value in request.GET.items() if name not in ("from", "to")],
-        "retained_in_form": [(name, request.GET.get(name, "")) for name in ("series", "over", "from", "to", "runs")],
+        # What the days' own form carries along.
+        "besides_days": [(name, value) for name, value in request.GET.items() if value and name not in ("from", "to")],
     }
     return list_page(request, "history/history.html", context)
-
-
-def _days(view: HistoryView) -> dict[str, str]:
-    """Return the days shown, as a date field takes them; empty for what is not narrowed."""
-    first, last = (at.astimezone(view.query.zone) for at in view.query.span)
-    # The end of a day is the next one's begin.
-    last -= timedelta(microseconds=1)
-    return {"from": f"{first:%Y-%m-%d}", "to": f"{last:%Y-%m-%d}"} if view.query.is_zoomed else {}

@@ -139,10 +139,29 @@ def options(choices: Iterable[tuple[int, str]], chosen: str) -> SafeString:
     An address may ask for an id that isn't there: the page filters by it, so the select must not say "any".
     """
     pairs = [(str(pk), name) for pk, name in choices]
-    if chosen and all(pk != chosen for pk, _name in pairs):
-        pairs.append((chosen, _("{id} (doesn't exist)").format(id=chosen)))
+    return _options(pairs, chosen) + _missing_option([pk for pk, _name in pairs], chosen)
+
+
+@register.simple_tag
+def option_groups(groups: Iterable[tuple[str, Sequence[tuple[str, str]]]], chosen: str) -> SafeString:
+    """Return values to choose from under their headings, as `options` does."""
+    written = [(escape(heading), offered) for heading, offered in groups]
+    html = "".join(
+        f'<optgroup label="{heading}">{_options(offered, chosen)}</optgroup>' for heading, offered in written
+    )
+    return SafeString(html) + _missing_option(
+        [value for _heading, offered in written for value, _name in offered], chosen
+    )
+
+
+def _options(pairs: Iterable[tuple[str, str]], chosen: str) -> SafeString:
     # Names and ids are escaped.
     return SafeString("".join(_option(pk, name, is_chosen=pk == chosen) for pk, name in pairs))
+
+
+def _missing_option(known: Sequence[str], chosen: str) -> SafeString:
+    missing = [(chosen, _("{id} (doesn't exist)").format(id=chosen))] if chosen and chosen not in known else []
+    return _options(missing, chosen)
 
 
 @register.simple_tag

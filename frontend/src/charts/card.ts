@@ -11,6 +11,7 @@ import { legend } from "./legend";
 import { picture } from "./picture";
 import { ownDrawing } from "./drawing/plugins";
 import { canLook, lookAt } from "./view/look";
+import { lookedLine } from "./view/looked_line";
 import { type Spec, hasGaps, hasPending, isLook } from "./spec";
 import { palette } from "./theme";
 import { chosen, keep } from "./view/view_state";
@@ -60,11 +61,9 @@ export function card(first: Spec, firstTop: number): Card {
     apply();
   });
   listenForClicks(chart as unknown as Chart, parts.frame, () => spec);
+  const looked = lookedLine(chart as unknown as Chart, () => spec, hidden, () => apply());
   const offer = axisSwitches(parts.actions, (axis) => {
-    if (axis === "x") {
-      range = null;
-      keepRange(spec.id, null);
-    }
+    if (axis === "x") keepRange(spec.id, range = null);
     apply();
   });
   offer(spec, axes);
@@ -74,7 +73,7 @@ export function card(first: Spec, firstTop: number): Card {
     const built = legend(spec, hidden, colors, () => {
       keep(`hide.${spec.id}`, [...hidden].join(BETWEEN_IDS));
       apply();
-    });
+    }, looked.look);
     parts.legend.replaceWith(built);
     parts.legend = built;
   }
@@ -82,7 +81,7 @@ export function card(first: Spec, firstTop: number): Card {
   /** Put the state into the chart; datasets are patched in place, so that live points slide to where they belong. */
   function apply(mode: "none" | "default" = "none"): void {
     const shown = withAxes(spec, axes);
-    patch(chart.data.datasets, datasets(shown, hidden, colors));
+    patch(chart.data.datasets, datasets(shown, hidden, colors, looked.id()));
     describeIn(parts, shown, hidden);
     chart.options.scales = scales(shown, range ?? fullRange(shown), top, colors) as never;
     chart.options.animation = mode === "none" ? false : { duration: 300 };

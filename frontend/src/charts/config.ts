@@ -4,9 +4,10 @@ import type { Chart, ChartConfiguration, ChartDataset, Point } from "chart.js";
 import { text } from "../text/format";
 import { type Range, stripScale, xScale, xText, yScale } from "./axes/axes";
 import { heatLines } from "./heat/heat_hover";
-import { DASHES } from "./drawing/marks";
+import { DASHES, FADED } from "./drawing/marks";
 import { levelAt, levelText, ringAt } from "./drawing/levels";
 import { type Series, type Spec, type SpecPoint, isLook, xValue } from "./spec";
+import { endLabelWidth } from "./drawing/end_labels";
 import { isShown } from "./left_out";
 import { type Palette, faint } from "./theme";
 import { hasPlace } from "./axes/value_range";
@@ -19,8 +20,8 @@ export interface DrawnPoint extends Point {
   source: SpecPoint;
 }
 
-/** A dataset of ours: the line of a series, or its repetitions. */
-export type Drawn = ChartDataset<"line", DrawnPoint[]> & { series: Series; role: "median" | "repetitions" | "strip" };
+/** A dataset of ours: the line of a series, or its repetitions; faded while another line is looked at. */
+export type Drawn = ChartDataset<"line", DrawnPoint[]> & { series: Series; role: "median" | "repetitions" | "strip"; isFaded: boolean };
 
 /** What a tooltip tells of. */
 interface Shown {
@@ -36,15 +37,20 @@ const TOOLTIP_EDGES = 48;
 // How far a marker reaches from its point.
 const MARKER_REACH = 6;
 
-/** The datasets of a specification, hidden series included. */
-export function datasets(spec: Spec, hidden: ReadonlySet<string>, colors: Palette): Drawn[] {
+/** The datasets of a specification, hidden series included; while one is looked at, by its id, the others are faded. */
+export function datasets(spec: Spec, hidden: ReadonlySet<string>, colors: Palette, looked = ""): Drawn[] {
+  const isFaded = (id: string): boolean => looked !== "" && looked !== id;
   const lines = spec.series.flatMap((series) => {
     const isHidden = hidden.has(series.id);
-    return [medianLine(spec, series, isHidden, colors), repetitionPoints(spec, series, isHidden, colors)];
+    return [medianLine(spec, series, isHidden, colors), repetitionPoints(spec, series, isHidden, colors)].map((each) => faded(each, isFaded(series.id), colors));
   });
   // A line's strip is hidden with it.
-  const strips = (spec.strip?.series ?? []).map((series) => stripPoints(spec, series, hidden.has(series.of), colors));
+  const strips = (spec.strip?.series ?? []).map((series) => faded(stripPoints(spec, series, hidden.has(series.of), colors), isFaded(series.of), colors));
   return [...lines, ...strips];
+}
+
+function faded(drawn: Omit<Drawn, "isFaded">, isFaded: boolean, colors: Palette): Drawn {
+  return { ...drawn, ...(isFaded ? { borderColor: faint(colors.series(drawn.series.color), FADED) } : {}), isFaded } as Drawn;
 }
 
 /** The whole configuration; `top` is the common maximum of the charts of one quantity. */
@@ -61,7 +67,7 @@ export function configuration(
       parsing: false,
       normalized: true,
       spanGaps: false,
-      layout: { padding: { top: spec.marks?.length ? 22 : 14, right: 10 } },
+      layout: { padding: ((context: { chart: Chart }) => ({ top: spec.marks?.length ? 22 : 14, right: 10 + endLabelWidth(context.chart, spec) })) as never },
       interaction: { mode: (spec.heat ? "column" : "sameX") as "x", intersect: false },
       scales: scales(spec, range, top, colors) as never,
       plugins: { legend: { display: false }, tooltip: tooltip(spec, colors) as never },
@@ -75,7 +81,7 @@ export function scales(spec: Spec, range: Range, top: number, colors: Palette): 
   return { x: xScale(spec, range, colors), y: yScale(spec, top, colors), ...strip };
 }
 
-function medianLine(spec: Spec, series: Series, hidden: boolean, colors: Palette): Drawn {
+function medianLine(spec: Spec, series: Series, hidden: boolean, colors: Palette): Omit<Drawn, "isFaded"> {
   const color = colors.series(series.color);
   return {
     type: "line", label: series.label, series, role: "median", hidden,
@@ -90,7 +96,7 @@ function medianLine(spec: Spec, series: Series, hidden: boolean, colors: Palette
   };
 }
 
-function repetitionPoints(spec: Spec, series: Series, hidden: boolean, colors: Palette): Drawn {
+function repetitionPoints(spec: Spec, series: Series, hidden: boolean, colors: Palette): Omit<Drawn, "isFaded"> {
   const color = faint(colors.series(series.color), 0.35);
   return {
     type: "line", label: `${series.label}, repetitions`, series, role: "repetitions", hidden, showLine: false,
@@ -102,7 +108,7 @@ function repetitionPoints(spec: Spec, series: Series, hidden: boolean, colors: P
 }
 
 /** Drawn as sticks by a plugin: a strip is read by its outliers. */
-function stripPoints(spec: Spec, series: Series, hidden: boolean, colors: Palette): Drawn {
+function stripPoints(spec: Spec, series: Series, hidden: boolean, colors: Palette): Omit<Drawn, "isFaded"> {
   const color = colors.series(series.color);
   return {
     type: "line", label: series.label, series, role: "strip", hidden, showLine: false, yAxisID: "strip",

@@ -10,13 +10,18 @@ import { RING_DASH } from "./drawing/levels";
 // So many don't fit on a phone: the legend says how many there are.
 const MANY = 6;
 
-/** Buttons for the series, and what crosses and a heat map's colours mean; `change` is called when others are hidden. */
-export function legend(spec: Spec, hidden: Set<string>, colors: Palette, change: () => void): HTMLElement {
+/**
+ * Buttons for the series, and what crosses and a heat map's colours mean; `change` is called when others are hidden,
+ * `look` with the id of the one under the pointer or the focus, and with none.
+ */
+export function legend(spec: Spec, hidden: Set<string>, colors: Palette, change: () => void, look: (id: string) => void): HTMLElement {
   const { series, heat } = spec;
   const group = el("div", { class: "legend", role: "group", "aria-label": say("Series: press to show or hide, i to show alone") });
   const buttons = series.map((each) => {
     const button = el("button", { type: "button" }, swatch(each, colors), el("span", {}, each.label));
     button.addEventListener("click", () => toggle(each.id));
+    for (const name of ["pointerenter", "focus"]) button.addEventListener(name, () => look(each.id));
+    for (const name of ["pointerleave", "blur"]) button.addEventListener(name, () => look(""));
     button.addEventListener("dblclick", () => isolate(each.id));
     button.addEventListener("keydown", (event) => {
       if (event.key !== "i") return;

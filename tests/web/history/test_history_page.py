@@ -17,6 +17,7 @@ from benchweb.charts.export import PAIR_IDS, pair_ids
 from benchweb.charts.sizes import lines as size_lines
 from benchweb.hosts.models import Pair
 from benchweb.plans.models import Plan
+from benchweb.results.run_summaries import rebuild
 from tests.charts.history_rows import past_run
 from tests.factories import make_endpoint, make_pair, make_plan
 
@@ -121,7 +122,7 @@ def test_the_csv_has_every_point(signed_in: Client, pair: Pair) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["", "metric=retransmits", "view=heat&kind=tcp_rr", "view=sizes", "split=host", "plan=1"]
+    "address", ["over=90d", "metric=retransmits", "view=heat&kind=tcp_rr", "view=sizes", "split=host", "plan=1"]
 )
 def test_it_shows_within_ten_queries(
     signed_in: Client, pair: Pair, address: str, django_assert_max_num_queries: DjangoAssertNumQueries
@@ -236,3 +237,37 @@ def test_runs_of_another_test_take_no_place_among_the_latest_by_message_size(sig
         past_run(other, pair, timezone.now() - timedelta(hours=hour + 1), {"transactions_per_second": 1e4})
     page = signed_in.get("/history?kind=tcp_stream&view=sizes&overlay=run&over=30d").content.decode()
     assert len(charts(page)[0]["series"]) == 7
+
+
+def test_without_a_query_it_opens_on_the_pair_that_most_runs_measured(signed_in: Client, pair: Pair) -> None:
+    other = make_pair(source=make_endpoint(host_name="cedar"), sink=make_endpoint(host_name="elm"))
+    plan = Plan.objects.get()
+    for hour in range(8):
+        past_run(plan, other, timezone.now() - timedelta(hours=hour + 1), {"throughput_bps": 1e9})
+    # Before any run is summed up, the pair of the latest series.
+    assert signed_in.get("/history")["Location"] == f"/history?kind=tcp_stream&pair={other.pk}"
+    for hour in range(9):
+        past_run(plan, pair, timezone.now() - timedelta(hours=hour + 20), {"throughput_bps": 1e9})
+    rebuild()
+    answer = signed_in.get("/history", follow=True)
+    assert dict(answer.context["view"].query.parameters) == {"message_size_bytes": "64"}
+    assert answer.context["view"].query.pair == pair.pk
+    assert len(charts(answer.content.decode())[0]["series"]) == 1
+
+
+def test_it_opens_on_the_readers_last_pair_and_not_on_a_look_at_everything(signed_in: Client, pair: Pair) -> None:
+    mine = f"over=7d&pair={pair.pk}"
+    signed_in.get(f"/history?{mine}")
+    signed_in.get("/history?over=90d")
+    assert signed_in.get("/history")["Location"] == f"/history?{mine}"
+
+
+def test_the_filters_read_as_a_sentence_of_what_is_chosen(signed_in: Client, pair: Pair) -> None:
+    sweep = make_plan(steps=[{"kind": "tcp_stream", "params": {"message_size_bytes": 16384}}], name="sweep")
+    past_run(sweep, pair, timezone.now() - timedelta(days=1), {"throughput_bps": 9e9})
+    address = f"/history?pair={pair.pk}&p.message_size_bytes=16384"
+    line = signed_in.get(address).context["view"].filters
+    assert line.sentence == "Throughput, received · TCP stream · 16 KiB · alder (host) → birch (host) · last 90 days"
+    assert {each.name for each in line.others} == {"environment", "host", "plan", "q", "split", "changes"}
+    days = signed_in.get(f"{address}&from=2026-11-01&to=2026-11-20&plan={sweep.pk}").context["view"].filters
+    assert days.sentence.endswith("birch (host) · sweep · 2026-11-01 – 2026-11-20")

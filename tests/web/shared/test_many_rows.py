@@ -62,7 +62,7 @@ def test_a_look_at_some_runs_says_so_and_leads_back_to_all(signed_in: Client) ->
     steps = [{"kind": "tcp_stream", "params": {"message_size_bytes": 64}}]
     run = past_run(make_plan(steps=steps), make_pair(), NIGHT, {"throughput_bps": 1e9})
     page = signed_in.get(f"/history?view=sizes&kind=tcp_stream&overlay=run&runs={run.pk}").content.decode()
-    assert f"Run {run.pk} only." in page
+    assert f"run {run.pk} only" in page
     assert 'href="?view=sizes&amp;kind=tcp_stream&amp;overlay=run"' in page
 
 

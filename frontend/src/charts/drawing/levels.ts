@@ -12,8 +12,8 @@ export const RING_DASH = [3, 2];
 // A level of a single run is seen too.
 const LEAST_PIXELS = 10;
 
-/** Draw each level behind its line, as wide as its runs, and the interval that it lies in. */
-export function drawLevels(chart: Chart, spec: Spec, colors: Palette, hidden: (id: string) => boolean): void {
+/** Draw each level behind its line, as wide as its runs and as strong as the line, and the interval that it lies in. */
+export function drawLevels(chart: Chart, spec: Spec, colors: Palette, strength: (id: string) => number): void {
   const [x, y] = [chart.scales["x"], chart.scales["y"]];
   if (!x || !y || !spec.levels?.length) return;
   const { ctx, chartArea } = chart;
@@ -23,7 +23,8 @@ export function drawLevels(chart: Chart, spec: Spec, colors: Palette, hidden: (i
   ctx.clip();
   for (const level of spec.levels) {
     const line = spec.series.find(({ id }) => id === level.of);
-    if (!line || hidden(line.id)) continue;
+    if (!line) continue;
+    ctx.globalAlpha = strength(line.id);
     const [since, until] = [level.since, level.until].map((at) => x.getPixelForValue(Date.parse(at))) as [number, number];
     const room = Math.max(0, LEAST_PIXELS - (until - since)) / 2;
     const [left, width] = [since - room, until - since + 2 * room];

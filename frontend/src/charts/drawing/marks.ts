@@ -7,6 +7,9 @@ export const DASHES: Record<Dash, number[]> = { solid: [], dashed: [6, 4], dotte
 /** How far into its strokes a line begins in a legend: else its marker would hide the only gap of long ones. */
 export const LEGEND_OFFSETS: Partial<Record<Dash, number>> = { long: 4 };
 
+/** How strongly the other lines are drawn while one is looked at. */
+export const FADED = 0.15;
+
 /** A line's length in a legend: two of the longest strokes, seen on both sides of its marker. */
 export const SWATCH = 36;
 /** The width of the box that a marker's outline is in. */

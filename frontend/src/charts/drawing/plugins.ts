@@ -4,13 +4,14 @@ import { type Chart, Interaction, type InteractionItem, type Plugin, Tooltip } f
 import { asides, moveAside } from "./beside";
 import type { Drawn } from "../config";
 import { drawMissing } from "./crosses";
+import { drawEndLabels } from "./end_labels";
 import { drawReferenceLines, nameReferenceLines } from "./reference_lines";
 import { keepPointer } from "../heat/heat_hover";
 import type { Spec } from "../spec";
 import { drawLevels, drawRings } from "./levels";
 import { strokeAcross, strokeDown } from "./strokes";
 import { type Palette, faint } from "../theme";
-import { borderPixel, drawBands, drawHeat, drawMarkers, drawMarks, drawMedians, drawSticks } from "./time_drawing";
+import { borderPixel, drawBands, drawHeat, drawMarkers, drawMarks, drawMedians, drawSticks, strength } from "./time_drawing";
 
 const CAP_PIXELS = 4;
 // Beside each other.
@@ -85,8 +86,8 @@ export function ownDrawing(spec: () => Spec, colors: () => Palette): Plugin<"lin
     },
     beforeDatasetsDraw: (chart) => {
       drawHeat(chart, spec(), colors());
-      drawBands(chart, colors());
-      drawLevels(chart, spec(), colors(), (id) => isHidden(chart, id));
+      drawBands(chart, spec(), colors());
+      drawLevels(chart, spec(), colors(), (id) => strengthOf(chart, id));
       drawWhiskers(chart, colors());
     },
     afterDatasetsDraw: (chart) => {
@@ -97,6 +98,7 @@ export function ownDrawing(spec: () => Spec, colors: () => Palette): Plugin<"lin
       drawReferenceLines(chart, spec(), colors());
       drawMissing(chart, eachPoint, colors());
       drawSticks(chart, colors());
+      drawEndLabels(chart, spec(), colors());
       drawMarks(chart, spec(), colors());
       nameReferenceLines(chart, spec(), colors());
       drawCrosshair(chart, colors());
@@ -104,8 +106,11 @@ export function ownDrawing(spec: () => Spec, colors: () => Palette): Plugin<"lin
   };
 }
 
-function isHidden(chart: Chart, id: string): boolean {
-  return chart.data.datasets.some((each, index) => (each as unknown as Drawn).series.id === id && !chart.isDatasetVisible(index));
+/** How strongly a line is drawn, by its id: a hidden one not at all. */
+function strengthOf(chart: Chart, id: string): number {
+  const index = chart.data.datasets.findIndex((each) => (each as unknown as Drawn).series.id === id);
+  if (index < 0 || !chart.isDatasetVisible(index)) return 0;
+  return strength(chart.data.datasets[index] as unknown as Drawn);
 }
 
 function eachPoint(chart: Chart, draw: (dataset: Drawn, x: number, index: number) => void): void {

@@ -3,7 +3,7 @@ import type { Chart, Scale } from "chart.js";
 
 import type { Drawn } from "../config";
 import { shareColor } from "../heat/heat_scale";
-import { marked, shape } from "./marks";
+import { FADED, marked, shape } from "./marks";
 import { type Mark, type Spec, largestShare } from "../spec";
 import { type Palette, faint } from "../theme";
 
@@ -15,30 +15,67 @@ const MARKER_ROOM = 36;
 // A marker at the end of the axis is whole.
 const MARKER_REACH = 6;
 
-/** Shade the bands of each visible line, gaps left open; nested ones grow darker towards the line. */
-export function drawBands(chart: Chart, colors: Palette): void {
+/** Draw how far each point's repetitions lie apart: a bar of its own over time, else a band along the line; gaps stay open. */
+export function drawBands(chart: Chart, spec: Spec, colors: Palette): void {
   const [x, y] = [chart.scales["x"], chart.scales["y"]];
   if (!x || !y) return;
   clipped(chart, y, (ctx) => {
-    for (const dataset of visible(chart, "median")) {
+    const lines = visible(chart, "median");
+    for (const dataset of lines) {
       const bands = dataset.series.bands ?? [];
-      ctx.fillStyle = faint(colors.series(dataset.series.color), bands.length > 1 ? 0.16 : 0.2);
+      ctx.globalAlpha = strength(dataset);
+      // What lies over each other adds up.
+      ctx.fillStyle = faint(colors.series(dataset.series.color), bands.length > 1 || lines.length > 1 ? 0.16 : 0.24);
+      const places = dataset.data.map((point) => x.getPixelForValue(point.x));
       for (const { low, high } of bands) {
-        for (const [first, last] of stretches(low, high)) {
-          const places = range(first, last).map((index) => [x.getPixelForValue(dataset.data[index]?.x ?? NaN), index] as const);
-          ctx.beginPath();
-          // A point alone has a band too, as wide as its marker.
-          const reach = first === last ? 2 : 0;
-          for (const [place, index] of places) ctx.lineTo(place - reach, borderPixel(y, high[index]));
-          if (reach) for (const [place, index] of places) ctx.lineTo(place + reach, borderPixel(y, high[index]));
-          for (const [place, index] of [...places].reverse()) ctx.lineTo(place + reach, borderPixel(y, low[index]));
-          if (reach) for (const [place, index] of places) ctx.lineTo(place - reach, borderPixel(y, low[index]));
-          ctx.closePath();
-          ctx.fill();
-        }
+        if (spec.form === "time") drawBars(ctx, y, places, low, high);
+        else drawBand(ctx, y, places, low, high);
       }
     }
   });
+}
+
+type Border = (number | null)[];
+
+/** What nobody measured between two nights has no spread: each night has its own, and of many they become a quiet band. */
+function drawBars(ctx: CanvasRenderingContext2D, y: Scale, places: number[], low: Border, high: Border): void {
+  const width = barWidth(places);
+  low.forEach((lowest, index) => {
+    if (!Number.isFinite(lowest) || !Number.isFinite(high[index])) return;
+    const [bottom, top] = [borderPixel(y, lowest), borderPixel(y, high[index])];
+    ctx.fillRect((places[index] ?? NaN) - width / 2, top, width, Math.max(1, bottom - top));
+  });
+}
+
+function drawBand(ctx: CanvasRenderingContext2D, y: Scale, places: number[], low: Border, high: Border): void {
+  for (const [first, last] of stretches(low, high)) {
+    const indexes = range(first, last);
+    const at = (index: number): number => places[index] ?? NaN;
+    ctx.beginPath();
+    // A point alone has a band too, as wide as its marker.
+    const reach = first === last ? 2 : 0;
+    for (const index of indexes) ctx.lineTo(at(index) - reach, borderPixel(y, high[index]));
+    if (reach) for (const index of indexes) ctx.lineTo(at(index) + reach, borderPixel(y, high[index]));
+    for (const index of [...indexes].reverse()) ctx.lineTo(at(index) + reach, borderPixel(y, low[index]));
+    if (reach) for (const index of indexes) ctx.lineTo(at(index) - reach, borderPixel(y, low[index]));
+    ctx.closePath();
+    ctx.fill();
+  }
+}
+
+const MOST_BAR = 6;
+const LEAST_BAR = 1;
+
+/** As wide as half of what lies between most points, so that nights stand apart. */
+export function barWidth(places: number[]): number {
+  const apart = places.slice(1).map((place, index) => place - (places[index] ?? NaN)).filter((each) => each > 0).sort((one, other) => one - other);
+  const middle = apart[Math.floor(apart.length / 2)] ?? MOST_BAR * 2;
+  return Math.min(MOST_BAR, Math.max(LEAST_BAR, middle / 2));
+}
+
+/** How strongly a line is drawn: faded while another one is looked at. */
+export function strength({ isFaded }: Drawn): number {
+  return isFaded ? FADED : 1;
 }
 
 /** Draw the markers of lines over time, as many as there is room for between them. */
@@ -50,6 +87,7 @@ export function drawMarkers(chart: Chart, colors: Palette): void {
     ctx.strokeStyle = colors.ground;
     ctx.lineWidth = 1;
     for (const dataset of visible(chart, "median")) {
+      ctx.globalAlpha = strength(dataset);
       ctx.fillStyle = colors.series(dataset.series.color);
       const outline = new Path2D(shape(dataset.series.marker));
       const places = dataset.data.map((point) => (Number.isFinite(point.y) ? x.getPixelForValue(point.x) : NaN));
@@ -70,6 +108,7 @@ export function drawSticks(chart: Chart, colors: Palette): void {
   if (!x || !y) return;
   clipped(chart, y, (ctx) => {
     for (const dataset of visible(chart, "strip")) {
+      ctx.globalAlpha = strength(dataset);
       ctx.strokeStyle = ctx.fillStyle = colors.series(dataset.series.color);
       ctx.lineWidth = 2;
       for (const point of dataset.data) {
