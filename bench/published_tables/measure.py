@@ -137,7 +137,7 @@ def _matrices(page: Page, url: str, both: str, baseline: int) -> dict[str, str]:
     """Return the query of each matrix that reports have, by the name of its picture."""
     page.goto(f"{url}/matrix?{both}")
     # The tests that all pairs have, among those of the other plans.
-    tests = page.locator("#matrix-test option").evaluate_all("all => all.map(each => [each.value, each.textContent])")
+    tests = page.locator("#filter-test option").evaluate_all("all => all.map(each => [each.value, each.textContent])")
     one_flow = [(value, words) for value, words in tests if "flows 1" in words.split(" · ")]
     stream = next(value for value, words in one_flow if value.startswith("tcp_stream.") and "size 16 KiB" in words)
     datagrams = next(value for value, words in one_flow if value.startswith("udp_stream.") and "size 64 B" in words)

@@ -1,4 +1,4 @@
-"""A matrix compared with another time: what to choose from, its verdicts in words, and the targets that hold."""
+"""A matrix compared with another time: its verdicts in words, and the targets that hold."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from benchweb.hosts.grid import GridPair
 from benchweb.regressions.marks import PairMarks, Target, marks_of
 from benchweb.results.latest_medians import SeriesTest
 from benchweb.results.reference_runs import reference_runs
-from benchweb.web.matrix.query import MatrixQuery, pinned_choice
+from benchweb.web.matrix.query import MatrixQuery
 from benchweb.web.tags.sparklines import change_size
 
 _SECOND = timedelta(seconds=1)
@@ -47,15 +47,6 @@ class ComparedMatrix:
         return self.marks.target_of(cell.pairs[0], environment) if len(cell.pairs) == 1 else None
 
 
-@dataclass(frozen=True)
-class ComparedChoice:
-    """A choice of what to compare with."""
-
-    value: str
-    label: str
-    is_chosen: bool
-
-
 def compared_matrix(
     query: MatrixQuery,
     tables: Sequence[MatrixTable],
@@ -78,14 +69,6 @@ def compared_matrix(
         untils = {pair: at + _SECOND for pair, at in marks.pinned.items()}
     references = reference_runs(untils, test=test, metric=metric.key)
     return ComparedMatrix(marks, table_verdicts(tables, references, metric))
-
-
-def compared_choices(query: MatrixQuery, marks: PairMarks) -> list[ComparedChoice]:
-    """Offer what a matrix can be compared with."""
-    values = [("", _("nothing")), ("yesterday", _("yesterday")), ("week", _("last week")), ("date", _("a date:"))]
-    names = list(dict.fromkeys([*marks.baselines, *filter(None, [query.baseline_name])]))
-    values += [(pinned_choice(name), _("baseline %(name)s") % {"name": name}) for name in names]
-    return [ComparedChoice(value, label, value == query.compared) for value, label in values]
 
 
 def table_words(compared: ComparedMatrix, table: MatrixTable) -> str:

@@ -1,13 +1,11 @@
-"""The matrix page's prepared structure: choices, tables and legend, in a fixed number of queries."""
+"""The matrix page's prepared structure: tables and legend, in a fixed number of queries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.utils.translation import gettext as _
-
-from benchweb.catalog import Equivalent, Metric, catalog, equivalent_named, equivalents
+from benchweb.catalog import Equivalent, Metric, catalog, equivalent_named
 from benchweb.charts.matrix.difference import SEQUENTIAL_LEVELS
 from benchweb.charts.matrix.figures import (
     WINDOW,
@@ -25,31 +23,14 @@ from benchweb.common.formatting import Quantity, plain, quantity
 from benchweb.hosts.grid import GridEndpoint, GridPair, grid_endpoints
 from benchweb.results.latest_medians import MatrixEnvironment, SeriesTest, measured_tests, metrics_of_test
 from benchweb.web.matrix.cells import CellMaker, DisplayedCell
-from benchweb.web.matrix.comparison import (
-    ComparedChoice,
-    ComparedMatrix,
-    compared_choices,
-    compared_matrix,
-    table_words,
-)
-from benchweb.web.matrix.query import MatrixQuery, chosen_test, test_key
-from benchweb.web.tags.show import kind_label, params_text
+from benchweb.web.matrix.comparison import ComparedMatrix, compared_matrix, table_words
+from benchweb.web.matrix.query import MatrixQuery, chosen_test
 
 # Tests and metrics are looked for among so many of the shown pairs, evenly chosen from each environment: among many
 # pairs that nothing was measured on yet, the few with results of the other table would be missed.
 _PAIRS_ASKED_FOR_TESTS = 24
 _PAIRS_ASKED_FOR_METRICS = 6
 _ONE_TIME = timedelta(minutes=30)
-
-
-@dataclass(frozen=True)
-class MatrixChoice:
-    """An option of a select; `group` is the heading that it stands under."""
-
-    value: str
-    label: str
-    is_chosen: bool
-    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -98,9 +79,6 @@ class MatrixView:
 
     query: MatrixQuery
     tables: list[ShownTable]
-    tests: list[MatrixChoice]
-    metrics: list[MatrixChoice]
-    notations: list[MatrixChoice]
     test: SeriesTest | None
     settings: dict[str, Any]
     metric: Metric
@@ -111,13 +89,12 @@ class MatrixView:
     is_baseline_visible: bool
     clear_href: str
     current_href: str
-    # The day as the form takes it, and what the picture's form carries along.
+    # The day that it is as of, and what the picture's form carries along.
     until: str
     carried: list[tuple[str, str]]
     # When the oldest and the newest of the values shown were measured.
     oldest: datetime | None
     newest: datetime | None
-    compared: list[ComparedChoice]
     is_compared: bool
 
     @property
@@ -167,7 +144,7 @@ def matrix_view(filled: FilledMatrix) -> MatrixView:
     query, metric = filled.query, filled.metric
     equivalent = equivalent_named(metric, query.parameters.get("as", ""))
     bounds = value_range(filled.tables)
-    settings = _settings(filled.test, filled.tests) if filled.test else {}
+    settings = settings_of(filled.test, filled.tests) if filled.test else {}
     cells = [cell for table in filled.tables for line in table.cells for cell in line]
     maker = CellMaker(query, filled.tables, filled.test, metric, equivalent, bounds, settings, filled.compared)
     tables = [
@@ -176,9 +153,6 @@ def matrix_view(filled: FilledMatrix) -> MatrixView:
     return MatrixView(
         query=query,
         tables=tables,
-        tests=[_test_choice(test, filled) for test in filled.tests],
-        metrics=_metric_choices(filled),
-        notations=_notations(metric, equivalent),
         test=filled.test,
         settings=settings,
         metric=metric,
@@ -193,7 +167,6 @@ def matrix_view(filled: FilledMatrix) -> MatrixView:
         carried=[(name, str(value)) for name, value in query.parameters.items() if name not in ("r", "c")],
         oldest=min((cell.oldest_at for cell in cells if cell.oldest_at), default=None),
         newest=max((cell.at for cell in cells if cell.at), default=None),
-        compared=compared_choices(query, filled.compared.marks),
         is_compared=filled.compared.verdicts is not None,
     )
 
@@ -222,30 +195,11 @@ def _metric(key: str, test: SeriesTest | None) -> Metric:
     return kind.metrics.get(key, kind.metrics[kind.headline])
 
 
-def _settings(test: SeriesTest, tests: Sequence[SeriesTest]) -> dict[str, Any]:
+def settings_of(test: SeriesTest, tests: Sequence[SeriesTest]) -> dict[str, Any]:
     """Return the parameters by which the tests of a kind differ, with this test's values, defaults included."""
     names = sorted({name for each in tests if each.kind == test.kind for name in each.identity})
     known = catalog().kinds[test.kind].series_parameters
     return {name: test.identity.get(name, known[name].default) for name in names}
-
-
-def _test_choice(test: SeriesTest, filled: FilledMatrix) -> MatrixChoice:
-    words = params_text(test.kind, _settings(test, filled.tests))
-    return MatrixChoice(test_key(test), words, test is filled.test, kind_label(test.kind))
-
-
-def _metric_choices(filled: FilledMatrix) -> list[MatrixChoice]:
-    known = catalog().metrics
-    keys = filled.metrics if filled.metric.key in filled.metrics else [filled.metric.key, *filled.metrics]
-    return [MatrixChoice(key, known[key].label, key == filled.metric.key) for key in keys]
-
-
-def _notations(metric: Metric, chosen: Equivalent | None) -> list[MatrixChoice]:
-    own = MatrixChoice("", _("as measured"), chosen is None)
-    return [
-        own,
-        *(MatrixChoice(equivalent.key, equivalent.label, equivalent == chosen) for equivalent in equivalents(metric)),
-    ]
 
 
 def _table(maker: CellMaker, table: MatrixTable, environment: MatrixEnvironment) -> ShownTable:

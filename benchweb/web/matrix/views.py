@@ -13,6 +13,7 @@ from benchweb.documents.csv_file import table_csv
 from benchweb.hosts.grid import grid_endpoints
 from benchweb.results.latest_medians import MatrixEnvironment, last_values, matrix_environments
 from benchweb.web.matrix.document import matrix_table
+from benchweb.web.matrix.filters import matrix_filters
 from benchweb.web.matrix.page import filled_matrix, matrix_view
 from benchweb.web.matrix.query import MatrixQuery, matrix_query
 from benchweb.web.matrix.targets import displayed_targets, limit_example, target_scopes
@@ -37,9 +38,8 @@ def matrix(request: HttpRequest) -> HttpResponse:
         "scopes": scopes,
         "targets": displayed_targets(filled.compared.marks.targets, scopes, filled.metric) if filled else [],
         "limit_example": limit_example(filled.metric) if filled else "",
-        "environments": environments,
+        "filters": matrix_filters(filled, environments) if filled else None,
         "side_by_side": _side_by_side(environments),
-        "hidden": _hidden(query),
     }
     return list_page(request, "matrix/matrix.html", context)
 
@@ -80,15 +80,6 @@ def _side_by_side(environments: list[MatrixEnvironment]) -> str:
     names = ("environment", "beside")
     chosen = "&".join(f"{name}={pk}" for name, pk in zip(names, with_modes, strict=False))
     return f"?by=mode&{chosen}" if with_modes else ""
-
-
-def _hidden(query: MatrixQuery) -> dict[str, str]:
-    """Return what the form carries along: the baseline."""
-    return {
-        name: value
-        for name in ("base_environment", "base_row", "base_column")
-        if (value := query.parameters.get(name, ""))
-    }
 
 
 def _axes(query: MatrixQuery) -> Axes:
