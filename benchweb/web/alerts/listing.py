@@ -1,7 +1,7 @@
 """The list of alerts: filtered by the address, worst first, grouped on request."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -17,6 +17,7 @@ from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.models import LIVE_STATES, UNTRIAGED_STATES, Alert
 from benchweb.regressions.selectors import AlertFilters, alerts_matching
 from benchweb.web.alerts.page import percent
+from benchweb.web.shared.chips import Filter, FilterLine
 from benchweb.web.shared.lists import Column, Heading, Listing, listing
 
 COLUMNS = [
@@ -69,7 +70,7 @@ def alert_list(request: HttpRequest) -> dict[str, Any]:
         "groups": _alert_groups(rows, group, query) if group else [AlertGroup("", "", rows)],
         "most_grouped": MOST_GROUPED if group and len(rows) == MOST_GROUPED else None,
         "query": query.urlencode(),
-        **_choices(),
+        "filters": _filter_line(query, page.filters),
     }
 
 
@@ -171,21 +172,39 @@ _GROUPS = {
 }
 
 
-def _choices() -> dict[str, Any]:
-    return {
-        "states": [
-            ("live", _("open and acknowledged")),
-            (_SNOOZED, _("snoozed")),
-            ("all", _("all states")),
-            *Alert.State.choices,
-        ],
-        "severities": Alert.Severity.choices,
-        "kinds": Alert.Kind.choices,
-        "group_choices": [("host", _("Host")), ("environment", _("Environment")), ("night", _("Night"))],
-        "environments": _named_choices(Environment.objects.filter(archived_at=None)),
-        "hosts": _named_choices(Host.objects.filter(archived_at=None)),
-        "plans": _named_choices(plans_matching()),
-    }
+def _filter_line(query: QueryDict, chosen: Mapping[str, str]) -> FilterLine:
+    """Declare the filters, those that a list mostly is narrowed by in the sentence; three queries."""
+    states = [("live", _("open and acknowledged")), (_SNOOZED, _("snoozed")), ("all", _("all states"))]
+    groups = [("host", _("Host")), ("environment", _("Environment")), ("night", _("Night"))]
+    environments, hosts, plans = (
+        _named_choices(rows)
+        for rows in (
+            Environment.objects.filter(archived_at=None),
+            Host.objects.filter(archived_at=None),
+            plans_matching(),
+        )
+    )
+    offered = [
+        Filter("state", _("State"), options=[*states, *_said(Alert.State.choices)], any=_("open alerts"), is_main=True),
+        Filter("severity", _("Severity"), options=_said(Alert.Severity.choices), any=_("any severity"), is_main=True),
+        Filter("environment", _("Environment"), options=environments, any=_("any environment"), is_main=True),
+        Filter("kind", _("Kind"), options=_said(Alert.Kind.choices), any=_("any kind")),
+        Filter("host", _("Host"), options=hosts, any=_("any host")),
+        Filter("plan", _("Plan"), options=plans, any=_("any plan")),
+        Filter("night", _("Night in which it began, named by its end"), form="date", lead=_("Night")),
+        Filter("group", _("Group by"), options=groups, any=_("not grouped"), lead=_("by")),
+    ]
+    sort = query.get("sort", "")
+    return FilterLine(
+        "/alerts",
+        "#alerts-page",
+        [replace(each, chosen=chosen[each.name]) for each in offered],
+        carried=[("sort", sort)] if sort else [],
+    )
+
+
+def _said(choices: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
+    return [(value, str(words)) for value, words in choices]
 
 
 def _named_choices(rows: Any) -> list[tuple[str, str]]:
