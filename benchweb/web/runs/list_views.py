@@ -1,6 +1,7 @@
 """The list of runs, and what is done with several at once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from django.contrib import messages
@@ -9,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext
 from django.views.decorators.http import require_POST
 
 from benchweb.accounts.permissions import Permission, access_of
@@ -27,12 +28,14 @@ from benchweb.runs import services
 from benchweb.runs.lists import listed_runs
 from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, Run, State
 from benchweb.runs.selectors import environments_of_runs
+from benchweb.state_words import state_word
 from benchweb.web.chosen_rows.export import csv_answer
 from benchweb.web.chosen_rows.labels import rows_labelled
 from benchweb.web.chosen_rows.tables import TABLES
 from benchweb.web.runs.launch_days import LAUNCH_DAYS, launched_within
 from benchweb.web.runs.rows import COLUMNS, run_rows
 from benchweb.web.shared.archiving import ticked
+from benchweb.web.shared.chips import Filter, FilterLine, FilterNote
 from benchweb.web.shared.lists import MOST_RUNS_COUNTED, choices_of_all, chosen_columns, list_page, listing, posted_back
 from benchweb.web.shared.zones import reader_zone
 
@@ -49,7 +52,7 @@ _FILTERS = ("q", "state", *_BY_ID, "host", "size", "label", *LAUNCH_DAYS)
 
 @needs(Permission.READ)
 def run_list(request: HttpRequest) -> HttpResponse:
-    """Show runs as the query string filters, sorts and pages them; htmx gets the table alone."""
+    """Show runs as the query string filters, sorts and pages them; htmx gets the filters and the table."""
     # Which runs, by a plan that knows the filters' values; what their lines show, by one for all.
     runs = _filtered(request.GET, reader_zone(request)).values_list("pk", named=True)
     page = listing(request, runs, columns=COLUMNS, sort="-pk", filters=_FILTERS, most_counted=MOST_RUNS_COUNTED)
@@ -57,9 +60,10 @@ def run_list(request: HttpRequest) -> HttpResponse:
     lines = listed_runs([row.pk for row in page.rows])
     rows = run_rows(lines, figures=figures_of_runs([line.pk for line in lines], size_bytes=_size(request.GET)))
     context = {"listing": page.of_columns(columns.hidden), "rows": rows, "columns": columns}
+    context |= {"filters": _filter_line(request.GET, page.filters)}
     if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
-        return list_page(request, "runs/partials/table.html", context)
-    return render(request, "runs/runs.html", context | _choices(request.GET))
+        return list_page(request, "runs/partials/list.html", context)
+    return render(request, "runs/runs.html", context)
 
 
 @needs(Permission.READ, checked_by_view=True)
@@ -139,12 +143,45 @@ def _id(text: str) -> int:
     return row_id(text) or 0
 
 
-def _choices(query: QueryDict) -> dict[str, object]:
-    """Return what may be chosen; a pair by its hosts' names where there are too many for a list."""
-    choices = choices_of_all(
+def _filter_line(query: QueryDict, chosen: Mapping[str, str]) -> FilterLine:
+    """Declare the filters; a pair is chosen by its hosts' names where there are too many for a list. Two queries."""
+    rows = choices_of_all(
         plans=plan_choices(row_id(query.get("plan", ""))),
         environments=Environment.objects.filter(archived_at=None),
         hosts=Host.objects.filter(archived_at=None),
     )
-    pairs = pair_choices(most=MOST_PAIRS, chosen=_id(query.get("pair", "")))
-    return {"states": State.values, "without_result": WITHOUT_RESULT, "pairs": pairs, **choices}
+    plans, environments, hosts = (
+        [(str(pk), name) for pk, name in rows[of]] for of in ("plans", "environments", "hosts")
+    )
+    pairs = [(str(pk), name) for pk, name in pair_choices(most=MOST_PAIRS, chosen=_id(query.get("pair", "")))]
+    states = [*((state, state_word(state)) for state in State.values), (WITHOUT_RESULT, _("incomplete"))]
+    text = _("Plan, host, reason or run number")
+    offered = [
+        Filter("q", _("Search runs"), form="search", hint=text, is_main=True),
+        Filter("state", _("State"), options=states, any=_("any state"), is_main=True),
+        Filter("plan", _("Plan"), options=plans, any=_("any plan"), is_main=True),
+        Filter("environment", _("Environment"), options=environments, any=_("any environment")),
+        Filter("host", _("Host"), options=hosts, any=_("any host")),
+        *([Filter("pair", _("Pair"), options=pairs, any=_("any pair"), is_main=True)] if pairs else []),
+        Filter("size", _("Message size"), form="text", hint=_("Size, such as 4 KiB")),
+        Filter("from", _("launched from"), form="date", lead=_("launched from")),
+        Filter("to", pgettext("the last day", "to"), form="date", lead=pgettext("the last day", "to")),
+    ]
+    names = [name for name in ("label", "campaign") if chosen[name]]
+    return FilterLine(
+        "/runs",
+        "#runs-page",
+        [replace(each, chosen=chosen[each.name]) for each in offered],
+        carried=[(name, chosen[name]) for name in names],
+        notes=[_note(name, chosen[name]) for name in names],
+    )
+
+
+def _note(name: str, value: str) -> FilterNote:
+    """Say what no control chooses: a label, or the campaign that launched the runs."""
+    every, label = reverse("web:runs"), _("All runs")
+    if name == "label":
+        return FilterNote(_("labelled {label}").format(label=value), every, label)
+    number = row_id(value)
+    campaign = reverse("web:campaign", args=[number]) if number else ""
+    return FilterNote(_("launched together as campaign {number}").format(number=value), every, label, campaign)

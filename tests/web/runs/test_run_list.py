@@ -74,10 +74,12 @@ def test_runs_without_a_whole_result_are_one_filter(reader: Client) -> None:
     assert sorted(shown(reader.get("/runs?state=without"))) == sorted(runs[state].pk for state in bad)
 
 
-def test_htmx_gets_the_table_alone_and_a_url_without_empty_filters(reader: Client) -> None:
+def test_htmx_gets_the_filters_and_the_table_and_a_url_without_empty_filters(reader: Client) -> None:
     make_run()
     answer = reader.get("/runs?q=&state=pending&plan=", headers={"HX-Request": "true"})
-    assert "<html" not in answer.content.decode()
+    page = answer.content.decode()
+    assert "<html" not in page
+    assert page.count('id="runs-page"') == page.count('id="filters"') == page.count('id="runs"') == 1
     assert answer["HX-Push-Url"] == "/runs?state=pending"
 
 
