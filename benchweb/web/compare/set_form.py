@@ -112,7 +112,7 @@ def _side(number: int, text: str, offered: Sequence[Filter]) -> SideFields:
     given = dict(parse_qsl(text))
     given["fact"] = next((f"{name}={given[name]}" for name in FACTS if name in given), "")
     others = [Filter(name, name, form="text") for name in ("run", "campaign", "pair") if name in given]
-    legend = _("Baseline") if number == 1 else _("Side {number}").format(number=number)
+    legend = _("Baseline") if number == 1 else _("Compared with")
     filters = [
         replace(each, name=f"{number}.{each.name}", chosen=given.get(each.name, "")) for each in [*others, *offered]
     ]

@@ -76,7 +76,9 @@ def _of_test(query: HistoryQuery, choices: Choices, metric: str) -> list[Filter]
         *([Filter("metric", _("Figure"), metric, metrics, is_main=True)] if metrics else []),
         Filter("kind", _("Test kind"), kind.name, [(each.name, each.label) for each in choices.kinds], is_main=True),
         *(
-            _parameter(query, facet, choices.facets, is_main=facet.parameter.name == kind.swept_size)
+            _parameter(
+                query, facet, choices.facets, is_main=facet.parameter.name == kind.swept_size and query.view != "sizes"
+            )
             for facet in choices.facets
         ),
     ]

@@ -99,4 +99,4 @@ def _of_comparison(filled: FilledMatrix) -> list[Filter]:
         end = _("Compared with the end of")
         filters.append(Filter("on", end, query.parameters.get("on", ""), form="date", is_main=compared == "date"))
     until = str(query.parameters["until"]) if query.until else ""
-    return [*filters, Filter("until", _("as of"), until, form="date", lead=_("as of"))]
+    return [*filters, Filter("until", _("As of"), until, form="date", lead=_("as of"))]

@@ -164,8 +164,8 @@ def _filter_line(query: QueryDict, chosen: Mapping[str, str]) -> FilterLine:
         Filter("host", _("Host"), options=hosts, any=_("any host")),
         *([Filter("pair", _("Pair"), options=pairs, any=_("any pair"), is_main=True)] if pairs else []),
         Filter("size", _("Message size"), form="text", hint=_("Size, such as 4 KiB")),
-        Filter("from", _("launched from"), form="date", lead=_("launched from")),
-        Filter("to", pgettext("the last day", "to"), form="date", lead=pgettext("the last day", "to")),
+        Filter("from", _("Launched from"), form="date", lead=_("launched from")),
+        Filter("to", _("Launched until"), form="date", lead=pgettext("the last day", "to")),
     ]
     names = [name for name in ("label", "campaign") if chosen[name]]
     return FilterLine(
