@@ -237,11 +237,11 @@ def websafe(content: bytes) -> str:
 def made_up_passkey(kind: str) -> dict[str, Any]:
     """Return a passkey as a browser sends it, whose parts say nothing."""
     said = {"type": f"webauthn.{kind}", "challenge": websafe(b"x" * 32), "origin": "https://bench.example.org"}
-    parts = {
+    parts: dict[str, dict[str, Any]] = {
         "get": {"authenticatorData": websafe(b"\0" * 32 + b"\x05\0\0\0\1"), "signature": "AA", "userHandle": "MQ"},
         "create": {"attestationObject": websafe(b"\xa1" * 80), "transports": ["usb"]},
     }
-    response = {"clientDataJSON": websafe(json.dumps(said).encode())} | parts[kind]
+    response = {"clientDataJSON": websafe(json.dumps(said).encode()), **parts[kind]}
     return {"id": "aWQ", "rawId": "aWQ", "type": "public-key", "response": response, "clientExtensionResults": {}}
 
 
