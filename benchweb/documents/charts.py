@@ -8,6 +8,9 @@ from typing import Any, Literal, NamedTuple
 import orjson
 
 Dash = Literal["solid", "dashed", "dotted", "dashdot", "long"]
+# How much of a chart is drawn: all, with its buttons; small, inside a link that says what it shows, with a scale and
+# days; or in a row, with the ends of its scale alone.
+Detail = Literal["full", "small", "row"]
 
 
 @dataclass(frozen=True)
@@ -190,6 +193,7 @@ class ChartSpec:
     x_to: str = ""
     # Charts of one group have one y axis, however different their figures; empty for charts on their own.
     scale_group: str = ""
+    detail: Detail = "full"
 
 
 def charts_text(charts: Sequence[ChartSpec]) -> bytes:

@@ -2,17 +2,21 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from datetime import date, datetime
+from typing import Any, NamedTuple
 
+from django.contrib.postgres.aggregates import JSONBAgg
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Case, Count, F, Min, OuterRef, Q, Subquery, Value, When
 from django.db.models.fields.json import KT
 from django.db.models.functions import Abs, Coalesce, JSONObject
 
+from benchweb.documents.charts import Measured
 from benchweb.hosts.models import Host
 from benchweb.regressions.handling.snoozes import is_snoozed
 from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.regressions.selectors import named_alerts
+from benchweb.results.models import RunFigure
 from benchweb.statistics import Deviation
 
 # People have dealt with these: they are in the history of alerts, not in the morning.
@@ -24,17 +28,35 @@ DONE_STATES = (
     Alert.State.MERGED,
 )
 _MOST_UNREACHABLE, _MOST_NAMED = 1_000, 6
+# A month of nights, and some that were measured again.
+_RUNS_DRAWN = 40
 _SUSPECT_STATES = (Alert.State.SUSPECT, Alert.State.CONFIRMING)
 
 
 @dataclass(frozen=True)
-class AlertMedians:
-    """The recent medians of the series that an alert is named by, oldest first, and the level before its change."""
+class AlertFigures:
+    """The recent runs of the series that an alert is named by, oldest first, and its levels.
 
+    Of a limit `before` is the limit, and `after` the latest figure.
+    """
+
+    kind: str
     metric: str
     before: float
-    ats: list[datetime]
-    medians: list[float]
+    after: float
+    is_limit: bool
+    # The run that the change began with.
+    first_bad_run: int
+    runs: Sequence[Measured]
+
+
+class ToldChange(NamedTuple):
+    """An alert of a change that people were told of: its id, when it began, and what it is named by."""
+
+    alert: int
+    at: datetime
+    kind: str
+    metric: str
 
 
 @dataclass(frozen=True)
@@ -80,21 +102,26 @@ class AlertsNow:
     ongoing: Sequence[Alert]
     new_unreachable: UnreachableTogether | None
     ongoing_unreachable: UnreachableTogether | None
-    lines: Mapping[int, AlertMedians]
+    figures: Mapping[int, AlertFigures]
     # By environment; 0 is that of alerts without one.
     by_environment: Mapping[int, EnvironmentAlerts]
+    # By environment, oldest first: whatever became of them.
+    changes: Mapping[int, Sequence[ToldChange]]
     new_count: int
     ongoing_count: int
     recovered_count: int
     suspects: int
 
 
-def alerts_now(since: datetime, *, most_new: int, most_ongoing: int) -> AlertsNow:
-    """Return the worst alerts that opened since then, and those before that go on; two queries."""
+def alerts_now(since: datetime, *, most_new: int, most_ongoing: int, changes_since: date | None = None) -> AlertsNow:
+    """Return the worst alerts that opened since then, and those before that go on; two queries.
+
+    With the changes of the nights from `changes_since` on.
+    """
     is_live = _is_live()
     # What somebody acknowledged is not new, whenever it began.
     is_new = Q(state=Alert.State.OPEN, opened_at__gte=since)
-    counts = _counts(is_live, is_new, since)
+    counts = _counts(is_live, is_new, since, changes_since)
     live = Alert.objects.filter(is_live).order_by("-rank", "-pk")
     is_together = Q(code="unreachable", host__isnull=False)
     together = live.filter(is_together).order_by("pk").values("pk")[:_MOST_UNREACHABLE]
@@ -116,8 +143,9 @@ def alerts_now(since: datetime, *, most_new: int, most_ongoing: int) -> AlertsNo
         ongoing=ongoing_alone[:most_ongoing],
         new_unreachable=new_together,
         ongoing_unreachable=ongoing_together,
-        lines={alert.pk: _alert_medians(line) for alert in worst if (line := alert.line)},
+        figures={alert.pk: _alert_figures(line) for alert in worst if (line := alert.line)},
         by_environment={each["environment"] or 0: _environment_alerts(each) for each in counts if each["live"]},
+        changes={each["environment"] or 0: _told_changes(each["changes"]) for each in counts if each["changes"]},
         new_count=totals["new"],
         ongoing_count=totals["live"] - totals["new"],
         recovered_count=totals["recovered"],
@@ -165,11 +193,14 @@ def _together(alerts: Sequence[Alert]) -> UnreachableTogether | None:
     )
 
 
-def _counts(is_live: Q, is_new: Q, since: datetime) -> Sequence[Mapping[str, Any]]:
+def _counts(is_live: Q, is_new: Q, since: datetime, changes_since: date | None) -> Sequence[Mapping[str, Any]]:
     """Count the alerts of each environment, None among them; one query of the few that any number tells of."""
     is_suspect, is_missing = Q(state__in=_SUSPECT_STATES), Q(kind=Alert.Kind.ABSENCE)
     has_recovered = Q(state=Alert.State.RECOVERED, opened_at__isnull=False, ended_at__gte=since)
-    alerts = Alert.objects.filter(is_live | is_suspect | has_recovered).order_by()
+    is_told = Q(kind=Alert.Kind.CHANGE, opened_at__isnull=False) & ~Q(state=Alert.State.INVALID)
+    is_change = is_told & Q(night__gte=changes_since) if changes_since else Q(pk=None)
+    change = JSONObject(alert="pk", at="begun_at", kind=KT("params__kind"), metric=KT("params__metric"))
+    alerts = Alert.objects.filter(is_live | is_suspect | has_recovered | is_change).order_by()
     counted = alerts.values("environment").annotate(
         new=Count("pk", filter=is_live & is_new),
         live=Count("pk", filter=is_live),
@@ -180,6 +211,7 @@ def _counts(is_live: Q, is_new: Q, since: datetime) -> Sequence[Mapping[str, Any
         silent_new=Count("host", distinct=True, filter=is_live & is_new & Q(code="unreachable")),
         silent_ongoing=Count("host", distinct=True, filter=is_live & ~is_new & Q(code="unreachable")),
         suspects=Count("pk", filter=is_suspect),
+        changes=JSONBAgg(change, filter=is_change),
     )
     return [dict(each) for each in counted]
 
@@ -199,10 +231,21 @@ def _line_of_outer() -> Subquery:
     # What refers to the outer query may stand in no ordering.
     parts = parts.annotate(is_other=Case(When(is_named, then=Value(0)), default=Value(1)))
     parts = parts.order_by("is_other", Abs(F("difference_ratio")).desc(nulls_last=True), "pk")
-    recent = {name: f"series__recent__{name}" for name in ("ats", "medians")}
-    return Subquery(parts.values(line=JSONObject(metric="series__metric", before="before", **recent))[:1])
+    latest = RunFigure.objects.filter(series=OuterRef("series")).order_by("-at")
+    fields = {name: name for name in ("at", "median", "n", "low", "high")} | {"run": "run_id"}
+    names = {name: f"series__{name}" for name in ("kind", "metric")}
+    levels = {"before": "before", "after": "after", "threshold": "threshold_id", "first_bad_run": "first_bad_run_id"}
+    runs = ArraySubquery(latest.values(told=JSONObject(**fields))[:_RUNS_DRAWN])
+    return Subquery(parts.values(line=JSONObject(**names, **levels, runs=runs))[:1])
 
 
-def _alert_medians(row: dict[str, Any]) -> AlertMedians:
-    ats = [datetime.fromisoformat(at) for at in row["ats"]]
-    return AlertMedians(row["metric"], row["before"], ats, row["medians"])
+def _alert_figures(row: dict[str, Any]) -> AlertFigures:
+    runs = [Measured(**run | {"at": datetime.fromisoformat(run["at"])}) for run in reversed(row["runs"])]
+    is_limit = row["threshold"] is not None
+    named = {name: row[name] for name in ("kind", "metric", "before", "after", "first_bad_run")}
+    return AlertFigures(**named, is_limit=is_limit, runs=runs)
+
+
+def _told_changes(rows: Sequence[dict[str, Any]]) -> list[ToldChange]:
+    told = [ToldChange(**row | {"at": datetime.fromisoformat(row["at"])}) for row in rows]
+    return sorted(told, key=lambda change: change.at)

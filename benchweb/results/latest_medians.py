@@ -12,6 +12,8 @@ from benchweb.plans.models import PlanVersion
 from benchweb.results.models import Point, Series
 from benchweb.runs.models import OPEN_STATES
 
+# Enough to tell a kind's tests apart; the whole digest would make a link of a line.
+_DIGEST_DIGITS = 12
 # Runs that a sparkline tells of.
 HISTORY_RUNS = 8
 # Eight runs of five repetitions; of plans that repeat more often, fewer runs.
@@ -88,6 +90,11 @@ class SeriesTest:
     identity: dict[str, Any]
     # How many of the pairs asked about have it.
     pairs: int = 0
+
+    @property
+    def key(self) -> str:
+        """Name the test in a URL, for good: by its kind and its identity parameters' digest."""
+        return f"{self.kind}.{self.digest[:_DIGEST_DIGITS]}"
 
 
 class MatrixEnvironment(NamedTuple):

@@ -1,5 +1,6 @@
 """Read what is kept of series' recent runs: series at a glance, an environment's nights."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -28,19 +29,48 @@ _SUMMARIES = with_pairs("""
 
 
 # Settings as EnvironmentNights has them, the most usual first; of equals that which most environments measure, and of
-# those the best over all of them, so that figures below each other are of one setting where they can be.
+# those the best over all of them, so that figures below each other are of one setting where they can be. With what each
+# night's runs gave together, and of the first figure the same test at the other values that its kind sweeps.
 _FIGURES = """
-    select distinct on (n.environment_id, n.metric)
-           n.environment_id, e.name as environment, n.kind, n.metric, n.identity, n.nights, n.medians, n.pairs,
-           n.low, n.high
-    from (
-        select *, count(*) over setting as places, avg(typical) over setting as typical_anywhere
-        from results_environmentnights where metric = any(%(metrics)s)
-        window setting as (partition by kind, metric, identity_digest)
-    ) n join hosts_environment e on e.id = n.environment_id
-    where n.night >= %(since)s and e.archived_at is null {only}
-    order by n.environment_id, n.metric, n.kind || '.' || n.metric <> all(%(usual)s), n.most_pairs desc, n.places desc,
-             case when n.metric = any(%(lower)s) then n.typical_anywhere else -n.typical_anywhere end, n.identity_digest
+    with chosen as materialized (
+        select distinct on (n.environment_id, n.metric)
+               n.id, n.environment_id, e.name as environment, n.kind, n.metric, n.identity, n.identity_digest as digest,
+               n.nights, n.medians, n.pairs, n.low, n.high, n.most_pairs,
+               case when n.metric = %(first)s then %(swept)s::jsonb ->> n.kind end as swept
+        from (
+            select *, count(*) over setting as places, avg(typical) over setting as typical_anywhere
+            from results_environmentnights where metric = any(%(metrics)s)
+            window setting as (partition by kind, metric, identity_digest)
+        ) n join hosts_environment e on e.id = n.environment_id
+        where n.night >= %(since)s and e.archived_at is null {only}
+        order by n.environment_id, n.metric, n.kind || '.' || n.metric <> all(%(usual)s), n.most_pairs desc,
+                 n.places desc,
+                 case when n.metric = any(%(lower)s) then n.typical_anywhere else -n.typical_anywhere end,
+                 n.identity_digest
+    )
+    select chosen.environment_id, chosen.environment, chosen.kind, chosen.metric, chosen.identity,
+           chosen.nights, chosen.medians, chosen.pairs, chosen.low, chosen.high, chosen.digest, chosen.most_pairs,
+           told.nights as told, told.ats, told.lows, told.highs, size.sizes, test.varied
+    from chosen
+    cross join lateral (
+        select array_agg(night) as nights, array_agg(at) as ats, array_agg(low) as lows, array_agg(high) as highs
+        from results_nightfigure where of_id = chosen.id and night >= %(since)s
+    ) told
+    cross join lateral (
+        select jsonb_agg(jsonb_build_object('value', other.identity -> chosen.swept, 'night', other.night,
+            'medians', other.medians, 'pairs', other.pairs[cardinality(other.pairs)])) as sizes
+        from results_environmentnights other
+        where chosen.swept is not null and other.environment_id = chosen.environment_id and other.kind = chosen.kind
+          and other.metric = chosen.metric and other.identity - chosen.swept = chosen.identity - chosen.swept
+          and other.night >= %(since)s
+    ) size
+    cross join lateral (
+        select array_agg(distinct name) as varied
+        from results_environmentnights other cross join jsonb_object_keys(other.identity) as name
+        where other.environment_id = chosen.environment_id and other.kind = chosen.kind
+          and other.metric = chosen.metric and other.night >= %(since)s
+    ) test
+    order by chosen.environment_id, chosen.metric
 """
 
 
@@ -58,6 +88,19 @@ class FigureNights(NamedTuple):
     # Over the pairs of the latest night.
     low: float | None
     high: float | None
+    digest: str = ""
+    # Of one night.
+    most_pairs: int = 0
+    # In no order: nights that runs are told of, when the first of each night's began, and the extremes of all its
+    # repetitions. The lists go together.
+    told: list[date] | None = None
+    ats: list[datetime] | None = None
+    lows: list[float] | None = None
+    highs: list[float] | None = None
+    # The same test at each value that its kind sweeps, of the first figure alone: `value` is None for the default.
+    sizes: list[dict[str, Any]] | None = None
+    # What any test of the kind sets otherwise than by default there: a link to this one must name all of it.
+    varied: list[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -125,10 +168,14 @@ def environment_figures(since: date, environment_id: int | None = None) -> list[
     """Return each environment's nights of each figure, by the setting that most of its pairs measure.
 
     Of the kind that the figure is usually taken from, else of another; among settings of equally many pairs the one
-    with the best figure. Only what gave a result since that night.
+    with the best figure. Only what gave a result since that night. One query, however many environments.
     """
+    first = next(iter(FIGURES))
+    swept = {kind.name: kind.sweeps[0].x for kind in catalog().kinds.values() if first in kind.swept_metrics}
     values = {
         "metrics": list(FIGURES),
+        "first": first,
+        "swept": json.dumps(swept),
         "usual": [f"{kind}.{metric}" for metric, kind in FIGURES.items()],
         "lower": [key for key in FIGURES if catalog().metrics[key].better == "lower"],
         "since": since,

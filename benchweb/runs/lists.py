@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import BigIntegerField, F, Func, Lookup, OuterRef, QuerySet
+from django.db.models import BigIntegerField, F, Func, Lookup, OuterRef, Q, QuerySet
 from django.db.models.sql.compiler import SQLCompiler
 
 from benchweb.catalog.reasons import ReasonOf
@@ -80,19 +80,30 @@ def listed_runs(ids: Sequence[int]) -> list[RunLine]:
     return [lines[pk] for pk in ids if pk in lines]
 
 
-def open_and_ended(*, most_open: int, most_ended: int) -> list[RunLine]:
-    """Return some of the runs that are open and the latest of those that ended, the newest first."""
+@dataclass(frozen=True)
+class RecentRuns:
+    """Runs that are open, the latest of those that ended, and those without a whole result; each the newest first."""
+
+    opened: list[RunLine]
+    ended: list[RunLine]
+    faulty: list[RunLine]
+
+
+def recent_runs(
+    *, most_open: int = 0, most_ended: int = 0, most_faulty: int = 0, since: datetime | None = None
+) -> RecentRuns:
+    """Return some of the runs of each sort, the faulty ones of those that ended since then; one query."""
     # Running before pending, and who came first before who came later: of a campaign of hundreds the ones that wait
     # must not hide the ones that run, or those that are next.
     opened = Run.objects.filter(state__in=OPEN_STATES).order_by("-state", "pk").values("pk")[:most_open]
     ended = Run.objects.exclude(state__in=OPEN_STATES).order_by("-pk").values("pk")[:most_ended]
-    return run_lines(_among(opened.union(ended, all=True)))
-
-
-def faulty_runs(since: datetime, *, most: int) -> list[RunLine]:
-    """Return the latest runs that ended since then without a whole result, the newest first."""
-    faulty = Run.objects.filter(finished_at__gte=since, state__in=FAULTY_STATES).order_by("-finished_at")
-    return run_lines(_among(faulty.values("pk")[:most]))
+    is_faulty = Q(finished_at__gte=since, state__in=FAULTY_STATES) if since else Q(pk=None)
+    faulty = Run.objects.filter(is_faulty).order_by("-finished_at").values("pk")[:most_faulty]
+    lines = run_lines(_among(opened.union(ended, faulty)))
+    over = [line for line in lines if line.state not in OPEN_STATES]
+    failed = [line for line in over if since and line.finished_at and line.finished_at >= since]
+    failed = [line for line in failed if line.state in FAULTY_STATES][:most_faulty]
+    return RecentRuns([line for line in lines if line.state in OPEN_STATES], over[:most_ended], failed)
 
 
 def latest_of_pairs(pairs: "QuerySet[Pair]", *, most: int) -> list[RunLine]:

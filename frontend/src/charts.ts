@@ -8,7 +8,8 @@ import { startBrush } from "./charts/view/brush";
 import { type Card, card } from "./charts/card";
 import { registerSameX } from "./charts/drawing/plugins";
 import { type IntervalMessage, runningTrial } from "./charts/running";
-import { type Spec, largest, received } from "./charts/spec";
+import { type Spec, isSmall, largest, received } from "./charts/spec";
+import { smallChart } from "./charts/small";
 import { SymlogScale } from "./charts/axes/symlog";
 
 Chart.register(CategoryScale, LineController, LineElement, LinearScale, LogarithmicScale, PointElement, SymlogScale, Tooltip);
@@ -29,6 +30,11 @@ function commonTop(spec: Spec, all: Spec[]): number {
   return Math.max(own, ...tops.filter((top) => top <= own * SHARED_WITHIN));
 }
 
+/** A small chart's link, by the chart's id. */
+function linkOf(spec: Spec): HTMLElement | null {
+  return document.querySelector<HTMLElement>(`[data-chart="${CSS.escape(spec.id)}"]`);
+}
+
 /** Where a page has room of its own for all charts but the first, they stand there. */
 function roomOf(root: HTMLElement, index: number): HTMLElement {
   return (index > 0 && document.querySelector<HTMLElement>("[data-charts-beside]")) || root;
@@ -42,9 +48,10 @@ function show(root: HTMLElement, specs: Spec[]): void {
     const known = cards.get(spec.id);
     if (known) known.update(spec, top);
     else {
-      const made = card(spec, top);
+      const made = isSmall(spec) ? smallChart(spec) : card(spec, top);
       cards.set(spec.id, made);
-      roomOf(root, index).append(made.element);
+      if (isSmall(spec)) linkOf(spec)?.replaceChildren(made.element);
+      else roomOf(root, index).append(made.element);
     }
   }
 }

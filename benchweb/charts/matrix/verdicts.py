@@ -1,7 +1,7 @@
 """A matrix beside another time: each cell worse, better, not significantly changed or unknown; and that in words."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from statistics import median
@@ -13,9 +13,11 @@ from django.utils.translation import ngettext
 from benchweb.catalog import Metric
 from benchweb.charts.matrix.difference import change_level
 from benchweb.charts.matrix.figures import AxisItem, Cell, MatrixTable
+from benchweb.results.latest_deviations import LatestDeviation
 from benchweb.results.latest_medians import Newest
 from benchweb.results.reference_runs import ReferenceRuns
 from benchweb.results.run_summaries import deviation_of
+from benchweb.statistics.deciding import NOISE_TIMES
 
 Word = Literal["worse", "better", "higher", "lower", "same", "unknown"]
 # Of a row or a column so many must be known before it is summed up, and of a large one most must agree.
@@ -38,8 +40,26 @@ class CellVerdict:
 
 
 def cell_verdict(cell: Cell, references: Mapping[int, ReferenceRuns], metric: Metric) -> CellVerdict | None:
-    """Judge a cell; None where nothing was ever measured. Of several pairs it is what most of them are."""
-    of_pairs = [_pair_verdict(newest, references.get(pair), metric) for pair, newest in cell.newest.items()]
+    """Judge a cell by the run of another time; None where nothing was ever measured."""
+    return _of_pairs([_pair_verdict(newest, references.get(pair), metric) for pair, newest in cell.newest.items()])
+
+
+def usual_verdict(latest: LatestDeviation | None, metric: Metric) -> CellVerdict:
+    """Judge a pair's latest run by what is usual: the runs before it, as lists and the overview do."""
+    if latest is None or latest.baseline is None:
+        return CellVerdict("unknown", why=_("no run before"))
+    absolute = latest.median - latest.baseline
+    ratio = absolute / abs(latest.baseline) if latest.baseline else None
+    known = CellVerdict("unknown", ratio, absolute, latest.baseline)
+    if latest.score is None:
+        return replace(known, why=_few_runs(latest.runs_before))
+    if abs(latest.score) <= NOISE_TIMES:
+        return replace(known, word="same")
+    return replace(known, word=_word(absolute, metric), level=change_level(ratio))
+
+
+def _of_pairs(of_pairs: Sequence[CellVerdict]) -> CellVerdict | None:
+    """Return a cell's verdict: of several pairs what most of them are."""
     if len(of_pairs) < 2:
         return of_pairs[0] if of_pairs else None
     known = [verdict for verdict in of_pairs if verdict.word != "unknown"]
@@ -56,7 +76,7 @@ def cell_verdict(cell: Cell, references: Mapping[int, ReferenceRuns], metric: Me
         ratio=ratio,
         absolute=median(verdict.absolute for verdict in known),
         reference=median(verdict.reference for verdict in known if verdict.reference is not None),
-        at=max(verdict.at for verdict in known if verdict.at),
+        at=max((verdict.at for verdict in known if verdict.at), default=None),
         level=change_level(ratio) if changed else 0,
     )
 
@@ -76,11 +96,14 @@ def _pair_verdict(newest: Newest, reference: ReferenceRuns | None, metric: Metri
         [*(value_before + before - median(reference.medians) for value_before in reference.medians), value], metric
     )
     if change is None or change.is_learning:
-        text = ngettext("only %(count)s run before", "only %(count)s runs before", len(reference.runs))
-        return replace(known, why=text % {"count": len(reference.runs)})
+        return replace(known, why=_few_runs(len(reference.runs)))
     if not change.is_significant:
         return replace(known, word="same")
     return replace(known, word=_word(absolute, metric), level=change_level(ratio))
+
+
+def _few_runs(count: int) -> str:
+    return ngettext("only %(count)s run before", "only %(count)s runs before", count) % {"count": count}
 
 
 def _word(absolute: float, metric: Metric) -> Word:
@@ -95,14 +118,34 @@ Verdicts = Mapping[tuple[int, int | str, int | str], CellVerdict]
 def table_verdicts(
     tables: Sequence[MatrixTable], references: Mapping[int, ReferenceRuns], metric: Metric
 ) -> dict[tuple[int, int | str, int | str], CellVerdict]:
-    """Judge all shown cells, by environment, row and column."""
-    verdicts = {}
-    for table in tables:
-        for line in table.cells:
-            for cell in line:
-                if (verdict := cell_verdict(cell, references, metric)) is not None:
-                    verdicts[table.axes.environment, cell.row, cell.column] = verdict
-    return verdicts
+    """Judge all shown cells by runs of another time, by environment, row and column."""
+    return _judged(tables, lambda cell: cell_verdict(cell, references, metric))
+
+
+def usual_verdicts(
+    tables: Sequence[MatrixTable], latest: Mapping[int, LatestDeviation], metric: Metric
+) -> dict[tuple[int, int | str, int | str], CellVerdict]:
+    """Judge all shown cells by what is usual, by environment, row and column."""
+
+    def of_pair(pair: int, newest: Newest) -> CellVerdict:
+        known = latest.get(pair)
+        if known is not None and known.run != newest.runs[0].run:
+            # A matrix of another day, or a run that ended a moment ago.
+            return CellVerdict("unknown", why=_("only a pair's latest run is compared with what is usual"))
+        return usual_verdict(known, metric)
+
+    return _judged(tables, lambda cell: _of_pairs([of_pair(*each) for each in cell.newest.items()]))
+
+
+def _judged(
+    tables: Sequence[MatrixTable], judge: Callable[[Cell], CellVerdict | None]
+) -> dict[tuple[int, int | str, int | str], CellVerdict]:
+    cells = [(table.axes.environment, cell) for table in tables for line in table.cells for cell in line]
+    return {
+        (environment, cell.row, cell.column): verdict
+        for environment, cell in cells
+        if (verdict := judge(cell)) is not None
+    }
 
 
 def summed_up(table: MatrixTable, verdicts: Verdicts) -> list[str]:
@@ -116,7 +159,7 @@ def summed_up(table: MatrixTable, verdicts: Verdicts) -> list[str]:
     if not words:
         return []
     sentences = _whole(list(words.values())) or [*_rows(table, words), *_columns(table, words)][:_MOST_SENTENCES]
-    return [*sentences, _numbers(Counter(words.values()))]
+    return [*sentences, numbers_text(Counter(words.values()))]
 
 
 def _whole(words: Sequence[Word]) -> list[str]:
@@ -161,7 +204,8 @@ def _lines(lines: Sequence[tuple[AxisItem, list[Word]]], *, all_of: str, most_of
     return sentences
 
 
-def _numbers(counts: Mapping[str, int]) -> str:
+def numbers_text(counts: Mapping[str, int]) -> str:
+    """Say how many pairs have each verdict."""
     texts = {
         "worse": _("%(count)s worse"),
         "better": _("%(count)s better"),
@@ -169,6 +213,7 @@ def _numbers(counts: Mapping[str, int]) -> str:
         "lower": _("%(count)s lower"),
         "same": _("%(count)s without a significant change"),
         "unknown": _("%(count)s unknown"),
+        "missing": _("%(count)s without a result"),
     }
     return ", ".join(text % {"count": counts[word]} for word, text in texts.items() if counts.get(word))
 

@@ -9,13 +9,14 @@ from django.utils.translation import gettext as _
 
 from benchweb.catalog import Metric
 from benchweb.charts.matrix.figures import Cell, MatrixTable
-from benchweb.charts.matrix.verdicts import CellVerdict, summed_up, table_verdicts, verdict_word
+from benchweb.charts.matrix.verdicts import CellVerdict, summed_up, table_verdicts, usual_verdicts, verdict_word
 from benchweb.common.formatting import quantity
 from benchweb.hosts.grid import GridPair
 from benchweb.regressions.marks import PairMarks, Target, marks_of
+from benchweb.results.latest_deviations import latest_deviations
 from benchweb.results.latest_medians import SeriesTest
 from benchweb.results.reference_runs import reference_runs
-from benchweb.web.matrix.query import MatrixQuery
+from benchweb.web.matrix.query import USUAL, MatrixQuery
 from benchweb.web.tags.sparklines import change_size
 
 _SECOND = timedelta(seconds=1)
@@ -62,6 +63,10 @@ def compared_matrix(
     marks = marks_of(ids, kind=test.kind, metric=metric.key, digest=test.digest, baseline=query.baseline_name)
     if not query.compared:
         return ComparedMatrix(marks, None)
+    if query.compared == USUAL:
+        return ComparedMatrix(
+            marks, usual_verdicts(tables, latest_deviations(ids, test=test, metric=metric.key), metric)
+        )
     untils: dict[int, datetime] = {}
     if query.reference is not None:
         untils = dict.fromkeys(ids, query.reference)
@@ -85,7 +90,9 @@ def verdict_texts(verdict: CellVerdict, metric: Metric) -> tuple[str, str, str]:
     """Return a cell's change in short, the whole of it for a title, and its class."""
     word = verdict_word(verdict.word)
     before = ""
-    if verdict.reference is not None and verdict.at is not None:
+    if verdict.reference is not None and verdict.at is None:
+        before = _("usual: %(value)s") % {"value": quantity(verdict.reference, metric.unit)}
+    elif verdict.reference is not None and verdict.at is not None:
         figures = {"value": quantity(verdict.reference, metric.unit), "at": f"{verdict.at:%Y-%m-%d %H:%M}"}
         before = _("%(value)s at %(at)s UTC") % figures
     if verdict.word == "unknown":

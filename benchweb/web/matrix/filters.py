@@ -9,7 +9,7 @@ from django.utils.translation import pgettext
 from benchweb.catalog import catalog, equivalent_named, equivalents
 from benchweb.results.latest_medians import MatrixEnvironment
 from benchweb.web.matrix.page import FilledMatrix, settings_of
-from benchweb.web.matrix.query import MatrixQuery, pinned_choice, test_key
+from benchweb.web.matrix.query import USUAL, MatrixQuery, pinned_choice
 from benchweb.web.shared.chips import Filter, FilterLine
 from benchweb.web.tags.show import kind_label, params_text
 
@@ -62,10 +62,7 @@ def _of_test(filled: FilledMatrix) -> list[Filter]:
     tests = [
         (
             kind,
-            [
-                (test_key(test), f"{kind}{colon}{params_text(test.kind, settings_of(test, filled.tests))}")
-                for test in group
-            ],
+            [(test.key, f"{kind}{colon}{params_text(test.kind, settings_of(test, filled.tests))}") for test in group],
         )
         for kind, group in groupby(filled.tests, key=lambda test: kind_label(test.kind))
     ]
@@ -73,7 +70,7 @@ def _of_test(filled: FilledMatrix) -> list[Filter]:
     notations = [(each.key, _("as published: {name}").format(name=each.label)) for each in equivalents(metric)]
     notation = equivalent_named(metric, filled.query.parameters.get("as", ""))
     return [
-        Filter("test", _("Test"), test_key(filled.test), groups=tests, is_main=True),
+        Filter("test", _("Test"), filled.test.key, groups=tests, is_main=True),
         Filter("metric", _("Metric"), metric.key, [(key, known[key].label) for key in keys], is_main=True),
         *(
             [Filter("as", _("Notation"), notation.key if notation else "", notations, any=_("as measured"))]
@@ -87,7 +84,12 @@ def _of_comparison(filled: FilledMatrix) -> list[Filter]:
     """Offer what to compare with, and the days that this and the matrix are of."""
     query = filled.query
     names = list(dict.fromkeys([*filled.compared.marks.baselines, *filter(None, [query.baseline_name])]))
-    times = [("yesterday", _("yesterday")), ("week", _("last week")), ("date", _("a date:"))]
+    times = [
+        (USUAL, _("what is usual")),
+        ("yesterday", _("yesterday")),
+        ("week", _("last week")),
+        ("date", _("a date:")),
+    ]
     pinned = [(pinned_choice(name), _("baseline %(name)s") % {"name": name}) for name in names]
     word = query.parameters.get("with", "")
     compared = query.compared or (word if word == "date" else "")

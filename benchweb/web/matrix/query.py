@@ -14,11 +14,11 @@ from benchweb.common.rows import row_id
 from benchweb.results.latest_medians import MatrixEnvironment, SeriesTest
 from benchweb.web.shared.zones import reader_zone, requested_day
 
-# Enough to tell a kind's tests apart; the whole digest would make a link of a line.
-_DIGEST_DIGITS = 12
 # A nightly run of tonight stands beside the one of the night before, whatever the time of day.
 _AGO = {"yesterday": timedelta(days=1), "week": timedelta(days=7)}
 _PINNED = "baseline:"
+# Compared with the runs before each pair's latest one.
+USUAL = "usual"
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class MatrixQuery:
     first_row: int
     first_column: int
     baseline: MatrixBaseline | None
-    # What cells are compared with: "", a time's word, or a pinned baseline's name behind "baseline:".
+    # What cells are compared with: "", what is usual, a time's word, or a pinned baseline's name behind "baseline:".
     compared: str = ""
     # The time of that; None for a baseline, whose runs have each their own.
     reference: datetime | None = None
@@ -77,16 +77,11 @@ def matrix_query(request: HttpRequest, environments: Sequence[MatrixEnvironment]
     )
 
 
-def test_key(test: SeriesTest) -> str:
-    """Name a test in a URL, for good: by its kind and its identity parameters' digest."""
-    return f"{test.kind}.{test.digest[:_DIGEST_DIGITS]}"
-
-
 def chosen_test(query: QueryDict, tests: Sequence[SeriesTest]) -> SeriesTest | None:
     """Return the test that the query string names; when it names none that there is, the first that most pairs have."""
     key = query.get("test", "")
     usual = max(tests, key=lambda each: each.pairs, default=None)
-    return next((test for test in tests if test_key(test) == key), usual)
+    return next((test for test in tests if test.key == key), usual)
 
 
 def _environments(query: QueryDict, environments: Sequence[MatrixEnvironment]) -> list[MatrixEnvironment]:
@@ -105,6 +100,8 @@ def pinned_choice(name: str) -> str:
 def _compared(query: QueryDict, now: datetime, zone: ZoneInfo) -> tuple[str, datetime | None]:
     """Read what cells are compared with; a date alone, or a date that can't be read, decides by itself."""
     word = query.get("with", "")
+    if word == USUAL:
+        return word, None
     if word in _AGO:
         return word, now - _AGO[word]
     if word.startswith(_PINNED) and word != _PINNED:

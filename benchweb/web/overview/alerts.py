@@ -1,16 +1,14 @@
-"""The alerts for the overview: those of the last day, and those before that go on; worst first."""
+"""The alerts for the overview: those of the last day, and those before that go on; worst first, each with its chart."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-
-from django.utils import timezone
+from datetime import date, datetime
 
 from benchweb.catalog import catalog
-from benchweb.charts.sparkline import with_gaps
-from benchweb.regressions.alert_texts import alert_title
+from benchweb.charts.alerts.small import alert_picture
+from benchweb.documents.charts import ChartSpec
+from benchweb.regressions.alert_texts import alert_title, levels_text
 from benchweb.regressions.models import Alert
-from benchweb.regressions.overview import AlertMedians, AlertsNow, UnreachableTogether, alerts_now
+from benchweb.regressions.overview import AlertFigures, AlertsNow, UnreachableTogether, alerts_now
 
 _MOST_NEW = 3
 _MOST_ONGOING = 3
@@ -18,49 +16,53 @@ _MOST_ONGOING = 3
 
 @dataclass(frozen=True)
 class OverviewAlert:
-    """An alert; `values` are the recent medians of the series that it is named by, none without one."""
+    """An alert; its chart and levels are of the series that it is named by, none without one."""
 
     alert: Alert
     title: str
-    values: Sequence[float | None]
-    unit: str
-    before: float | None
+    is_new: bool
+    chart: ChartSpec | None
+    # From which level to which, or the latest figure and the limit.
+    levels: str
 
 
 @dataclass(frozen=True)
 class LiveAlerts:
-    """The worst new alerts and the worst ongoing ones, and how many others there are."""
+    """The worst new alerts, then the worst ongoing ones, and how many others there are."""
 
     now: AlertsNow
-    new: list[OverviewAlert]
-    ongoing: list[OverviewAlert]
+    rows: list[OverviewAlert]
 
     @property
-    def new_hidden(self) -> int:
-        return _hidden(self.now.new_count, self.new, self.now.new_unreachable)
+    def together(self) -> list[UnreachableTogether]:
+        """Return the hosts that are told as one line: those that fell silent lately, and those before."""
+        return [each for each in (self.now.new_unreachable, self.now.ongoing_unreachable) if each is not None]
 
     @property
-    def ongoing_hidden(self) -> int:
-        return _hidden(self.now.ongoing_count, self.ongoing, self.now.ongoing_unreachable)
+    def hidden(self) -> int:
+        """Return how many are neither listed nor told together."""
+        told = len(self.rows) + sum(each.alerts for each in self.together)
+        return max(0, self.now.new_count + self.now.ongoing_count - told)
+
+    @property
+    def charts(self) -> list[ChartSpec]:
+        return [row.chart for row in self.rows if row.chart is not None]
 
 
-def live_alerts(since: datetime) -> LiveAlerts:
+def live_alerts(since: datetime, changes_since: date) -> LiveAlerts:
     """Return what the overview tells of alerts; those opened since then are new. Two queries."""
-    now = alerts_now(since, most_new=_MOST_NEW, most_ongoing=_MOST_ONGOING)
-    new, ongoing = ([_row(alert, now.lines.get(alert.pk)) for alert in each] for each in (now.new, now.ongoing))
-    return LiveAlerts(now, new, ongoing)
+    now = alerts_now(since, most_new=_MOST_NEW, most_ongoing=_MOST_ONGOING, changes_since=changes_since)
+    told = [*((alert, True) for alert in now.new), *((alert, False) for alert in now.ongoing)]
+    return LiveAlerts(now, [_row(alert, now.figures.get(alert.pk), is_new=is_new) for alert, is_new in told])
 
 
-def _hidden(count: int, listed: Sequence[OverviewAlert], together: UnreachableTogether | None) -> int:
-    return max(0, count - len(listed) - (together.alerts if together else 0))
+def _row(alert: Alert, figures: AlertFigures | None, *, is_new: bool) -> OverviewAlert:
+    title = alert_title(alert)
+    chart = alert_picture(f"alert-{alert.pk}", title, figures) if figures else None
+    return OverviewAlert(alert, title, is_new, chart, _levels(figures) if figures else "")
 
 
-def _row(alert: Alert, line: AlertMedians | None) -> OverviewAlert:
-    metric = catalog().metrics.get(line.metric) if line else None
-    return OverviewAlert(
-        alert=alert,
-        title=alert_title(alert),
-        values=with_gaps(line.ats, line.medians, timezone.now()) if line else (),
-        unit=metric.unit if metric else "",
-        before=line.before if line else None,
-    )
+def _levels(figures: AlertFigures) -> str:
+    metric = catalog().metrics.get(figures.metric)
+    # The title says the limit, and the figure beyond it.
+    return levels_text(figures.before, figures.after, metric.unit) if metric and not figures.is_limit else ""

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from benchweb.runs.lists import RunLine, faulty_runs
+from benchweb.runs.lists import RunLine
 from benchweb.schedules.selectors import FaultySlot, faulty_slots
 from benchweb.web.overview.silent_hosts import unnamed
 
-_MOST_READ = 200
+MOST_FAULTY = 200
 # Lines on the page, those of slots where runs leave room.
 _MOST_LINES = 3
 _MOST_NAMED = 2
@@ -41,14 +41,14 @@ class Incomplete:
     slots: list[FaultySlot]
 
 
-def incomplete(since: datetime) -> Incomplete:
-    """Return what ended since then without a whole result, and why; two queries."""
+def incomplete(faulty: Sequence[RunLine], since: datetime) -> Incomplete:
+    """Group runs without a whole result by why, with the slots since then that launched nothing; one query."""
     alike: dict[tuple[str, str], list[RunLine]] = {}
-    for run in faulty_runs(since, most=_MOST_READ):
+    for run in faulty:
         alike.setdefault((run.state, unnamed(run.why)), []).append(run)
     largest = sorted(alike.items(), key=lambda item: -len(item[1]))
     groups = [_group(state, reason, runs) for (state, reason), runs in largest[:_MOST_LINES]]
-    slots = [slot for slot in faulty_slots(since=since, most=_MOST_READ) if slot.campaign_id is None]
+    slots = [slot for slot in faulty_slots(since=since, most=MOST_FAULTY) if slot.campaign_id is None]
     return Incomplete(
         groups, sum(len(runs) for _key, runs in largest[_MOST_LINES:]), slots[: _MOST_LINES - len(groups)]
     )

@@ -1,17 +1,27 @@
-"""The last night for the overview: each environment's verdict, its runs, and its figures night by night."""
+"""The last night for the overview: each environment's verdict, its runs, its figures night by night, size and pair."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind, Metric, catalog
+from benchweb.charts.history.choices import parameter_text
+from benchweb.charts.matrix.mesh import MOST_PAIRS, VerdictMesh, mesh_of
+from benchweb.charts.nights import NightsShown, SizeNight, night_chart, size_chart, size_nights
 from benchweb.charts.sparkline import nightly
-from benchweb.regressions.overview import EnvironmentAlerts
+from benchweb.documents.charts import ChartMark, ChartSpec, Detail
+from benchweb.documents.moments import rfc3339
+from benchweb.regressions.overview import AlertsNow, EnvironmentAlerts, ToldChange
+from benchweb.results.latest_deviations import MeshPair, mesh_pairs
+from benchweb.results.latest_medians import SeriesTest
 from benchweb.results.nightly_summaries import FIGURES, RETAINED, night_of
 from benchweb.results.run_summaries import deviation_of
 from benchweb.results.series_summaries import FigureNights, environment_figures
@@ -20,11 +30,14 @@ from benchweb.statistics import Deviation
 from benchweb.web.series.section import history_url
 from benchweb.web.shared.zones import day_text
 from benchweb.web.tags.show import params_text
+from benchweb.web.tags.sparklines import figures_text
 
 # "Last night" on the page is this long, up to now: whoever looks at noon or at two in the morning sees a whole one.
 NIGHT = timedelta(hours=24)
 NIGHTS_DISPLAYED = 30
 _ENVIRONMENTS_SHOWN = 20
+# So many environments have a card each on a screen; more are rows.
+MOST_CARDS = 3
 _SILENT_SHOWN = 8
 
 
@@ -47,6 +60,9 @@ class NightMedian:
     # The first of them that were before the first night of all.
     nights_before: int
     change: Deviation | None
+    row: FigureNights
+    # The last of the nights that have a value or could have.
+    last: date
 
     @property
     def earlier_text(self) -> str:
@@ -67,8 +83,38 @@ class NightMedian:
         return "better" if rises == (self.metric.better == "higher") else "worse"
 
     @property
+    def chart_id(self) -> str:
+        return f"night-{self.environment_id}-{self.metric.key}"
+
+    @property
+    def words(self) -> str:
+        """Say what its chart shows, for whoever doesn't see it."""
+        return figures_text(self.values[self.nights_before :], self.metric.unit, get_language())
+
+    @property
+    def filters(self) -> Mapping[str, str]:
+        """Return the parameters that tell its test from the others of the environment, as an address has them."""
+        known = self.kind.series_parameters
+        varied = {name: known[name].default for name in self.row.varied or () if name in known}
+        given = {name: value for name, value in (varied | dict(self.params)).items() if name in known}
+        return {name: parameter_text(known[name], value) for name, value in given.items()}
+
+    @property
     def history_url(self) -> str:
-        return history_url({"environment": self.environment_id}, self.kind, self.metric.key, self.params)
+        """Return the page of the same nights: a line for each pair."""
+        url = history_url({"environment": self.environment_id}, self.kind, self.metric.key, self.filters)
+        return f"{url}&over={NIGHTS_DISPLAYED}d"
+
+    def chart(self, changes: Sequence[ToldChange], detail: Detail) -> ChartSpec:
+        """Draw its nights, with a flag for each change that people were told of."""
+        of_figure = (self.kind.name, self.metric.key)
+        marks = [
+            ChartMark(rfc3339(each.at), _("alert"), "alert", href=f"/alerts/{each.alert}")
+            for each in changes
+            if (each.kind, each.metric) == of_figure
+        ]
+        shown = NightsShown(self.last, NIGHTS_DISPLAYED, self.nights_before)
+        return night_chart(self.chart_id, self.row, self.metric, shown, change=self.change, marks=marks, detail=detail)
 
 
 class EnvironmentVerdict(NamedTuple):
@@ -88,10 +134,58 @@ class EnvironmentRow:
     outcome: EnvironmentOutcome | None
     alerts: EnvironmentAlerts | None
     figures: list[tuple[Metric, NightMedian | None]]
+    changes: Sequence[ToldChange] = ()
+    mesh: VerdictMesh | None = None
 
     @property
     def url(self) -> str:
         return _environment_url(self.id)
+
+    @property
+    def main(self) -> NightMedian | None:
+        """Return the first figure that is measured: that of its sizes and pairs."""
+        return next((figure for _metric, figure in self.figures if figure), None)
+
+    @cached_property
+    def sizes(self) -> list[SizeNight]:
+        """Return the last night by size; empty where it gave nothing, or one size alone is measured."""
+        main = self.main
+        sizes = size_nights(main.row, main.kind, main.metric) if main and main.median is not None else []
+        return sizes if len(sizes) > 1 else []
+
+    @property
+    def sizes_id(self) -> str:
+        return f"sizes-{self.id}"
+
+    @property
+    def sizes_url(self) -> str:
+        """Return the page of the same night by size."""
+        main = self.main
+        if main is None:
+            return ""
+        end = main.row.nights[-1]
+        swept = main.kind.sweeps[0].x
+        rest = {name: value for name, value in main.filters.items() if name != swept}
+        url = history_url({"environment": self.id}, main.kind, main.metric.key, rest)
+        night = {"from": f"{end - timedelta(days=1)}T12:00Z", "to": f"{end}T12:00Z"}
+        return f"{url}&view=sizes&{urlencode(night)}"
+
+    @property
+    def mesh_url(self) -> str:
+        """Return the matrix of the same test, judged by the same runs."""
+        main = self.main
+        if main is None:
+            return ""
+        test = SeriesTest(main.kind.name, main.row.digest, main.row.identity)
+        query = {"environment": self.id, "test": test.key, "metric": main.metric.key, "with": "usual"}
+        return f"{reverse('web:matrix')}?{urlencode(query)}"
+
+    def charts(self, detail: Detail) -> list[ChartSpec]:
+        """Draw its nights and its sizes."""
+        charts = [figure.chart(self.changes, detail) for _metric, figure in self.figures if figure]
+        if self.sizes and (main := self.main):
+            charts.append(size_chart(self.sizes_id, main.kind, main.metric, self.sizes, detail=detail))
+        return charts
 
     @cached_property
     def verdict(self) -> EnvironmentVerdict:
@@ -115,9 +209,24 @@ class LastNight:
     runs: int
     faulty_runs: int
 
+    @property
+    def are_cards(self) -> bool:
+        return len(self.environments) <= MOST_CARDS
 
-def last_night(since: datetime, alerts: Mapping[int, EnvironmentAlerts]) -> LastNight:
-    """Return the last night beside those before it; two queries: figures, and how its runs ended."""
+    @property
+    def charts(self) -> list[ChartSpec]:
+        """Draw every environment that is shown."""
+        detail: Detail = "small" if self.are_cards else "row"
+        return [chart for row in self.environments for chart in row.charts(detail)]
+
+
+def first_night() -> date:
+    """Return the first of the nights that are shown."""
+    return _first_night(timezone.now())
+
+
+def last_night(since: datetime, alerts: AlertsNow) -> LastNight:
+    """Return the last night beside those before it; three queries: figures, how its runs ended, and pairs."""
     now = timezone.now()
     nights = environment_figures(_first_night(now))
     ended = {each.environment_id: each for each in outcomes(since)}
@@ -127,7 +236,7 @@ def last_night(since: datetime, alerts: Mapping[int, EnvironmentAlerts]) -> Last
     rows = _rows(names, ended, alerts, figures_of(nights, now))
     return LastNight(
         since=since,
-        environments=rows[:_ENVIRONMENTS_SHOWN],
+        environments=_with_meshes(rows[:_ENVIRONMENTS_SHOWN], since),
         environments_hidden=max(0, len(rows) - _ENVIRONMENTS_SHOWN),
         silent=[(each.environment, _environment_url(each.environment_id)) for each in silent[:_SILENT_SHOWN]],
         silent_hidden=max(0, len(silent) - _SILENT_SHOWN),
@@ -178,13 +287,27 @@ def _figure(row: FigureNights, kind: Kind, *, now: datetime, last: date) -> Nigh
         # As many as are kept begin with any night; of fewer the first is the first of all.
         nights_before=known if len(row.nights) < RETAINED else 0,
         change=deviation_of(row.medians, metric) if is_fresh else None,
+        row=row,
+        last=last,
     )
+
+
+def _with_meshes(rows: Sequence[EnvironmentRow], since: datetime) -> list[EnvironmentRow]:
+    """Add each environment's pairs, in the test of its first figure; one query."""
+    tests = [(row.id, main.kind.name, main.metric.key, main.row.digest) for row in rows if (main := row.main)]
+    pairs: dict[int, list[MeshPair]] = {}
+    for pair in mesh_pairs(tests, most=MOST_PAIRS):
+        pairs.setdefault(pair.environment, []).append(pair)
+    return [
+        replace(row, mesh=mesh_of(pairs[row.id], row.main.metric, since)) if row.main and row.id in pairs else row
+        for row in rows
+    ]
 
 
 def _rows(
     names: Mapping[int, str],
     ended: Mapping[int, EnvironmentOutcome],
-    alerts: Mapping[int, EnvironmentAlerts],
+    alerts: AlertsNow,
     figures: Mapping[int, Mapping[str, NightMedian]],
 ) -> list[EnvironmentRow]:
     rows = [
@@ -192,8 +315,9 @@ def _rows(
             id=environment_id,
             name=name,
             outcome=ended.get(environment_id),
-            alerts=alerts.get(environment_id),
+            alerts=alerts.by_environment.get(environment_id),
             figures=_in_order(figures.get(environment_id, {})),
+            changes=alerts.changes.get(environment_id, ()),
         )
         for environment_id, name in names.items()
     ]

@@ -1,7 +1,7 @@
 """The overview: is the network as good as yesterday, where is it worse, what is missing, what runs and comes."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -13,12 +13,12 @@ from benchweb.accounts.roles.needs import needs
 from benchweb.hosts.selectors import HostCounts, faulty_paths, host_counts
 from benchweb.ops.setup.build import engine_seconds_left
 from benchweb.regressions.headline import headline
-from benchweb.runs.lists import open_and_ended
+from benchweb.runs.lists import RecentRuns, recent_runs
 from benchweb.runs.models import State
 from benchweb.schedules.selectors import coming_schedules
 from benchweb.web.overview.alerts import live_alerts
-from benchweb.web.overview.incomplete import incomplete
-from benchweb.web.overview.night import NIGHT, last_night
+from benchweb.web.overview.incomplete import MOST_FAULTY, incomplete
+from benchweb.web.overview.night import NIGHT, first_night, last_night
 from benchweb.web.overview.silent_hosts import silent_groups
 from benchweb.web.runs.rows import run_rows
 
@@ -36,23 +36,43 @@ def overview(request: HttpRequest) -> HttpResponse:
     if request.htmx and part in _PARTS:  # type: ignore[attr-defined]
         return render(request, f"overview/partials/{part}.html", _PARTS[part]())
     hosts = host_counts()
-    context = {**_night_part(hosts), **_runs_part(), **_coming_part(), **_hosts_part(hosts), **_building_part()}
+    runs = recent_runs(since=_since(), most_faulty=MOST_FAULTY, most_open=_RUNNING_SHOWN, most_ended=_LAST_SHOWN)
+    context = {
+        **_night_part(hosts, runs),
+        **_runs_part(runs),
+        **_coming_part(),
+        **_hosts_part(hosts),
+        **_building_part(),
+    }
     return render(request, "overview/overview.html", context)
 
 
-def _night_part(hosts: HostCounts | None = None) -> dict[str, object]:
+def _since() -> datetime:
+    """Return when the last night begins, for all parts alike."""
+    return timezone.now() - NIGHT
+
+
+def _night_part(hosts: HostCounts | None = None, runs: RecentRuns | None = None) -> dict[str, object]:
     """Return the headline, what it rests on, and the environments."""
-    since = timezone.now() - NIGHT
+    since = _since()
     hosts = hosts or host_counts()
-    alerts = live_alerts(since)
-    night = last_night(since, alerts.now.by_environment)
-    sentence = headline(alerts.now, hosts, runs=night.runs, faulty=night.faulty_runs)
-    return {"headline": sentence, "alerts": alerts, "night": night, "incomplete": incomplete(since), "hosts": hosts}
+    runs = runs or recent_runs(since=since, most_faulty=MOST_FAULTY)
+    alerts = live_alerts(since, first_night())
+    night = last_night(since, alerts.now)
+    return {
+        "headline": headline(alerts.now, hosts, runs=night.runs, faulty=night.faulty_runs),
+        "alerts": alerts,
+        "night": night,
+        "incomplete": incomplete(runs.faulty, since),
+        "hosts": hosts,
+        "charts": [*alerts.charts, *night.charts],
+    }
 
 
-def _runs_part() -> dict[str, object]:
+def _runs_part(runs: RecentRuns | None = None) -> dict[str, object]:
     """Return what runs and what ran last."""
-    rows = run_rows(open_and_ended(most_open=_RUNNING_SHOWN, most_ended=_LAST_SHOWN))
+    runs = runs or recent_runs(most_open=_RUNNING_SHOWN, most_ended=_LAST_SHOWN)
+    rows = run_rows([*runs.opened, *runs.ended])
     opened_rows = [row for row in rows if row.is_open]
     return {
         "running": sorted(opened_rows, key=lambda row: (row.run.state != State.RUNNING, row.run.pk)),

@@ -6,7 +6,7 @@ import { type Range, stripScale, xScale, xText, yScale } from "./axes/axes";
 import { heatLines } from "./heat/heat_hover";
 import { DASHES, FADED } from "./drawing/marks";
 import { levelAt, levelText, ringAt } from "./drawing/levels";
-import { type Series, type Spec, type SpecPoint, isLook, xValue } from "./spec";
+import { type Series, type Spec, type SpecPoint, isLook, isSmall, xValue } from "./spec";
 import { endLabelWidth } from "./drawing/end_labels";
 import { isShown } from "./left_out";
 import { type Palette, faint } from "./theme";
@@ -87,10 +87,10 @@ function medianLine(spec: Spec, series: Series, hidden: boolean, colors: Palette
     type: "line", label: series.label, series, role: "median", hidden,
     // What the axis has no place for is a gap, and no point at its end.
     data: sorted(spec, series).map((source) => ({ x: xValue(spec, source.x), y: isShown(spec, source) ? Number(source.y) : NaN, source })),
-    borderColor: color, backgroundColor: color, borderWidth: 2, showLine: !spec.heat, borderDash: DASHES[series.dash], tension: 0,
-    pointStyle: series.marker, pointRadius: radius(spec), pointHitRadius: 5 - radius(spec), pointHoverRadius: 6,
+    borderColor: color, backgroundColor: color, borderWidth: isSmall(spec) ? 1.5 : 2, showLine: !spec.heat, borderDash: DASHES[series.dash], tension: 0,
+    pointStyle: series.marker, pointRadius: radius(spec), pointHitRadius: 5 - radius(spec), pointHoverRadius: isSmall(spec) ? 4 : 6,
     // What is under a hollow marker is seen through it: what was sent is often what was received.
-    pointBackgroundColor: series.is_hollow ? "transparent" : color, pointBorderColor: series.is_hollow ? color : colors.ground, pointBorderWidth: series.is_hollow ? 1.5 : 1,
+    pointBackgroundColor: series.is_hollow ? "transparent" : color, pointBorderColor: series.is_hollow ? color : colors.ground, pointBorderWidth: series.is_hollow ? 1.5 : isSmall(spec) ? 0 : 1,
     // A marker on the axis' end is shown whole.
     clip: MARKER_REACH, order: 1,
   };
@@ -122,6 +122,7 @@ const MARKED_AT_MOST = 100;
 
 /** Over time points stand so close that markers would hide the line: a plugin draws those that there is room for. */
 function radius(spec: Spec): number {
+  if (isSmall(spec)) return spec.detail === "row" ? 1 : 1.75;
   const isDense = spec.series.some(({ points }) => points.length > MARKED_AT_MOST);
   return spec.form === "time" || spec.form === "heat" || isDense ? 0 : 5;
 }

@@ -120,6 +120,8 @@ export interface Spec {
   x_from?: string;
   x_to?: string;
   scale_group?: string;
+  /** How much is drawn of it: all, or small inside a link, or in a row. */
+  detail?: "full" | "small" | "row";
 }
 
 const FULL_SECOND = "2026-01-01T00:00:00Z";
@@ -187,6 +189,11 @@ export function hasPending({ points }: Series): boolean {
 /** The largest share of a heat map: its strongest colour. */
 export function largestShare({ shares, most }: Heat): number {
   return most ?? shares.reduce((best, column) => Math.max(best, maximum(column)), 0);
+}
+
+/** Whether it is drawn small, inside a link of the page that says what it shows. */
+export function isSmall({ detail }: Spec): boolean {
+  return detail === "small" || detail === "row";
 }
 
 /** Whether a chart's x axis is the time that the whole page looks at. */

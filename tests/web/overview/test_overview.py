@@ -23,6 +23,7 @@ from benchweb.results import run_summaries as recents
 from benchweb.results.series_summaries import FigureNights
 from benchweb.runs.models import Run
 from benchweb.schedules.models import Slot
+from benchweb.web.overview.alerts import OverviewAlert
 from benchweb.web.overview.night import figures_of
 from benchweb.web.overview.silent_hosts import silent_groups
 from tests.factories import make_alert, make_endpoint, make_pair, make_run, make_schedule
@@ -54,10 +55,15 @@ def last_nights(db: None) -> Pair:
 
 
 def row_of(page: str, environment: str) -> str:
-    """Return the words of an environment's row."""
-    rows = re.findall(r"<tr>.*?</tr>", page, re.DOTALL)
-    [row] = [words(row) for row in rows if f">{environment}</a>" in row]
-    return row
+    """Return the words of an environment's card."""
+    cards = re.findall(r'<section class="environment-card".*?</section>', page, re.DOTALL)
+    [card] = [words(card) for card in cards if f">{environment}</a>" in card]
+    return card
+
+
+def listed(client: Client, *, new: bool) -> list[OverviewAlert]:
+    """Return the alerts that the page lists, those of the last day or those before."""
+    return [row for row in client.get("/").context["alerts"].rows if row.is_new == new]
 
 
 def test_each_environment_has_a_verdict_and_how_many_runs_are_complete(signed_in: Client, last_nights: Pair) -> None:
@@ -66,7 +72,7 @@ def test_each_environment_has_a_verdict_and_how_many_runs_are_complete(signed_in
     summed_up()
     row = row_of(signed_in.get("/").content.decode(), "same zone")
     assert row.startswith(" same zone Worse last night not confirmed ")
-    assert row.endswith(" 1 of 2 ")
+    assert " Complete: 1 of 2 " in row
     make_alert(pair=last_nights, at=timezone.now() - 2 * DAY)
     Alert.objects.update(environment=last_nights.environment)
     row = row_of(signed_in.get("/").content.decode(), "same zone")
@@ -104,50 +110,57 @@ def test_an_environment_that_had_no_run_says_so(signed_in: Client) -> None:
     assert "No run completed in the last 24 hours." in signed_in.get("/").content.decode()
 
 
-def test_the_figures_are_the_median_over_the_pairs_with_a_line_of_thirty_nights(
+def test_the_figures_are_the_median_over_the_pairs_with_a_chart_of_thirty_nights(
     signed_in: Client, last_nights: Pair
 ) -> None:
     summed_up()
     text = signed_in.get("/").content.decode()
-    cells = re.findall(r'class="environment-figure">(.*?)</td>', text, re.DOTALL)
-    [figure] = [cell for cell in cells if "<svg" in cell]
+    figures = re.findall(r'<div class="environment-figure">(.*?)</div>', text, re.DOTALL)
+    [figure] = [each for each in figures if "data-chart" in each]
     label = re.search(r'aria-label="([^"]*)"', figure)
     assert label is not None
-    assert label[1] == "Throughput, received: 9 values, 9.00 Gbit/s to 10.1 Gbit/s, latest 9.00 Gbit/s"
     # Before its first night an environment misses none.
-    assert "sparkline-gap" not in figure
+    assert label[1] == "Throughput, received: 9 values, 9.00 Gbit/s to 10.1 Gbit/s, latest 9.00 Gbit/s"
     assert 'title="TCP stream · message size 16 KiB · median of 1 pair"' in figure
     assert "▼ −10 %" in figure
     assert f'href="/history?environment={last_nights.environment_id}&amp;kind=tcp_stream' in figure
     assert text.count('title="not measured here"') == 2
 
 
-def test_open_alerts_come_worst_first_with_a_line_of_their_runs(signed_in: Client) -> None:
+def test_open_alerts_come_worst_first_with_a_chart_of_their_runs(signed_in: Client) -> None:
     small, large = make_pair(), make_pair()
     quiet([small, large])
     for number in range(20, 28):
         for pair, factor in ((small, 0.9), (large, 0.7)):
             judge_run(run_of(pair, number, factor).pk)
     recents.rebuild()
-    rows = signed_in.get("/").context["alerts"].new
+    rows = listed(signed_in, new=True)
     assert [row.alert.params["ratio"] for row in rows] == pytest.approx([-0.3, -0.1], abs=0.01)
-    assert rows[0].before == pytest.approx(1e9, rel=0.01)
-    known = [value for value in rows[0].values if value is not None]
-    assert known[-1] == pytest.approx(0.7e9, rel=0.01)
+    chart = rows[0].chart
+    assert chart is not None
+    # The level before and since, the run that it began with, and each run with its range.
+    assert [level.y for level in chart.levels] == pytest.approx([1e9, 0.7e9], rel=0.01)
+    assert [ring.kind for ring in chart.rings] == ["change"]
+    [line] = chart.series
+    assert line.measured[-1].median == pytest.approx(0.7e9, rel=0.01)
+    assert all(run.low <= run.median <= run.high for run in line.measured)
+    assert chart.levels[1].since == chart.rings[0].at
+    page = signed_in.get("/").content.decode()
+    assert rows[0].levels in words(page)
+    assert f'data-chart="{chart.id}"' in page
     Alert.objects.filter(pk=rows[1].alert.pk).update(severity=Alert.Severity.CRITICAL)
     Alert.objects.filter(pk=rows[0].alert.pk).update(severity=Alert.Severity.WARNING)
-    page = signed_in.get("/")
-    assert [row.alert.pk for row in page.context["alerts"].new] == [rows[1].alert.pk, rows[0].alert.pk]
-    assert f'href="/alerts/{rows[0].alert.pk}"' in page.content.decode()
+    assert [row.alert.pk for row in listed(signed_in, new=True)] == [rows[1].alert.pk, rows[0].alert.pk]
+    assert f'href="/alerts/{rows[0].alert.pk}"' in page
 
 
 def test_what_somebody_took_goes_on_and_what_was_put_off_is_hidden(signed_in: Client) -> None:
     acknowledged, snoozed = make_alert(Alert.State.ACKNOWLEDGED), make_alert()
     Alert.objects.filter(pk=snoozed.pk).update(snoozed_until=timezone.now() + DAY)
     alerts = signed_in.get("/").context["alerts"]
-    assert ([row.alert.pk for row in alerts.new], [row.alert.pk for row in alerts.ongoing]) == ([], [acknowledged.pk])
+    assert [(row.alert.pk, row.is_new) for row in alerts.rows] == [(acknowledged.pk, False)]
     Alert.objects.filter(pk=snoozed.pk).update(snoozed_until=timezone.now() - DAY)
-    assert [row.alert.pk for row in signed_in.get("/").context["alerts"].new] == [snoozed.pk]
+    assert [row.alert.pk for row in listed(signed_in, new=True)] == [snoozed.pk]
 
 
 def test_an_alert_of_before_goes_on_and_each_says_since_when(signed_in: Client) -> None:
@@ -155,7 +168,7 @@ def test_an_alert_of_before_goes_on_and_each_says_since_when(signed_in: Client) 
     Alert.objects.filter(pk=old.pk).update(opened_at=timezone.now() - 2 * DAY)
     page = signed_in.get("/")
     alerts = page.context["alerts"]
-    assert ([row.alert.pk for row in alerts.new], [row.alert.pk for row in alerts.ongoing]) == ([new.pk], [old.pk])
+    assert [(row.alert.pk, row.is_new) for row in alerts.rows] == [(new.pk, True), (old.pk, False)]
     text = words(page.content.decode())
     assert "since 2 h ago" in text
     assert f"since {timezone.now() - 3 * DAY:%Y-%m-%d}" in text
@@ -165,7 +178,7 @@ def test_only_the_worst_are_listed_and_the_others_counted(signed_in: Client) -> 
     for _ in range(12):
         make_alert()
     page = signed_in.get("/")
-    assert len(page.context["alerts"].new) == 3
+    assert len(page.context["alerts"].rows) == 3
     assert "12 new, 0 ongoing" in words(page.content.decode()).replace(" ,", ",")
     assert "9 more" in words(page.content.decode())
 
@@ -199,7 +212,7 @@ def test_ten_unreachable_hosts_are_one_line_and_hide_no_change(
     assert all(f'href="/alerts/{alert.pk}"' in page for alert in changes)
     assert not any(f'href="/alerts/{alert.pk}"' in page for alert in alerts)
     # All are in the sentence, and none is hidden.
-    assert "13 new" in text and " more" not in text.split("New regressions")[1].split("Ongoing")[0]
+    assert "13 new" in text and " more" not in text
     Host.objects.filter(name="dead-01").update(uplink="rack 8")
     assert "10 hosts unreachable <" in " ".join(signed_in.get("/").content.decode().split()).replace("</a>", " <")
 
@@ -341,7 +354,7 @@ def test_it_costs_twelve_queries_however_much_happened(
     summed_up()
     with django_assert_max_num_queries(MOST_QUERIES):
         context = signed_in.get("/").context
-    assert (len(context["night"].environments), len(context["alerts"].new), len(context["running"])) == (4, 3, 3)
+    assert (len(context["night"].environments), len(context["alerts"].rows), len(context["running"])) == (4, 3, 3)
 
 
 def test_why_a_host_is_silent_is_said_in_the_readers_language(signed_in: Client) -> None:

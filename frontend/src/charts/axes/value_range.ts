@@ -45,6 +45,28 @@ export function linearRange(spec: Spec, top: number): { beginAtZero: boolean; su
   };
 }
 
+// Of a calm line the noise must not fill the height: so much of the largest value spans it at least.
+const LEAST_SPAN_RATIO = 0.1;
+const SMALL_ROOM_RATIO = 0.08;
+
+/** The range of a small chart's axis: its values, levels and limits, and of a wide band half as much again on each side. */
+export function drawnRange(spec: Spec): { min: number; max: number } {
+  const points = spec.series.flatMap(({ points: all }) => all.map(({ y }) => y));
+  const others = [...(spec.levels ?? []), ...spec.lines].map(({ y }) => y);
+  const values = finite([...points, ...others, ...(spec.y.from_zero ? [0] : [])]);
+  if (!values.length) return { min: 0, max: 1 };
+  let [min, max] = [extreme(values, Math.min), extreme(values, Math.max)];
+  const missing = LEAST_SPAN_RATIO * Math.max(Math.abs(min), Math.abs(max)) - (max - min);
+  if (missing > 0) [min, max] = [min - missing / 2, max + missing / 2];
+  const bands = [...bandValues(spec), ...lineValues(spec)];
+  const reach = (max - min) / 2;
+  const room = (max - min) * SMALL_ROOM_RATIO;
+  const low = Math.max(min - reach, Math.min(min, extreme(bands, Math.min))) - room;
+  const high = Math.min(max + reach, Math.max(max, extreme(bands, Math.max))) + room;
+  // What is never below zero has no room there.
+  return { min: extreme(values, Math.min) >= 0 ? Math.max(0, low) : low, max: high > low ? high : low + 1 };
+}
+
 /** On a logarithmic axis the outermost bands and whiskers fit too, with room for a marker. */
 export function logRange(spec: Spec): { suggestedMin?: number; suggestedMax?: number } {
   const positive = drawnValues(spec).filter((each) => each > 0);

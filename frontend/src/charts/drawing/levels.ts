@@ -3,11 +3,12 @@ import type { Chart } from "chart.js";
 
 import { text } from "../../text/format";
 import { say } from "../../text/words";
-import type { Level, Ring, Spec } from "../spec";
+import { type Level, type Ring, type Spec, isSmall } from "../spec";
 import { type Palette, faint } from "../theme";
 
 const LEVEL_PIXELS = 5;
 const RING_PIXELS = 8;
+const SMALL_RING_PIXELS = 5;
 export const RING_DASH = [3, 2];
 // A level of a single run is seen too.
 const LEAST_PIXELS = 10;
@@ -50,7 +51,7 @@ export function drawRings(chart: Chart, spec: Spec, colors: Palette): void {
   for (const { at, y: value, kind } of spec.rings) {
     ctx.setLineDash(kind === "again" ? RING_DASH : []);
     ctx.beginPath();
-    ctx.arc(x.getPixelForValue(Date.parse(at)), y.getPixelForValue(value), RING_PIXELS, 0, 2 * Math.PI);
+    ctx.arc(x.getPixelForValue(Date.parse(at)), y.getPixelForValue(value), isSmall(spec) ? SMALL_RING_PIXELS : RING_PIXELS, 0, 2 * Math.PI);
     ctx.stroke();
   }
   ctx.restore();

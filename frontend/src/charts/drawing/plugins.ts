@@ -7,7 +7,7 @@ import { drawMissing } from "./crosses";
 import { drawEndLabels } from "./end_labels";
 import { drawReferenceLines, nameReferenceLines } from "./reference_lines";
 import { keepPointer } from "../heat/heat_hover";
-import type { Spec } from "../spec";
+import { type Spec, isSmall } from "../spec";
 import { drawLevels, drawRings } from "./levels";
 import { strokeAcross, strokeDown } from "./strokes";
 import { type Palette, faint } from "../theme";
@@ -91,7 +91,7 @@ export function ownDrawing(spec: () => Spec, colors: () => Palette): Plugin<"lin
       drawWhiskers(chart, colors());
     },
     afterDatasetsDraw: (chart) => {
-      if (spec().form === "time") drawMarkers(chart, colors());
+      if (spec().form === "time" && !isSmall(spec())) drawMarkers(chart, colors());
       drawMedians(chart, spec(), colors());
       drawRings(chart, spec(), colors());
       // Over the lines: a link's rate lies where the best of them are, and its name must stay readable.
@@ -100,7 +100,7 @@ export function ownDrawing(spec: () => Spec, colors: () => Palette): Plugin<"lin
       drawSticks(chart, colors());
       drawEndLabels(chart, spec(), colors());
       drawMarks(chart, spec(), colors());
-      nameReferenceLines(chart, spec(), colors());
+      if (!isSmall(spec())) nameReferenceLines(chart, spec(), colors());
       drawCrosshair(chart, colors());
     },
   };
