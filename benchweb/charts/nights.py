@@ -1,11 +1,10 @@
-"""An environment night by night, and its last night by message size over what is usual: small charts, no query."""
+"""An environment night by night, and its last night by message size, both over what is usual: charts, no query."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
 
 from benchweb.catalog import Kind, Metric
 from benchweb.charts.axes import MAXIMUM_TICKS
@@ -55,13 +54,13 @@ class SizeNight:
     # The nights before; None where there were none.
     usual: Deviation | None
 
-    @property
-    def band(self) -> tuple[float, float] | None:
-        """Return from what to what is usual, as a run's figures have it; None while that is learnt."""
-        if self.usual is None or self.usual.is_learning:
-            return None
-        reach = NOISE_TIMES * self.usual.noise
-        return max(0.0, self.usual.baseline - reach), self.usual.baseline + reach
+
+def usual_band(usual: Deviation | None) -> tuple[float, float] | None:
+    """Return from what to what is usual, as a run's figures have it; None while that is learnt."""
+    if usual is None or usual.is_learning:
+        return None
+    reach = NOISE_TIMES * usual.noise
+    return max(0.0, usual.baseline - reach), usual.baseline + reach
 
 
 def night_chart(
@@ -74,8 +73,11 @@ def night_chart(
     marks: Sequence[ChartMark],
     detail: Detail,
 ) -> ChartSpec:
-    """Draw a figure's nights: the median over the pairs, the range of all repetitions, gaps, and what changed."""
-    told = _told(row)
+    """Draw a figure's nights: the median over the pairs over what is usual, gaps, and what changed.
+
+    A point's extremes are those of all repetitions of its night.
+    """
+    told, band = _told(row), usual_band(change)
     medians = dict(zip(row.nights, zip(row.medians, row.pairs, strict=True), strict=True))
     measured, gaps = [], []
     for night in shown.nights[shown.before :]:
@@ -91,7 +93,7 @@ def night_chart(
         color=0,
         points=gaps,
         measured=measured,
-        bands=[ChartBand(_("lowest to highest"))],
+        bands=[_band([band] * (len(measured) + len(gaps)))] if band else [],
     )
     x, y = Axis(label=_("Time"), unit="", scale="time"), Axis(label=_quantity(metric), unit=metric.unit)
     return ChartSpec(
@@ -125,7 +127,7 @@ def size_chart(chart_id: str, kind: Kind, metric: Metric, sizes: Sequence[SizeNi
     swept = kind.sweeps[0]
     parameter = kind.parameters[swept.x]
     values = [each.value for each in sizes]
-    bands = [each.band for each in sizes]
+    bands = [usual_band(each.usual) for each in sizes]
     line = ChartSeries(
         id=chart_id,
         label=_("last night"),
@@ -134,7 +136,7 @@ def size_chart(chart_id: str, kind: Kind, metric: Metric, sizes: Sequence[SizeNi
             ChartPoint(each.value, each.median, each.pairs if each.median is not None else 0, reason=_missing(each))
             for each in sizes
         ],
-        bands=[ChartBand(_("usual"), [b and b[0] for b in bands], [b and b[1] for b in bands])] if any(bands) else [],
+        bands=[_band(bands)] if any(bands) else [],
     )
     is_log = swept.x_scale == "log2" and values[0] > 0
     return ChartSpec(
@@ -154,10 +156,8 @@ def size_chart(chart_id: str, kind: Kind, metric: Metric, sizes: Sequence[SizeNi
     )
 
 
-def band_words(pairs: int) -> str:
-    """Say what line and band of a night's chart are."""
-    parts = [_("median over the pairs"), _("the band spans all their repetitions")]
-    return pgettext("between parts of a sentence", "; ").join(parts) if pairs > 1 else parts[1]
+def _band(usual: Sequence[tuple[float, float] | None]) -> ChartBand:
+    return ChartBand(_("usual"), [each and each[0] for each in usual], [each and each[1] for each in usual])
 
 
 def _told(row: FigureNights) -> Mapping[date, tuple[datetime, float, float]]:

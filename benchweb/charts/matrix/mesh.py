@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property
 from typing import Literal
 
 from benchweb.catalog import Metric
 from benchweb.charts.matrix.verdicts import Word, usual_verdict
 from benchweb.results.latest_deviations import LatestDeviation, MeshPair
+from benchweb.results.nightly_summaries import night_of
 
 # As many as a matrix shows at once, twelve by twelve.
 MOST_PAIRS = 144
@@ -40,12 +41,12 @@ class VerdictMesh:
         return Counter(cell.word for cell in self.cells)
 
 
-def mesh_of(pairs: Sequence[MeshPair], metric: Metric, since: datetime) -> VerdictMesh:
-    """Judge an environment's pairs; what gave nothing since then is missing."""
+def mesh_of(pairs: Sequence[MeshPair], metric: Metric, *, since: datetime, night: date) -> VerdictMesh:
+    """Judge an environment's pairs; what gave nothing since then is missing, unless it took part in the night."""
     shown = pairs[:MOST_PAIRS]
     sources = _places({(pair.source_host.lower(), pair.source) for pair in shown})
     sinks = _places({(pair.sink_host.lower(), pair.sink) for pair in shown})
-    cells = [MeshCell(sources[pair.source], sinks[pair.sink], _word(pair, metric, since)) for pair in shown]
+    cells = [MeshCell(sources[pair.source], sinks[pair.sink], _word(pair, metric, since, night)) for pair in shown]
     return VerdictMesh(len(sources), len(sinks), cells, len(pairs) > MOST_PAIRS)
 
 
@@ -53,8 +54,8 @@ def _places(ends: set[tuple[str, int]]) -> dict[int, int]:
     return {endpoint: place for place, (_host, endpoint) in enumerate(sorted(ends))}
 
 
-def _word(pair: MeshPair, metric: Metric, since: datetime) -> MeshWord:
-    if pair.at is None or pair.at < since or pair.median is None:
+def _word(pair: MeshPair, metric: Metric, since: datetime, night: date) -> MeshWord:
+    if pair.at is None or pair.median is None or (pair.at < since and night_of(pair.at) < night):
         return "missing"
     latest = LatestDeviation(0, 0, pair.at, pair.median, pair.baseline, pair.score, pair.runs_before or 0)
     return usual_verdict(latest, metric).word

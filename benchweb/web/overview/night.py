@@ -298,10 +298,12 @@ def _with_meshes(rows: Sequence[EnvironmentRow], since: datetime) -> list[Enviro
     pairs: dict[int, list[MeshPair]] = {}
     for pair in mesh_pairs(tests, most=MOST_PAIRS):
         pairs.setdefault(pair.environment, []).append(pair)
-    return [
-        replace(row, mesh=mesh_of(pairs[row.id], row.main.metric, since)) if row.main and row.id in pairs else row
-        for row in rows
-    ]
+    return [replace(row, mesh=_mesh(row, pairs[row.id], since)) if row.id in pairs else row for row in rows]
+
+
+def _mesh(row: EnvironmentRow, pairs: Sequence[MeshPair], since: datetime) -> VerdictMesh | None:
+    main = row.main
+    return mesh_of(pairs, main.metric, since=since, night=main.row.nights[-1]) if main else None
 
 
 def _rows(

@@ -13,7 +13,7 @@ import { joined, prefixFor, significant, trimmed } from "../text/format";
 
 // One width for all, so that charts below each other have one time axis.
 const SCALE_PIXELS = 40;
-const MOST_TICKS = 4;
+const MOST_TICKS = 5;
 const FONT = { size: 10 };
 // Half a label stands beyond each end of a row's scale; flags need more.
 const ROW_PADDING = 6;
@@ -91,5 +91,5 @@ export function tick(value: number, largest: number, unit: string, isExact: bool
   if (unit === "ratio") return `${written(value * 100)} %`;
   const [factor, prefix] = prefixFor(largest, unit);
   const shown = unit === "s" ? joined(prefix, unit) : prefix;
-  return `${value === 0 ? "0" : written(value / factor)}${shown ? ` ${shown}` : ""}`;
+  return value === 0 ? "0" : `${written(value / factor)}${shown ? ` ${shown}` : ""}`;
 }

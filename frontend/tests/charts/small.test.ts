@@ -42,6 +42,6 @@ test("a scale without a value is no empty one", () => {
 test("a tick has the prefix of the largest", () => {
   assert.equal(tick(9.4e9, 1.01e10, "bit/s", false), "9.4 G");
   assert.equal(tick(1.38e-4, 2e-4, "s", true), "138 µs");
-  assert.equal(tick(0, 2e5, "pkt/s", false), "0 k");
+  assert.equal(tick(0, 2e5, "pkt/s", false), "0");
   assert.equal(tick(0.03, 0.05, "ratio", false), "3 %");
 });

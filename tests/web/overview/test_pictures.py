@@ -1,5 +1,6 @@
 """The overview's pictures: gaps are gaps, each link leads to the same figure, and no environment costs a query."""
 
+import gzip
 import json
 import re
 from collections import Counter
@@ -16,6 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from benchweb.hosts.models import Pair
+from benchweb.ops.setup.steps import FRONTEND
 from benchweb.regressions.models import Alert
 from benchweb.results import nightly_summaries as nights
 from benchweb.results import run_summaries as recents
@@ -228,6 +230,14 @@ def test_few_environments_are_cards_and_many_are_rows(signed_in: Client, count: 
 
 def test_the_page_stays_small_with_twelve_environments(signed_in: Client) -> None:
     for number in range(12):
-        measured_nights(make_pair(environment=f"zone {number}"), nights_ago=30)
+        pair = make_pair(environment=f"zone {number}")
+        measured_nights(pair, nights_ago=30)
+        for ago in range(31):
+            at = last_evening() - ago * DAY
+            measured(pair, at, 7.28e5 + ago / 7, kind="udp_stream", metric="packets_per_second")
+            measured(pair, at, 3.4e-5 + ago * 1e-9 / 7, kind="tcp_rr", metric="latency_p99_seconds")
     summed_up()
-    assert len(signed_in.get("/").content) <= 200_000
+    page = signed_in.get("/").content
+    assert page.count(b'"detail":"row"') == 12 * 4
+    scripts = [FRONTEND / "dist" / name for name in ("early.js", "app.js", "charts.js", "app.css")]
+    assert sum(len(gzip.compress(each)) for each in [page, *(script.read_bytes() for script in scripts)]) <= 200_000

@@ -58,7 +58,8 @@ export function drawnRange(spec: Spec): { min: number; max: number } {
   let [min, max] = [extreme(values, Math.min), extreme(values, Math.max)];
   const missing = LEAST_SPAN_RATIO * Math.max(Math.abs(min), Math.abs(max)) - (max - min);
   if (missing > 0) [min, max] = [min - missing / 2, max + missing / 2];
-  const bands = [...bandValues(spec), ...lineValues(spec)];
+  // Where there are bands, nothing else tells the spread.
+  const bands = spec.series.some(({ bands: all }) => all?.length) ? bandValues(spec) : lineValues(spec);
   const reach = (max - min) / 2;
   const room = (max - min) * SMALL_ROOM_RATIO;
   const low = Math.max(min - reach, Math.min(min, extreme(bands, Math.min))) - room;
