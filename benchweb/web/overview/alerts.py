@@ -32,6 +32,18 @@ class LiveAlerts:
 
     now: AlertsNow
     rows: list[OverviewAlert]
+    # So many are drawn: beside many environments there is less room.
+    most_charts: int = _MOST_NEW + _MOST_ONGOING
+
+    @property
+    def drawn(self) -> list[OverviewAlert]:
+        """Return those that tell of a series."""
+        return [row for row in self.rows if row.chart is not None][: self.most_charts]
+
+    @property
+    def others(self) -> list[OverviewAlert]:
+        """Return those that tell of what is missing."""
+        return [row for row in self.rows if row.chart is None]
 
     @property
     def together(self) -> list[UnreachableTogether]:
@@ -41,12 +53,12 @@ class LiveAlerts:
     @property
     def hidden(self) -> int:
         """Return how many are neither listed nor told together."""
-        told = len(self.rows) + sum(each.alerts for each in self.together)
+        told = len(self.drawn) + len(self.others) + sum(each.alerts for each in self.together)
         return max(0, self.now.new_count + self.now.ongoing_count - told)
 
     @property
     def charts(self) -> list[ChartSpec]:
-        return [row.chart for row in self.rows if row.chart is not None]
+        return [row.chart for row in self.drawn if row.chart is not None]
 
 
 def live_alerts(since: datetime, changes_since: date) -> LiveAlerts:

@@ -1,6 +1,7 @@
 """The overview: is the network as good as yesterday, where is it worse, what is missing, what runs and comes."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from django.http import HttpRequest, HttpResponse
@@ -22,6 +23,7 @@ from benchweb.web.overview.night import NIGHT, first_night, last_night
 from benchweb.web.overview.silent_hosts import silent_groups
 from benchweb.web.runs.rows import run_rows
 
+_CHARTS_BESIDE_ROWS = 3
 _RUNNING_SHOWN = 4
 _PATHS_SHOWN = 3
 _LAST_SHOWN = 3
@@ -59,6 +61,8 @@ def _night_part(hosts: HostCounts | None = None, runs: RecentRuns | None = None)
     runs = runs or recent_runs(since=since, most_faulty=MOST_FAULTY)
     alerts = live_alerts(since, first_night())
     night = last_night(since, alerts.now)
+    if not night.are_cards:
+        alerts = replace(alerts, most_charts=_CHARTS_BESIDE_ROWS)
     return {
         "headline": headline(alerts.now, hosts, runs=night.runs, faulty=night.faulty_runs),
         "alerts": alerts,

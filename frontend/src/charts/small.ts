@@ -12,9 +12,11 @@ import { type Palette, palette } from "./theme";
 import { joined, prefixFor, significant, trimmed } from "../text/format";
 
 // One width for all, so that charts below each other have one time axis.
-const SCALE_PIXELS = 40;
+const SCALE_PIXELS = { small: 40, row: 34 };
 const MOST_TICKS = 5;
-const FONT = { size: 10 };
+const FONT_PIXELS = { small: 10, row: 9 };
+// Two levels nearer to each other than this share of the scale have one label.
+const LEAST_BETWEEN = 0.25;
 // Half a label stands beyond each end of a row's scale; flags need more.
 const ROW_PADDING = 6;
 const FLAG_PADDING = 13;
@@ -64,25 +66,35 @@ function smallX(spec: Spec, colors: Palette): ScaleOptions {
   const whole = xScale(spec, fullRange(spec), colors) as unknown as { ticks: object };
   return {
     ...whole, display: spec.detail !== "row", title: { display: false }, grid: { display: false },
-    ticks: { ...whole.ticks, font: FONT, padding: 2, autoSkip: true, autoSkipPadding: 8, maxRotation: 0 },
+    ticks: { ...whole.ticks, font: { size: FONT_PIXELS.small }, padding: 2, autoSkip: true, autoSkipPadding: 8, maxRotation: 0 },
   } as unknown as ScaleOptions;
 }
 
 function smallY(spec: Spec, colors: Palette): ScaleOptions {
   const range = drawnRange(spec);
-  const isRow = spec.detail === "row";
+  const detail = spec.detail === "row" ? "row" : "small";
+  const isRow = detail === "row";
+  const levels = told(spec, range);
   return {
     type: "linear", ...range, title: { display: false },
     grid: { color: colors.rule, drawTicks: false }, border: { display: false },
     ticks: {
-      color: colors.soft, padding: 4, font: FONT, maxTicksLimit: MOST_TICKS, includeBounds: isRow, autoSkip: false, crossAlign: "near",
-      callback: (value: string | number) => tick(Number(value), range.max, spec.y.unit, isRow),
+      color: colors.soft, padding: 4, font: { size: FONT_PIXELS[detail] }, maxTicksLimit: MOST_TICKS, includeBounds: isRow, autoSkip: false, crossAlign: "near",
+      callback: (value: string | number) => tick(Number(value), range.max, spec.y.unit, isRow || levels.length > 0),
     },
     afterBuildTicks: (axis: { ticks: { value: number }[] }) => {
       if (isRow) axis.ticks = [{ value: range.min }, { value: range.max }];
+      else if (levels.length) axis.ticks = levels.map((value) => ({ value }));
     },
-    afterFit: (axis: { width: number }) => (axis.width = SCALE_PIXELS),
+    afterFit: (axis: { width: number }) => (axis.width = SCALE_PIXELS[detail]),
   } as unknown as ScaleOptions;
+}
+
+/** What the scale of a change tells: the level since and that before, or the limit. */
+function told(spec: Spec, { min, max }: { min: number; max: number }): number[] {
+  const [since, ...others] = [...(spec.levels ?? []), ...spec.lines].map(({ y }) => y).reverse();
+  if (since === undefined) return [];
+  return [since, ...others.filter((each) => Math.abs(each - since) >= (max - min) * LEAST_BETWEEN)];
 }
 
 /** A value on a small scale, with the prefix of the largest: 9.41 G, 138 µs, 3 %. What is counted or sent the figure beside it says. */
