@@ -12,7 +12,7 @@ import { type Palette, palette } from "./theme";
 import { joined, prefixFor, significant, trimmed } from "../text/format";
 
 // One width for all, so that charts below each other have one time axis.
-const SCALE_PIXELS = { small: 40, row: 34 };
+const SCALE_PIXELS = { small: 40, row: 39 };
 const MOST_TICKS = 5;
 const FONT_PIXELS = { small: 10, row: 9 };
 // Two levels nearer to each other than this share of the scale have one label.
