@@ -48,7 +48,7 @@ _VISIT = """() => {
     return {
         bytes: fetched.reduce((sum, each) => sum + each.encodedBodySize, 0),
         hasChartCode: fetched.some(each => /charts(\\.\\w+)?\\.js$/.test(each.name)),
-        mayDraw: charts.length > 0 || document.querySelector("[data-running]") !== null,
+        mayDraw: charts.length > 0 || document.querySelector("[data-running], [data-chart]") !== null,
         canvases: document.querySelectorAll("section.chart canvas").length,
         rows: charts.map(chart => chart.querySelectorAll(".chart-table tbody tr").length),
     };
