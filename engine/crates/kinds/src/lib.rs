@@ -8,6 +8,7 @@
 // "line" and "link", "sent" and "set" are this domain's words.
 #![allow(clippy::similar_names)]
 
+mod canary;
 mod end;
 mod facts;
 mod failure;
@@ -37,6 +38,7 @@ mod transport;
 
 use std::sync::{Arc, mpsc::Receiver};
 
+pub use canary::{CANARY_MEMORY_BYTES, canary};
 pub use facts::facts;
 pub use host_window::{History, Sample, host_load};
 pub use kinds::arrays_bytes;

@@ -26,9 +26,9 @@ pub use cookie::{Cookie, CookieError, hex};
 pub use disk_place::DiskPlace;
 pub use http_url::{HttpUrl, UrlPrefix};
 pub use messages::{
-    AgentMessage, DescriptorRole, EndReport, Event, EventBody, FailureCode, Lane, LinkMessage,
-    PathArrivals, PathCheck, PathFault, PathPassage, PathRequest, PathSize, ProcessMessage,
-    SentCount, SessionState,
+    AgentMessage, Canary, CanaryFigure, DescriptorRole, EndReport, Event, EventBody, FailureCode,
+    Lane, LinkMessage, PathArrivals, PathCheck, PathFault, PathPassage, PathRequest, PathSize,
+    ProcessMessage, SentCount, SessionState,
 };
 pub use reason::{Reason, ReasonData, ReasonValue};
 pub use result::{

@@ -313,3 +313,35 @@ fn a_second_engine_on_the_same_state_folder_is_refused() {
         String::from_utf8_lossy(&output.stderr).contains("another engine uses the state folder")
     );
 }
+
+#[test]
+fn a_canary_measures_the_host_alone_within_its_second() {
+    let engine = Engine::start();
+    let (status, canary) = engine.call_as(TOKEN, Method::POST, "/v1/canary", None);
+    assert_eq!(status, StatusCode::OK, "{canary}");
+    let figures = canary["figures"].as_array().unwrap();
+    let find = |metric: &str| figures.iter().find(|figure| figure["metric"] == metric);
+    // Where the machine is too busy for three passes in time a figure is left out: not the fastest one.
+    let loopback = find("loopback_round_trip_seconds").expect("the loopback's");
+    assert_eq!(loopback["unit"], "s");
+    assert!((1e-7..0.1).contains(&loopback["median"].as_f64().unwrap()), "{loopback}");
+    assert!(loopback["least"].as_f64() <= loopback["median"].as_f64(), "{loopback}");
+    assert!((3..=9).contains(&loopback["n"].as_u64().unwrap()), "{loopback}");
+    let quick = || {
+        let (_, canary) = engine.call_as(TOKEN, Method::POST, "/v1/canary", None);
+        Duration::from_secs_f64(canary["seconds"].as_f64().unwrap())
+    };
+    assert!(can_take_less(SECOND, quick));
+    assert_eq!(engine.session_ids(), Vec::<String>::new());
+}
+
+#[test]
+fn no_canary_is_taken_beside_a_session_or_where_limits_forbid_it() {
+    let engine = Engine::start();
+    engine.put_sink("a", &waiting_sink());
+    let (status, answer) = engine.call_as(TOKEN, Method::POST, "/v1/canary", None);
+    assert_eq!(status, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(answer["error"]["message_data"]["code"], "admission_canary_busy");
+    let (status, _) = engine.call_as("wrong", Method::POST, "/v1/canary", None);
+    assert_eq!(status, StatusCode::UNAUTHORIZED);
+}

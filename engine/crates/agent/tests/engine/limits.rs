@@ -152,3 +152,14 @@ fn a_token_neither_sees_nor_ends_the_sessions_of_another() {
     assert_eq!((status, &document["state"]), (StatusCode::OK, &json!("prepared")));
     assert_eq!(engine.session_processes().len(), 1);
 }
+
+#[test]
+fn a_token_that_may_not_measure_memory_takes_no_canary() {
+    let engine = two_tokens(&[]);
+    let take = |token| engine.call_as(token, Method::POST, "/v1/canary", None);
+    assert_eq!(take(ALPHA).0, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(take(BETA).0, StatusCode::OK);
+    let small = two_tokens(&["--max-memory", "100000000"]);
+    let (status, _) = small.call_as(BETA, Method::POST, "/v1/canary", None);
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+}

@@ -18,7 +18,7 @@ use crate::host_kind::ReadHost;
 use crate::kind::Read;
 
 pub use http_load::ResponseReader;
-pub use memory_bandwidth::arrays_bytes;
+pub use memory_bandwidth::{arrays_bytes, copy};
 pub use udp_stream::Header;
 
 const KINDS: &[(&str, Read)] = &[

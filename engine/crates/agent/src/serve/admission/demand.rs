@@ -52,6 +52,23 @@ impl Demand {
         }
     }
 
+    /// What a canary would take: a short test of the memory, which carries no payload anywhere.
+    pub fn of_canary() -> Self {
+        Self {
+            kinds: vec!["memory_bandwidth".to_owned()],
+            duration_seconds: 1.0,
+            duration_fields: Vec::new(),
+            flows: 1,
+            flow_field: "flows".to_owned(),
+            rate_bps: 0.0,
+            rate_field: "rate_bps".to_owned(),
+            datagram_bytes: 0.0,
+            datagrams_at_once: 0.0,
+            memory_bytes: kinds::CANARY_MEMORY_BYTES as f64,
+            memory_field: "array_bytes".to_owned(),
+        }
+    }
+
     /// Payload of the whole session.
     pub fn bytes(&self) -> f64 {
         self.rate_bps * self.duration_seconds / BITS_PER_BYTE

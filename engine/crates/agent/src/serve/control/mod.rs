@@ -1,6 +1,7 @@
 //! The control plane: HTTP, who speaks to it, and what it answers.
 
 pub mod answer;
+mod canary;
 pub mod creation;
 pub mod event_stream;
 pub mod http;

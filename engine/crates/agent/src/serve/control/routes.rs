@@ -53,6 +53,9 @@ async fn route(engine: &Arc<Engine>, holder: &Holder, request: Request<Incoming>
             let body = read(request, BODY_LIMIT_BYTES).await?;
             Ok(document(StatusCode::OK, &engine.check_path(&body).await?))
         }
+        (&Method::POST, ["v1", "canary"]) => {
+            Ok(document(StatusCode::OK, &engine.canary(holder).await?))
+        }
         (&Method::POST, ["v1", "token"]) => {
             let body = read(request, BODY_LIMIT_BYTES).await?;
             Ok(document(StatusCode::OK, &engine.take_token(holder, &body)?))

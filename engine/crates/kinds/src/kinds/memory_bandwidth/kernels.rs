@@ -109,8 +109,9 @@ impl Part<'_> {
     }
 }
 
+/// One `memcpy` over a whole array.
 #[inline(never)]
-fn copy(to: &mut [f64], from: &[f64]) {
+pub fn copy(to: &mut [f64], from: &[f64]) {
     to.copy_from_slice(from);
 }
 

@@ -14,6 +14,7 @@ use proto::{CoreRate, DiskPlace, FailureCode, HostTest, MemoryUse, Params, Reaso
 use crate::failure::Failure;
 use crate::host_kind::{Broken, HostKind, HostReport, Stage, metrics};
 use kernels::Kernel;
+pub use kernels::copy;
 use passes::{Arrays, Pass, Passes};
 
 /// Arrays are so many times as large as the caches at least, or the caches are measured (STREAM's rule).
