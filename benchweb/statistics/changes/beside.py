@@ -30,8 +30,9 @@ def find_changes_beside(
 
     Each says which covariate moved with it, if one did, by what it explains or by a change of its own at that time.
     Then it has the values' own levels, else those of the explained series. What the values show and neither the
-    explained series nor a covariate does came of the swings. What the explained series alone shows must show in the
-    values too, at least by half: a covariate that changes alone changes nothing else.
+    explained series nor a covariate does came of the swings, if these are known on both sides of it. What the explained
+    series alone shows must show in the values too, at least by half: a covariate that changes alone changes nothing
+    else.
     """
     own = find_changes(values, floor=floor, least=least, log_scale=log_scale, only_last_window=True)
     if explained is None:
@@ -52,6 +53,8 @@ def find_changes_beside(
                 told.append(replace(change, moved_with=covariate))
             elif clearer is not None:
                 told.append(clearer)
+            elif not _is_explained(values, explained, segment):
+                told.append(change)
             continue
         size = abs(change.after - change.before)
         least_size = max(_TIMES_THE_NOISE * noise, _SHARE_OF_LEVEL * abs(change.before))
@@ -80,6 +83,16 @@ def _changed_with(change: Change, covariates: Sequence[Sequence[float | None]]) 
             if is_same and abs(ratios[1] or 0.0) >= MOVED_WITH_SHARE * abs(ratios[0] or 0.0):
                 return index
     return None
+
+
+def _is_explained(values: Sequence[float | None], explained: ExplainedSeries, segment: tuple[int, int, int]) -> bool:
+    """Tell whether covariates were measured with enough values on both sides of a change to explain it away."""
+    first, index, last = segment
+    for part in (slice(first, index), slice(index, last)):
+        known = len(_known(explained.values[part]))
+        if known < SHORTEST or 2 * known < len(_known(values[part])):
+            return False
+    return True
 
 
 def _sign(change: Change) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from math import exp, isfinite, log
 from statistics import median
@@ -54,7 +55,7 @@ def explained_series(
     left = [_log(value) for value in values]
     moves: dict[int, list[float | None]] = {}
     logs = {index: [_log(value) for value in covariate] for index, covariate in enumerate(covariates)}
-    levels = {index: _levels(covariate) for index, covariate in logs.items()}
+    levels = {index: _levels(tuple(covariate)) for index, covariate in logs.items()}
     for _ in range(_MOST_COVARIATES):
         fits = [_fit(left, index, logs[index], levels[index]) for index in logs if index not in moves]
         best = max((fit for fit in fits if fit), key=lambda fit: fit.share, default=None)
@@ -111,7 +112,9 @@ def _slope(steps: Sequence[tuple[float, float]]) -> float:
     return next(found, 0.0)
 
 
-def _levels(covariate: Sequence[float | None]) -> list[float]:
+# A host's canary is beside each series of each of its pairs.
+@lru_cache(maxsize=1_000)
+def _levels(covariate: tuple[float | None, ...]) -> Sequence[float]:
     """Return for each run the level that the covariate is at, by its own changes."""
     scaled = [None if value is None else exp(value) for value in covariate]
     ends = [0, *(change.index for change in find_changes(scaled, only_last_window=True)), len(covariate)]

@@ -81,6 +81,17 @@ def test_a_covariate_that_changes_alone_changes_nothing(seed: int, step: float) 
 
 
 @pytest.mark.parametrize("seed", range(5))
+def test_a_step_since_which_its_covariate_is_not_measured_is_not_explained_away(seed: int) -> None:
+    values = weekends(seed, step=0.9)
+    covariate = [value if index < 46 else None for index, value in enumerate(beside(seed))]
+    explained = explained_series(values, [covariate])
+    assert explained is not None
+    own = find_changes(values)
+    assert own
+    assert find_changes_beside(values, explained, [covariate]) == own
+
+
+@pytest.mark.parametrize("seed", range(5))
 def test_a_step_of_both_moved_with_the_covariate_though_nothing_else_is_shared(seed: int) -> None:
     values, draw = stepped(60, 46, -0.12, seed), random.Random(f"quiet {seed}")
     steps = [(0.9 if index >= 46 else 1.0) * (1 + draw.gauss(0, 0.005)) for index in range(60)]
