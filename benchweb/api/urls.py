@@ -21,6 +21,7 @@ from benchweb.api.resources.alerts import alerts, baselines, sensitivities, thre
 from benchweb.api.resources.inventory import (
     adding,
     availability,
+    canaries,
     endpoints,
     enrolment_codes,
     environments,
@@ -45,7 +46,18 @@ api = BenchwebAPI(
 api.add_decorator(once_per_key)
 
 # Before hosts, whose rows have an id where these have a word.
-for resource in (adding, enrolment_codes, hosts, availability, fact_changes, environments, endpoints, pairs, plans):
+for resource in (
+    adding,
+    enrolment_codes,
+    hosts,
+    availability,
+    canaries,
+    fact_changes,
+    environments,
+    endpoints,
+    pairs,
+    plans,
+):
     api.add_router("", resource.router)
 for resource in (channels, rules, maintenance):
     api.add_router("", resource.router)

@@ -63,6 +63,8 @@ class Host(Labelled, NamedOnce):
     uplink = models.CharField(max_length=60, blank=True)
     # Whose people may pair it; all environments of its pairs in use are among them, see hosts.belonging.
     environment_ids = ArrayField(models.BigIntegerField(), default=list, db_default=[])
+    # Whether its engines measure it alone once a night (hosts.canaries): about a second of memory, CPU and loopback.
+    has_canary = models.BooleanField(default=True, db_default=True)
     # Made up by generate_history: no engine answers there, so it is neither probed nor measured.
     is_synthetic = models.BooleanField(default=False, db_default=False, editable=False)
     # The host whose resource stands for the machine that both are; None where it is this one.
@@ -351,3 +353,40 @@ class ProbeHour(models.Model):
     class Meta:
         ordering = ["endpoint_id", "hour"]
         constraints = [models.UniqueConstraint(fields=["endpoint", "hour"], name="probe_hour_once")]
+
+
+class CanaryTurn(models.Model):
+    """When an endpoint's engine may next be asked to measure its host alone; one row an endpoint that ever was."""
+
+    endpoint = models.OneToOneField(Endpoint, on_delete=models.CASCADE, related_name="canary_turn", primary_key=True)
+    due_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"canary of endpoint {self.endpoint_id}"
+
+
+class CanaryMetric(models.TextChoices):
+    """What a host measures alone."""
+
+    MEMORY = "memory_copy_bytes_per_second", _("Memory copying")
+    SPIN = "spin_seconds", _("Fixed calculation")
+    LOOPBACK = "loopback_round_trip_seconds", _("Loopback round trip")
+
+
+class CanaryFigure(models.Model):
+    """What an endpoint's host measured alone in a night: one figure of several passes, with its least and most."""
+
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="canary_figures")
+    at = models.DateTimeField()
+    metric = models.CharField(max_length=40, choices=CanaryMetric.choices)
+    median = models.FloatField()
+    least = models.FloatField()
+    most = models.FloatField()
+    n = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["endpoint_id", "at", "id"]
+        constraints = [models.UniqueConstraint(fields=["endpoint", "at", "metric"], name="canary_figure_once")]
+
+    def __str__(self) -> str:
+        return f"{self.metric} of endpoint {self.endpoint_id}"

@@ -25,9 +25,11 @@ def host_create(
     labels: Sequence[str] = (),
     uplink: str = "",
     environments: Sequence[int] = (),
+    has_canary: bool = True,
 ) -> Host:
     """Create a host; its name is not in use yet."""
     values = {"name": checked_name(name), "description": description, **_placing(labels, uplink)}
+    values["has_canary"] = has_canary
     values["environment_ids"] = checked_environments(environments)
     with name_once(Host, name):
         return Host.objects.create(**values)
@@ -42,9 +44,15 @@ def host_update(
     labels: Sequence[str],
     uplink: str,
     environments: Sequence[int] | None = None,
+    has_canary: bool | None = None,
 ) -> None:
-    """Rename a host, describe it anew, say by which words it is chosen, which uplink it shares, and where it is."""
+    """Rename a host, describe it anew, say by which words it is chosen, which uplink it shares, and where it is.
+
+    Without a word of environments, or of the nightly measurement of the host alone, these stay as they are.
+    """
     values = _called(name) | {"description": description, **_placing(labels, uplink)}
+    if has_canary is not None:
+        values["has_canary"] = has_canary
     if environments is not None:
         locked = Host.objects.select_for_update(of=("self",)).get(pk=host.pk)
         values["environment_ids"] = checked_environments(environments, locked)

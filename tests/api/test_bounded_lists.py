@@ -32,6 +32,7 @@ BOUNDED = {
     "PlanItem.labels": "at most 20 are taken",
     "PathFound.dead": "at most 3 beside the one that is told of",
     "HostAvailability.endpoints": "those in use of one host",
+    "HostCanaries.figures": "three a night of at most 400 nights, of each endpoint in use of one host",
     "EndpointAvailability.stretches": "at most 10,000 of a host, else refused",
     "TableItem.lines": "at most 500 are taken",
     "TicketItem.programs": "one for each architecture",

@@ -17,7 +17,7 @@ from workers.engine_client.certificates import CONNECT_SECONDS, other_certificat
 from workers.engine_client.channel import EngineChannel, Trust
 from workers.engine_client.errors import EngineDown, EngineGarbage, EngineRefused, EngineUnreachable
 from workers.engine_client.faults import cause, engine_called, engine_name, unreachable, unusable
-from workers.engine_client.messages import About, EngineEvent, HostLoad, PathLook, PathOpened, SessionSpec
+from workers.engine_client.messages import About, EngineEvent, HostLoad, HostPasses, PathLook, PathOpened, SessionSpec
 from workers.engine_client.proof import is_proven, new_nonce
 
 # For a whole answer, from its first byte to its last.
@@ -26,6 +26,8 @@ ANSWER_SECONDS = 5.0
 CREATE_SECONDS = 10.0
 # The engine sends a blank line each second: three missing ones are a hang.
 EVENT_SILENCE_SECONDS = 4.0
+# The engine's own bound is about a second; whoever waits longer holds up a run.
+CANARY_SECONDS = 2.0
 # A look at a path that carries nothing takes as long as its time-outs.
 PATH_SECONDS = 45.0
 
@@ -106,6 +108,10 @@ class EngineClient:
         """Ask how busy the host and its interface with this address, or of this name, were in the last minute."""
         query = {name: value for name, value in (("address", address), ("device", device)) if value}
         return HostLoad.parsed(self._json("GET", f"/v1/host?{urlencode(query, safe=':')}"))
+
+    def canary(self) -> list[HostPasses]:
+        """Have the engine measure its host alone, for about a second."""
+        return HostPasses.all_parsed(self._json("POST", "/v1/canary", seconds=CANARY_SECONDS))
 
     def open_path(self, cookie: str) -> PathOpened:
         """Ask a sink's engine to answer the path check with this cookie, and what has come to it by now."""

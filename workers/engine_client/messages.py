@@ -19,6 +19,8 @@ _MAXIMUM_RATIO = 2.0
 # A million times the fastest link of today: a rate beyond it would stay in an hour's sums for good.
 _MAXIMUM_BPS = 1e18
 _MAXIMUM_PACKET_BYTES = 65_575
+# Engines tell three.
+_MOST_CANARY_FIGURES = 16
 # For so long without a word from its controller an engine's session goes on.
 LEASE_SECONDS = 60.0
 
@@ -128,6 +130,33 @@ class HostLoad:
             )
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
             raise EngineGarbage(Reason("answer_load_unreadable", error=f"{error!r:.100}")) from error
+
+
+@dataclass(frozen=True)
+class HostPasses:
+    """One figure of what a host measured alone: of `n` passes the median, the least and the most."""
+
+    metric: str
+    median: float
+    least: float
+    most: float
+    n: int
+
+    @classmethod
+    def all_parsed(cls, document: Any) -> "list[HostPasses]":
+        """Check the answer of POST /v1/canary; raise EngineGarbage."""
+        try:
+            return [cls._parsed(figure) for figure in document["figures"][:_MOST_CANARY_FIGURES]]
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+            raise EngineGarbage(Reason("answer_canary_unreadable", error=f"{error!r:.100}")) from error
+
+    @classmethod
+    def _parsed(cls, document: Any) -> "HostPasses":
+        least, median, most = (float(document[key]) for key in ("least", "median", "most"))
+        if not 0 < least <= median <= most <= _MAXIMUM_BPS:
+            raise ValueError(f"median is {median}, least {least}, most {most}")
+        metric = storable_text(str(document["metric"]), _MAXIMUM_WORD)
+        return cls(metric, median, least, most, n=_whole(document["n"], MAXIMUM_NUMBER))
 
 
 @dataclass(frozen=True)

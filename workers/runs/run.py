@@ -13,6 +13,7 @@ from workers.engines.connections import let_database_go
 from workers.engines.ends import Ends, addresses_document, ends_of
 from workers.runs import conduct, simultaneous
 from workers.runs.attempt import STEP_MARGIN_SECONDS
+from workers.runs.canary import canaries_take
 from workers.runs.leases import Lease, keeper
 from workers.runs.sessions import stop_sessions
 
@@ -35,6 +36,7 @@ def execute(run_id: int) -> None:
             elif (ends := _ready_ends(claimed, lease, stack)) is not None and claims.begin(
                 claimed=claimed, addresses=addresses_document(ends)
             ):
+                canaries_take(claimed, ends)
                 conduct.run_through(claimed, ends, lease, stack)
         except Exception as error:
             # The lease runs out and the next worker goes on; the engine keeps the trial's result until then.

@@ -22,6 +22,7 @@ from workers.engines.connections import let_database_go
 from workers.engines.ends import Ends, addresses_document, ends_of
 from workers.runs import conduct
 from workers.runs.attempt import STEP_MARGIN_SECONDS
+from workers.runs.canary import canaries_take
 from workers.runs.gathering import Gathering, Seat
 from workers.runs.leases import Lease, keeper
 from workers.runs.overtime import HOLD_SECONDS
@@ -205,6 +206,9 @@ def _conduct_trials(member: _Member, gathering: Gathering, hold: "_Hold") -> str
     try:
         if member.ends is None:
             return member.reason
+        if not member.claimed.taken_over:
+            # The others wait for it at the first trial.
+            canaries_take(member.claimed, member.ends)
         return conduct.run_trials(member.claimed, member.ends, member.lease, member.stack)
     finally:
         gathering.leave(member.run_id)

@@ -91,6 +91,7 @@ MESSAGES = {
     "answer_event_without_id": "an event has no id",
     "answer_event_unknown": "an event is of unknown type {type}",
     "answer_about_unreadable": "its description of itself can't be read ({error})",
+    "answer_canary_unreadable": "what its host measured alone can't be read ({error})",
     "answer_load_unreadable": "what it tells of its host can't be read ({error})",
     "answer_path_unreadable": "what it says of a path check can't be read ({error})",
     "answer_path_look_unreadable": "what it found of a path can't be read ({error})",

@@ -43,6 +43,7 @@ MESSAGES = {
     "event_run_ended_because": "Run {state}: {reason}",
     "event_trial_ended": "Trial {index} ({kind}) {state}: {reason}",
     "event_worker_took_run": "A worker took the run.",
+    "event_canary": "Before the first trial measured alone, as once a night, in {seconds} s: {hosts}.",
     "event_worker_took_over": "The run's worker is gone; another worker goes on with it.",
     "event_worker_broke_off": "A worker broke off: {error}",
     "event_not_summarised": "The run's results can't be summed up and are missing from the history: {why}",

@@ -106,6 +106,14 @@ class HostDetailsForm(PageForm):
     labels = labels_field(_HELP_LABELS)
     uplink = uplink_field()
     environments = environments_field()
+    has_canary = forms.BooleanField(
+        label=_("Measure the host itself once a night"),
+        help_text=_(
+            "Before a scheduled run, for about a second: memory, CPU and loopback. It tells the host's own changes "
+            "from those of the network."
+        ),
+        required=False,
+    )
 
     @classmethod
     def of(cls, host: Host, sent: QueryDict | None = None) -> Self:
@@ -231,7 +239,7 @@ class HostForm(EndpointForm):
 
     def host_values(self) -> dict[str, Any]:
         """Return the host's own values as the service takes them."""
-        return {name: self.cleaned_data[name] for name in HostDetailsForm.base_fields}
+        return {name: self.cleaned_data[name] for name in HostDetailsForm.base_fields if name in self.fields}
 
 
 def new_token() -> str:

@@ -98,7 +98,7 @@ def host_availability(request: HttpRequest, host_id: Identifier, query: Query[Av
     """
     refuse_unknown(request, AvailabilityQuery)
     host = row_or_404(Host.objects.all(), host_id)
-    from_time, to_time = _bounds(query)
+    from_time, to_time = bounds(query, DEFAULT_LENGTH)
     endpoints = list(host.endpoints.filter(archived_at=None).select_related("host").order_by("pk"))
     ids = [endpoint.pk for endpoint in endpoints]
     _refuse_too_many(ids, from_time, to_time)
@@ -119,10 +119,11 @@ def _refuse_too_many(endpoint_ids: list[int], from_time: datetime, to_time: date
         raise invalid("from", f"There are more than {MOST_STRETCHES:,} stretches in this time: ask for less at a time.")
 
 
-def _bounds(query: AvailabilityQuery) -> tuple[datetime, datetime]:
+def bounds(query: AvailabilityQuery, default: timedelta) -> tuple[datetime, datetime]:
+    """Return the time that is asked for, at most until now; without its begin it has the default length."""
     now = timezone.now()
     to_time = max(EARLIEST, min(query.to_time or now, now))
-    from_time = query.from_time or to_time - DEFAULT_LENGTH
+    from_time = query.from_time or to_time - default
     if from_time >= to_time:
         raise invalid("from", "from is not before to, or not before now.")
     if to_time - from_time > GREATEST_LENGTH:

@@ -27,6 +27,8 @@ class HostBody(Body):
     uplink: str = ""
     # Who is an editor in one of them may pair the host.
     environments: Environments = []
+    # Whether its engines measure the host itself once a night, in about a second.
+    has_canary: bool = True
 
 
 class HostChange(Body):
@@ -36,6 +38,8 @@ class HostChange(Body):
     uplink: str = ""
     # Who is an editor in one of them may pair the host.
     environments: Environments = []
+    # Whether its engines measure the host itself once a night, in about a second.
+    has_canary: bool = True
 
 
 class HostQuery(ArchivableQuery):
@@ -51,6 +55,8 @@ class HostItem(Item):
     labels: list[str]
     uplink: str
     environments: list[int]
+    # Whether its engines measure the host itself once a night.
+    has_canary: bool
     # The host that stands for the machine that both are; null where it is this one.
     machine: int | None
     created_at: datetime
@@ -113,6 +119,7 @@ def _item(host: Host) -> HostItem:
         labels=host.labels,
         uplink=host.uplink,
         environments=host.environment_ids,
+        has_canary=host.has_canary,
         machine=host.machine_id,
         created_at=host.created_at,
         archived_at=host.archived_at,
