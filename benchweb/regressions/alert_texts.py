@@ -21,6 +21,7 @@ from benchweb.documents.references import (
     uplink_ref,
     worded,
 )
+from benchweb.hosts.models import CanaryMetric
 from benchweb.regressions.judging import canaries
 from benchweb.regressions.judging.budget import RerunBudget
 from benchweb.regressions.models import UNTRIAGED_STATES, Alert, AlertTransition
@@ -260,10 +261,17 @@ def canary_text(alert: Alert) -> str:
     canary = alert.params.get("canary")
     if not canary or alert.host is None or alert.verdict not in ("", Alert.RerunVerdict.HOST):
         return ""
-    figure, change = figure_name(canaries.KIND, canaries.METRIC), signed_percent(canary["ratio"])
+    figure, change = _canary_name(canary.get("metric", canaries.METRIC)), signed_percent(canary["ratio"])
     return _("{host} alone was slower too: {figure} {change}.").format(
         host=alert.host.name, figure=figure, change=change
     )
+
+
+def _canary_name(metric: str) -> str:
+    """Name what a host measured alone: by itself, or in a schedule."""
+    if metric == canaries.METRIC:
+        return figure_name(canaries.KIND, metric)
+    return str(CanaryMetric(metric).label)
 
 
 def _limit_text(params: Mapping[str, Any]) -> str:

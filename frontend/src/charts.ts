@@ -35,9 +35,10 @@ function linkOf(spec: Spec): HTMLElement | null {
   return document.querySelector<HTMLElement>(`[data-chart="${CSS.escape(spec.id)}"]`);
 }
 
-/** Where a page has room of its own for all charts but the first, they stand there. */
-function roomOf(root: HTMLElement, index: number): HTMLElement {
-  return (index > 0 && document.querySelector<HTMLElement>("[data-charts-beside]")) || root;
+/** Where a page has room of its own for charts of a kind, by how their ids begin, or for all but the first, they stand there. */
+function roomOf(root: HTMLElement, index: number, id: string): HTMLElement {
+  const own = document.querySelector<HTMLElement>(`[data-charts-of="${id.split("-")[0] ?? ""}"]`);
+  return own ?? ((index > 0 && document.querySelector<HTMLElement>("[data-charts-beside]")) || root);
 }
 
 function show(root: HTMLElement, specs: Spec[]): void {
@@ -51,7 +52,7 @@ function show(root: HTMLElement, specs: Spec[]): void {
       const made = isSmall(spec) ? smallChart(spec) : card(spec, top);
       cards.set(spec.id, made);
       if (isSmall(spec)) linkOf(spec)?.replaceChildren(made.element);
-      else roomOf(root, index).append(made.element);
+      else roomOf(root, index, spec.id).append(made.element);
     }
   }
 }

@@ -43,6 +43,7 @@ from tests.factories import (
     make_schedule,
     make_user,
 )
+from tests.hosts.nights_alone import measured_alone
 from tests.regressions.slow.nights import make_slow_change
 from tests.reports.scene import imported_run, make_report
 from tests.sharing.scene import shared, told_run
@@ -430,3 +431,4 @@ def _probes(endpoint: Endpoint) -> None:
         if ago == 6:
             found = Probe(endpoint.pk, endpoint.control_address, "engine_down", "unreachable", "Connection refused")
         probes_record(probes=[found], at=timezone.now() - timedelta(minutes=ago))
+    measured_alone(endpoint, [9, 8, 7, 4, 3, 1])

@@ -1,17 +1,19 @@
 """What a pair's hosts measure alone in the same nights shows a step that their weekends hide, and whose it is."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, timedelta
 
 import pytest
 
 from benchweb.catalog import catalog
-from benchweb.hosts.models import Pair
+from benchweb.charts.alerts.charts import alert_charts
+from benchweb.hosts.canaries import UNITS, CanaryPasses, canary_record
+from benchweb.hosts.models import CanaryMetric, Pair
 from benchweb.regressions.alert_details import detail_lines
 from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.concerned import concerned_by
 from benchweb.regressions.judge import judge_run
-from benchweb.regressions.judging.canaries import Canary
+from benchweb.regressions.judging.canaries import METRIC, Canary
 from benchweb.regressions.judging.findings import SeriesFinding, worsened_findings
 from benchweb.regressions.judging.histories import History, RunValue, histories
 from benchweb.regressions.judging.sensitivity import SeriesSensitivity
@@ -47,7 +49,7 @@ def history(*, step: float, canary_step: float = 1.0, metric: str = "throughput_
     runs = [RunValue(number, night(number), value, 5) for number, value in enumerate(values)]
     ats = [night(number) + timedelta(hours=2) for number in range(NIGHTS)]
     kind = catalog().tests["tcp_stream" if metric == "throughput_bps" else "tcp_rr"]
-    canaries = [Canary(HOST, ats, of_host)]
+    canaries = [Canary(HOST, METRIC, ats, of_host)]
     return History(1, 1, kind.name, {}, kind.metrics[metric], SeriesSensitivity(), runs, canaries=canaries)
 
 
@@ -95,6 +97,43 @@ def test_a_canary_of_other_nights_is_none() -> None:
     assert finding(far) is None
 
 
+def test_a_nights_canary_says_nothing_of_runs_that_follow_each_other_all_day() -> None:
+    canary = Canary(HOST, METRIC, [night(number) for number in range(3)], [3.0, 2.0, 1.0])
+    hourly = [night(0) + timedelta(hours=hour) for hour in range(48)]
+    assert canary.beside(hourly) == [None] * 48
+    nightly = [night(number) + timedelta(hours=hour) for number in range(3) for hour in (0, 1)]
+    assert canary.beside(nightly) == [3.0, 3.0, 2.0, 2.0, 1.0, 1.0]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("metric", "said"), [(CanaryMetric.MEMORY, "Memory copying −1"), (CanaryMetric.SPIN, "Fixed calculation +1")]
+)
+def test_what_its_engine_measured_by_itself_makes_a_change_the_hosts(metric: CanaryMetric, said: str) -> None:
+    pair = make_pair()
+    host = pair.sink.host
+    for number in range(40):
+        step = 0.88 if number >= 34 else 1.0
+        last = measured(pair, night(number), level(number, weekend(number) * step))
+        speed = own_speed(number, step)
+        value = 1 / speed if metric == CanaryMetric.SPIN else speed
+        passes = CanaryPasses(metric, value, value, value, 9)
+        canary_record(endpoint_id=pair.sink_id, at=night(number), figures=[passes])
+    write_figures()
+    assert judge_run(last.pk)
+    alert = Alert.objects.select_related("host", "pair").exclude(opened_at=None).get()
+    assert (alert.host, alert.params["canary"]["metric"]) == (host, metric)
+    assert any(
+        line.startswith(f"{host.name} alone was slower too: {said}")
+        for line in detail_lines(alert, concerned_by(alert))
+    )
+    charts = alert_charts(alert, zone=UTC)
+    [chart] = [chart for chart in charts if chart.id == f"canary-{metric}"]
+    assert charts.index(chart) == 1
+    assert (str(chart.title), chart.y.unit) == (f"{host.name} · {metric.label}", UNITS[metric])
+    assert [len(line.points) for line in chart.series] == [40]
+
+
 @pytest.mark.django_db
 def test_an_alert_says_that_the_host_alone_was_slower_too() -> None:
     pair = make_pair()
@@ -117,7 +156,7 @@ def test_an_alert_says_that_the_host_alone_was_slower_too() -> None:
     alert = Alert.objects.select_related("host", "pair").exclude(opened_at=None).get()
     host = pair.source.host
     assert (alert.host, alert.begun_at, alert.verdict) == (host, night(34), "")
-    assert alert.params["canary"] == {"host": host.pk, "ratio": pytest.approx(-0.12, abs=0.03)}
+    assert alert.params["canary"] == {"host": host.pk, "metric": METRIC, "ratio": pytest.approx(-0.12, abs=0.03)}
     assert str(alert_title(alert)).startswith(f"Host {host.name}: ")
     said = f"{host.name} alone was slower too: Memory bandwidth · "
     assert any(line.startswith(said) for line in detail_lines(alert, concerned_by(alert)))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import tzinfo
+from datetime import timedelta, tzinfo
 from typing import NamedTuple
 
 from django.utils.translation import gettext as _
@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from benchweb.catalog import Kind, Metric, catalog
 from benchweb.catalog.translation import sentence_space
 from benchweb.charts.alerts.points import Around, around
+from benchweb.charts.canary_charts import canary_charts
 from benchweb.charts.changes.levels import levels_of
 from benchweb.charts.export import pair_ids
 from benchweb.charts.history.charts import history
@@ -28,12 +29,16 @@ from benchweb.documents.charts import (
     ReferenceLine,
 )
 from benchweb.documents.moments import rfc3339
-from benchweb.documents.references import Label, joined_label, pair_ref
+from benchweb.documents.references import Label, endpoint_ref, host_ref, joined_label, pair_ref
+from benchweb.hosts.canaries import UNITS
+from benchweb.regressions.alert_texts import canary_text
 from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.regressions.selectors import parts_named_first
 
 # Beside the series that names the alert so many others are drawn; a page of fifty charts is none.
 MOST_BESIDE = 8
+# What a host measured alone is of a run's night where it lies no further from it.
+_NEAR_RUN = timedelta(hours=6)
 _SUSPECT = (Alert.State.SUSPECT, Alert.State.CONFIRMING)
 
 
@@ -48,14 +53,14 @@ class _Drawn(NamedTuple):
 
 
 def alert_charts(alert: Alert, *, zone: tzinfo) -> list[ChartSpec]:
-    """Draw an alert's series, the one that names it first and large; eight queries.
+    """Draw an alert's series, the one that names it first and large, then what its host measured alone; nine queries.
 
     Series that have left the catalog are left out, and none is drawn of an alert about missing results.
     """
     drawn = _drawn(_parts(alert))
     if not drawn:
         return []
-    return [*_large(alert, drawn[0], zone), *(_small(series) for series in drawn[1:])]
+    return [*_large(alert, drawn[0], zone), *_canary(alert, drawn[0]), *(_small(series) for series in drawn[1:])]
 
 
 def part_titles(parts: Sequence[AlertSeries]) -> dict[int, Label]:
@@ -115,6 +120,22 @@ def _of_alert(chart: ChartSpec, alert: Alert, drawn: _Drawn) -> ChartSpec:
         marks=others,
         table=chart_table(chart.x, chart.y, strip=strip, has_levels=True, has_rings=True),
     )
+
+
+def _canary(alert: Alert, drawn: _Drawn) -> list[ChartSpec]:
+    """Draw what the alert's host measured alone in the same nights, where that is told."""
+    canary, pair, figures = alert.params.get("canary"), drawn.part.series.pair, drawn.around.figures
+    if not canary or not canary_text(alert):
+        return []
+    ends = [end for end in (pair.source, pair.sink) if end.host_id == canary["host"]]
+    charts = canary_charts(
+        names={end.pk: endpoint_ref(end) for end in ends},
+        from_time=figures[0].at - _NEAR_RUN,
+        to_time=figures[-1].at + _NEAR_RUN,
+        metrics=[metric for metric in UNITS if metric == canary.get("metric")],
+    )
+    name = host_ref(ends[0].host_id, ends[0].host.name) if ends else Label()
+    return [replace(chart, title=joined_label([name, chart.title])) for chart in charts]
 
 
 def _small(drawn: _Drawn) -> ChartSpec:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from math import log
 from statistics import median
 
+from benchweb.hosts.canaries import LESS_IS_BETTER
 from benchweb.regressions.deciding import NEAR_RUNS
 from benchweb.regressions.judging.histories import History, RunValue
 from benchweb.regressions.judging.watched import is_on_log_scale, is_worse, least_difference, middle_level
@@ -51,9 +52,10 @@ class SeriesFinding:
 
 @dataclass(frozen=True)
 class CanaryMove:
-    """A host whose own figure moved with a pair's, and by which share of its level."""
+    """A host whose own figure moved with a pair's, and by which share of its level, in the figure's own unit."""
 
     host_id: int
+    metric: str
     ratio: float
 
 
@@ -275,4 +277,5 @@ def _canary_move(history: History, covariate: int, index: int) -> CanaryMove:
     beside = canary.beside([run.at for run in history.runs])
     before = median(value for value in beside[max(0, index - _LEVEL_RUNS) : index] if value is not None)
     after = median(value for value in beside[index:] if value is not None)
-    return CanaryMove(canary.host_id, after / before - 1)
+    ratio = before / after if canary.metric in LESS_IS_BETTER else after / before
+    return CanaryMove(canary.host_id, canary.metric, ratio - 1)

@@ -12,7 +12,7 @@ from benchweb.regressions import transitions
 from benchweb.regressions.deciding import ALIKE_SHARE, CRITICAL_RATIO
 from benchweb.regressions.handling.snoozes import wake_if_worse
 from benchweb.regressions.judging.causes import Cause, common_causes, common_host, common_uplink
-from benchweb.regressions.judging.findings import SeriesFinding, segment_key
+from benchweb.regressions.judging.findings import CanaryMove, SeriesFinding, segment_key
 from benchweb.regressions.judging.histories import histories
 from benchweb.regressions.judging.joining import bad_since, explaining_alert
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries, AlertTransition
@@ -287,8 +287,12 @@ def _part_figures(finding: SeriesFinding) -> dict[str, Any]:
     return {name: getattr(finding, name) for name in names} | {
         "mode_share_before": shares.before if shares else None,
         "mode_share_after": shares.after if shares else None,
-        "canary": {"host": finding.canary.host_id, "ratio": finding.canary.ratio} if finding.canary else None,
+        "canary": _canary_document(finding.canary) if finding.canary else None,
     }
+
+
+def _canary_document(move: CanaryMove) -> dict[str, Any]:
+    return {"host": move.host_id, "metric": move.metric, "ratio": move.ratio}
 
 
 def have_same_hosts(pairs: Sequence[Pair]) -> bool:

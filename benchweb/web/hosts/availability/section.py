@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.utils import timezone
 from django.utils.translation import get_language
 
+from benchweb.charts.canary_charts import canary_charts
 from benchweb.charts.host_charts import host_charts
 from benchweb.common.formatting import duration
 from benchweb.documents.charts import ChartSpec
@@ -28,6 +29,8 @@ from benchweb.web.hosts.availability.watched import UNKNOWN_REASON, Watched
 from benchweb.web.hosts.availability.words import NOT_ADDED, WORDS, texts_in
 
 _BREAKS_DISPLAYED = 10
+# Whatever the period: a host is measured alone once a night.
+_CANARY_NIGHTS = timedelta(days=90)
 
 
 @dataclass(frozen=True)
@@ -65,10 +68,16 @@ class AvailabilitySection:
     endpoints: list[EndpointPart]
     whole: list[tuple[LookBack, IndicatorCell]]
     charts: list[ChartSpec]
+    # What the host measured alone, once a night.
+    canaries: list[ChartSpec]
+
+    @property
+    def all_charts(self) -> list[ChartSpec]:
+        return [*self.charts, *self.canaries]
 
 
 def availability_section(*, endpoints: Sequence[Endpoint], period: LookBack) -> AvailabilitySection:
-    """Prepare the section for the endpoints of one host; two queries."""
+    """Prepare the section for the endpoints of one host; three queries."""
     now = timezone.now()
     ids = [endpoint.pk for endpoint in endpoints]
     # Full hours, so that the availability and the hours' sums are of the same time.
@@ -102,6 +111,7 @@ def availability_section(*, endpoints: Sequence[Endpoint], period: LookBack) -> 
             added=added,
             entered_bps={endpoint.pk: endpoint.link_bps for endpoint in endpoints},
         ),
+        canaries=canary_charts(names=names, from_time=now - _CANARY_NIGHTS, to_time=now),
     )
 
 
