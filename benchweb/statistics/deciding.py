@@ -43,3 +43,5 @@ LEAST_EXPLAINED_SHARE = 0.15
 LEAST_RUNS_OF_COVARIATE = 20
 # What accounts for such a share of a change moved with it.
 MOVED_WITH_SHARE = 0.5
+# What moved with it is a level where it is so many times as large as the spread of all that it moved the values by.
+LEAST_SPREADS_OF_MOVE = 3.5

@@ -9,7 +9,7 @@ from statistics import median
 from benchweb.statistics.changes.change import Change
 from benchweb.statistics.changes.covariates import ExplainedSeries
 from benchweb.statistics.changes.find import SHORTEST, find_changes
-from benchweb.statistics.deciding import LEAST_CHANGE_RATIO, MOVED_WITH_SHARE
+from benchweb.statistics.deciding import LEAST_CHANGE_RATIO, LEAST_SPREADS_OF_MOVE, MOVED_WITH_SHARE
 from benchweb.statistics.noise import noise_of_residuals
 
 # What only the explained series shows is no smaller than so many times the noise of the values themselves, and than
@@ -29,7 +29,8 @@ def find_changes_beside(
     """Return the changes in the last window that a series shows by itself, or without what covariates explain.
 
     Each says which covariate moved with it, if one did, by what it explains or by a change of its own at that time.
-    Then it has the values' own levels, else those of the explained series. What the values show and neither the
+    Then it has the values' own levels, else those of the explained series; what moved no further than covariates swing
+    all the time is left out, unless the explained series shows it too. What the values show and neither the
     explained series nor a covariate does came of the swings, if these are known on both sides of it. What the explained
     series alone shows must show in the values too, at least by half: a covariate that changes alone changes nothing
     else.
@@ -50,7 +51,10 @@ def find_changes_beside(
         if change in own:
             clearer = next((other for other in others if _is_near(other, [change])), None)
             if covariate is not None:
-                told.append(replace(change, moved_with=covariate))
+                # What the explained series shows may be a level that it has of a covariate which swings.
+                is_clear = clearer is not None and _changed_with(change, covariates) is None
+                if is_clear or not _is_swing(change, explained):
+                    told.append(replace(change, moved_with=covariate))
             elif clearer is not None:
                 told.append(clearer)
             elif not _is_explained(values, explained, segment):
@@ -83,6 +87,15 @@ def _changed_with(change: Change, covariates: Sequence[Sequence[float | None]]) 
             if is_same and abs(ratios[1] or 0.0) >= MOVED_WITH_SHARE * abs(ratios[0] or 0.0):
                 return index
     return None
+
+
+def _is_swing(change: Change, explained: ExplainedSeries) -> bool:
+    """Tell whether what covariates account for is of the size by which they move the values all the time."""
+    known = [[move for move in each if move is not None] for each in zip(*explained.moves.values(), strict=True)]
+    moves = [sum(each) for each in known if len(each) == len(explained.moves)]
+    middle = median(moves) if moves else 0.0
+    spread = noise_of_residuals([move - middle for move in moves]) if moves else 0.0
+    return abs(change.difference_ratio or 0.0) < LEAST_SPREADS_OF_MOVE * spread
 
 
 def _is_explained(values: Sequence[float | None], explained: ExplainedSeries, segment: tuple[int, int, int]) -> bool:

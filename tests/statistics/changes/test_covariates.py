@@ -1,6 +1,7 @@
 """What is measured beside a series takes its own swings out of it, and nothing else."""
 
 import random
+from math import sqrt
 
 import pytest
 
@@ -78,6 +79,36 @@ def test_a_covariate_that_changes_alone_changes_nothing(seed: int, step: float) 
         covariate = beside(seed, step=step)[:count]
         explained = explained_series(values[:count], [covariate])
         assert find_changes_beside(values[:count], explained, [covariate]) == []
+
+
+def swinging(seed: int, *, step: float = 1.0) -> tuple[list[float], list[float]]:
+    """Return a series and its covariate that swing for days at a time, and step both from the 51st value on."""
+    draw, own, state = random.Random(f"swings {seed}"), random.Random(f"own {seed}"), 0.0
+    values, covariate = [], []
+    state = draw.gauss(0, 0.0107)
+    for index in range(60):
+        state = 0.7 * state + draw.gauss(0, 0.0107 * sqrt(1 - 0.7**2))
+        speed = (1 + state) * (step if index >= 50 else 1.0)
+        values.append(1000 * speed)
+        covariate.append(7 * speed * (1 + own.gauss(0, 0.003)))
+    return values, covariate
+
+
+@pytest.mark.parametrize(("seed", "count"), [(141, 30), (161, 38), (192, 40), (219, 34)])
+def test_what_moved_no_further_with_the_covariate_than_that_swings_all_the_time_is_no_change(
+    seed: int, count: int
+) -> None:
+    values, covariate = (all_of[:count] for all_of in swinging(seed))
+    explained = explained_series(values, [covariate])
+    assert find_changes(values)
+    assert find_changes_beside(values, explained, [covariate]) == []
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_step_far_beyond_the_swings_is_the_covariates(seed: int) -> None:
+    values, covariate = swinging(seed, step=0.9)
+    [found] = find_changes_beside(values, explained_series(values, [covariate]), [covariate])
+    assert (abs(found.index - 50) <= 1, found.moved_with) == (True, 0)
 
 
 @pytest.mark.parametrize("seed", range(5))
