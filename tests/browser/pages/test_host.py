@@ -10,6 +10,7 @@ from benchweb.hosts.models import Endpoint
 from benchweb.results import run_summaries as recents
 from tests.browser.steps import PASSWORD, log_in, travel
 from tests.factories import make_pair, make_user
+from tests.hosts.nights_alone import measured_alone
 from tests.nights import measured
 from tests.web.hosts.test_host_availability import probe_each_minute
 
@@ -72,3 +73,14 @@ def test_availability_is_fetched_with_words_for_each_way_it_goes(page: Page, end
     page.get_by_label("Metric").select_option(label="Throughput, sent")
     expect(page).to_have_url(re.compile("over=30d.*metric=send_throughput_bps"))
     expect(section(page).locator("section.chart")).to_have_count(CHARTS)
+
+
+def test_what_the_host_measured_alone_has_its_own_place_below(page: Page, endpoint: Endpoint) -> None:
+    measured_alone(endpoint, [9, 8, 4, 1])
+    log_in(page)
+    page.goto(f"/hosts/{endpoint.host_id}")
+    itself = section(page).locator("[data-charts-of=canary]")
+    expect(itself.locator("section.chart h3")).to_have_text(
+        ["Memory copying", "Fixed calculation", "Loopback round trip"]
+    )
+    expect(section(page).locator("[data-charts] section.chart")).to_have_count(CHARTS)
