@@ -47,6 +47,8 @@ _MOST_DIGITS = 12
 _LEAST_PREFIXED = 1_000
 # Up to here so many digits need no rounding to the next power of ten.
 _WHOLE_BELOW = {2: 99, 3: 999}
+# Of a change in per cent.
+_FINE_BELOW, _WHOLE_FROM = 0.995, 99.95
 # Longer than two days is told in days: nobody divides 521 h by 24.
 _HOURS_UNTIL = 48
 
@@ -121,6 +123,22 @@ def _range_text(low: float, high: float, unit: str) -> str:
         first = f"{first} {first_unit}"
     dash = "–" if low >= 0 else " – "
     return f"{first}{dash}{last} {last_unit}".rstrip()
+
+
+def signed_percent(ratio: float) -> str:
+    """Say a change in per cent with its sign, as everywhere: +4.1 %, −21.2 %, +913 %, −0.42 %; 0 % has none."""
+    return f"{signed_hundredths(ratio)} %"
+
+
+def signed_hundredths(share: float) -> str:
+    """Return a share's hundredths with their sign: to a tenth, finer below one, whole from a hundred on."""
+    hundredths = abs(share) * 100
+    if hundredths < _FINE_BELOW:
+        number = significant(hundredths, digits=2)
+    else:
+        number = f"{hundredths:.1f}" if hundredths < _WHOLE_FROM else f"{hundredths:,.0f}"
+    sign = "" if number == "0" else "+" if share > 0 else MINUS
+    return f"{sign}{number}"
 
 
 def plain(value: float, decimals: int = 2) -> str:

@@ -8,7 +8,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchweb.catalog import catalog
-from benchweb.regressions.alert_texts import canary_text, figure_name, levels_text, signed_percent, unconfirmed_reason
+from benchweb.common.formatting import signed_percent
+from benchweb.regressions.alert_texts import canary_text, figure_name, levels_text, unconfirmed_reason
 from benchweb.regressions.concerned import Concerned
 from benchweb.regressions.deciding import VERDICT_LOOK_BACK
 from benchweb.regressions.explanations import explanation

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from benchweb.catalog import Kind, catalog
 from benchweb.catalog.translation import sentence_space
-from benchweb.common.formatting import duration, quantity, setting
+from benchweb.common.formatting import duration, quantity, setting, signed_percent
 from benchweb.documents.references import (
     Label,
     endpoint_ref,
@@ -173,11 +173,6 @@ def _snooze_text(params: Mapping[str, Any]) -> str:
     if params.get("until_worse"):
         return _("snoozed until {at}, or until it gets worse").format(at=at)
     return _("snoozed until {at}").format(at=at)
-
-
-def signed_percent(ratio: float) -> str:
-    """Say a relative difference with its sign."""
-    return f"{'−' if ratio < 0 else '+'}{abs(ratio) * 100:.1f} %"
 
 
 def change_text(levels: tuple[float, float] | None, ratio: float | None, unit: str) -> str:

@@ -81,5 +81,5 @@ def headline_since(since: datetime) -> NightHeadline:
         alerts_now(since, most_new=1, most_ongoing=1),
         host_counts(),
         runs=sum(each.runs for each in ended),
-        faulty=sum(each.faulty for each in ended),
+        faulty=sum(each.without for each in ended),
     )

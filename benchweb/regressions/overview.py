@@ -11,13 +11,16 @@ from django.db.models import Case, Count, F, Min, OuterRef, Q, Subquery, Value, 
 from django.db.models.fields.json import KT
 from django.db.models.functions import Abs, Coalesce, JSONObject
 
+from benchweb.catalog import catalog
 from benchweb.documents.charts import Measured
 from benchweb.hosts.models import Host
+from benchweb.regressions.alert_texts import change_text
 from benchweb.regressions.handling.snoozes import is_snoozed
 from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.regressions.selectors import named_alerts
 from benchweb.results.models import RunFigure
 from benchweb.statistics import Deviation
+from benchweb.statistics.deciding import NOISE_TIMES
 
 # People have dealt with these: they are in the history of alerts, not in the morning.
 DONE_STATES = (
@@ -30,6 +33,9 @@ DONE_STATES = (
 _MOST_UNREACHABLE, _MOST_NAMED = 1_000, 6
 # A month of nights, and some that were measured again.
 _RUNS_DRAWN = 40
+_MOST_PARTS = 2_000
+# Environment, kind, metric, digest of the setting.
+FigureKey = tuple[int, str, str, str]
 _SUSPECT_STATES = (Alert.State.SUSPECT, Alert.State.CONFIRMING)
 
 
@@ -61,10 +67,23 @@ class ToldChange(NamedTuple):
 
 @dataclass(frozen=True)
 class Worsening:
-    """Since when a series is worse, as a live alert tells it; since the first bad run of the series itself."""
+    """How a series is worse, as a live alert tells it; since the first bad run of the series itself."""
 
     alert: int
     since: datetime
+    before: float
+    after: float
+    ratio: float | None
+    unit: str
+
+    @property
+    def rises(self) -> bool:
+        return self.after > self.before
+
+    @property
+    def text(self) -> str:
+        """Say the change as its alert does: pages that show one run and the alert itself agree."""
+        return change_text((self.before, self.after), self.ratio, self.unit)
 
 
 @dataclass(frozen=True)
@@ -158,15 +177,51 @@ def worsenings(series_ids: Collection[int]) -> dict[int, Worsening]:
     changes = Alert.objects.filter(_is_live(), kind=Alert.Kind.CHANGE)
     parts = AlertSeries.objects.filter(series__in=series_ids, recovered_run=None, alert__in=changes)
     since = Coalesce("first_bad_run__started_at", "alert__begun_at")
-    rows = parts.annotate(since=since).order_by("pk").values_list("series", "alert", "since")
-    return {series: Worsening(alert, since) for series, alert, since in rows}
+    columns = ("series", "series__metric", "alert", "since", "before", "after", "difference_ratio")
+    rows = parts.annotate(since=since).order_by("pk").values(*columns)
+    return {row["series"]: _worsening(row) for row in rows}
+
+
+def worsened_figures(environments: Collection[int]) -> dict[FigureKey, Worsening]:
+    """Return how figures of environments are worse that one pair alone gives, as its live alert tells it; one query.
+
+    By environment, kind, metric and the digest of the setting. Over several pairs a figure is no series of an alert.
+    """
+    changes = Alert.objects.filter(_is_live(), kind=Alert.Kind.CHANGE)
+    parts = AlertSeries.objects.filter(
+        series__pair__environment__in=environments, recovered_run=None, threshold=None, alert__in=changes
+    )
+    since = Coalesce("first_bad_run__started_at", "alert__begun_at")
+    key = ("series__pair__environment", "series__kind", "series__metric", "series__identity_digest")
+    rows = (
+        parts.annotate(since=since).order_by("pk").values(*key, "alert", "since", "before", "after", "difference_ratio")
+    )
+    return {tuple(row[name] for name in key): _worsening(row) for row in rows[:_MOST_PARTS]}
 
 
 def lasting(worsening: Worsening | None, at: datetime, change: Deviation | None) -> Worsening | None:
-    """Return a worsening where a run at that time is as bad as those before it, from which `change` tells nothing."""
-    if worsening is None or worsening.since > at or (change and change.is_significant):
+    """Return a worsening for a run that it tells of: begun by then, and the run is at its level or as those before.
+
+    A run that stands out from both, for the better or for the worse, has a figure of its own.
+    """
+    if worsening is None or worsening.since > at:
         return None
-    return worsening
+    if change is None or not change.is_significant:
+        return worsening
+    latest = change.baseline + (change.score or 0.0) * change.noise
+    return worsening if abs(latest - worsening.after) <= NOISE_TIMES * change.noise else None
+
+
+def _worsening(row: Mapping[str, Any]) -> Worsening:
+    metric = catalog().metrics.get(row["series__metric"])
+    return Worsening(
+        alert=row["alert"],
+        since=row["since"],
+        before=row["before"],
+        after=row["after"],
+        ratio=row["difference_ratio"],
+        unit=metric.unit if metric else "",
+    )
 
 
 def _is_live() -> Q:

@@ -6,18 +6,24 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import pairwise
 from statistics import median
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Value, When
-from django.db.models.functions import Abs, Coalesce
+from django.db.models.functions import Abs, Coalesce, JSONObject
 
 from benchweb.accounts.models import Team
+from benchweb.catalog.reasons import reason_of
+from benchweb.common.rows import fetch
 from benchweb.regressions.handling.snoozes import is_snoozed
 from benchweb.regressions.judging.findings import changes_of
 from benchweb.regressions.judging.histories import History, RunValue, histories
 from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
-from benchweb.results.models import RunFigure
+from benchweb.regressions.outliers import NightOutlier, night_outliers
+from benchweb.results.models import RunFigure, Series
 from benchweb.runs.models import Run, State
+from benchweb.runs.outcomes import IN_NIGHT, RunCounts
 from benchweb.schedules.models import SKIPPED, Slot
 from benchweb.schedules.timing.localtime import zone_of
 from benchweb.statistics.changes import Change, smallest_detectable_change
@@ -33,7 +39,23 @@ MOST_ALERTS = 500
 FIRST_NIGHT = date(2000, 1, 1)
 # What nobody has dealt with: it is measured again, or went by itself.
 _DAY = timedelta(days=1)
-_UNTOUCHED = (Alert.State.SUSPECT, Alert.State.CONFIRMING, Alert.State.RECOVERED)
+# What belongs to no environment is told in each: a slot that came to no run.
+_COUNTED = f"""
+SELECT false AS is_slot, state, runs AS number, NULL AS reason, NULL::jsonb AS reason_data FROM ({IN_NIGHT}) of_runs
+UNION ALL
+SELECT true, slot.state, count(*), (array_agg(slot.reason ORDER BY slot.at DESC))[1],
+  (array_agg(slot.reason_data ORDER BY slot.at DESC))[1]
+FROM schedules_slot slot
+WHERE slot.at >= %(begins)s AND slot.at < %(ends)s AND (
+  %(environments)s::bigint[] IS NULL OR slot.campaign_id IS NULL OR EXISTS (
+    SELECT FROM runs_run run JOIN hosts_pair pair ON pair.id = run.pair_id
+    WHERE run.campaign_id = slot.campaign_id AND pair.environment_id = ANY(%(environments)s::bigint[])
+  )
+)
+GROUP BY slot.state
+"""  # noqa: S608  (statements of our own)
+_SUSPECT_STATES = (Alert.State.SUSPECT, Alert.State.CONFIRMING)
+_UNTOUCHED = (*_SUSPECT_STATES, Alert.State.RECOVERED)
 
 
 @dataclass(frozen=True)
@@ -72,15 +94,16 @@ class NightFindings:
     # Open ones of the nights before, that nobody has dealt with.
     still_open: list[Alert]
     recovered: list[Alert]
-    # Suspects that were not measured again, or to no end.
+    # Suspects: not measured again yet, or to no end.
     unconfirmed: list[Alert]
+    # Figures of environments that stand out, where no alert of the environment tells of it.
+    outliers: list[NightOutlier]
     slots: int
     complete_slots: int
     # With the reason of the last of them.
     skipped_slots: int
     skip_reason: str
-    runs: int
-    finished_runs: int
+    runs: RunCounts
     # The median over the series measured, None where none has enough runs.
     smallest_detectable_change_ratio: float | None
 
@@ -168,12 +191,30 @@ def night_zone(night: date, environments: Collection[int] | None, *, otherwise: 
 
     A schedule in UTC names no place where it is night. One query.
     """
-    around = datetime.combine(night, time(12), UTC)
-    slots = Slot.objects.filter(at__gte=around - 2 * _DAY, at__lt=around + _DAY).exclude(schedule__timezone="UTC")
+    slots = _slots_around(night)
     if environments is not None:
         slots = slots.filter(_is_slot_within(environments))
-    names = list(slots.order_by().values_list("schedule__timezone", flat=True).distinct()[:2])
-    return NightZone(zone_of(names[0]), True) if len(names) == 1 else NightZone(otherwise, False)
+    names = slots.values_list("schedule__timezone", flat=True).distinct()[:2]
+    return _only_zone(list(names), otherwise)
+
+
+def night_zones(night: date, environments: Collection[int], *, otherwise: ZoneInfo) -> dict[int, NightZone]:
+    """Return the zone that cuts each environment's own night; one query for all of them."""
+    slots = _slots_around(night).filter(Q(campaign=None) | Q(campaign__runs__pair__environment__in=environments))
+    names: dict[int | None, set[str]] = defaultdict(set)
+    for environment, name in slots.values_list("campaign__runs__pair__environment", "schedule__timezone").distinct():
+        names[environment].add(name)
+    return {pk: _only_zone(names[pk] | names[None], otherwise) for pk in environments}
+
+
+def _slots_around(night: date) -> "QuerySet[Slot, Slot]":
+    around = datetime.combine(night, time(12), UTC)
+    slots = Slot.objects.filter(at__gte=around - 2 * _DAY, at__lt=around + _DAY).exclude(schedule__timezone="UTC")
+    return slots.order_by()
+
+
+def _only_zone(names: Collection[str], otherwise: ZoneInfo) -> NightZone:
+    return NightZone(zone_of(next(iter(names))), True) if len(names) == 1 else NightZone(otherwise, False)
 
 
 def _is_slot_within(environments: Collection[int]) -> Q:
@@ -189,61 +230,84 @@ def night_of_date(night: date, environments: Collection[int] | None = None, zone
     # By its clocks: a night in which they are changed has an hour more, or less.
     begins, ends = (datetime.combine(day, time(12), zone).astimezone(UTC) for day in (night - _DAY, night))
     in_night = {"at__gte": begins, "at__lt": ends}
-    slots = Slot.objects.filter(**in_night)
-    runs = Run.objects.filter(started_at__gte=begins, started_at__lt=ends)
     figures = RunFigure.objects.filter(**in_night)
     matching_alerts = alerts()
     if environments is not None:
-        slots = slots.filter(_is_slot_within(environments))
-        runs = runs.filter(pair__environment__in=environments)
         figures = figures.filter(series__pair__environment__in=environments)
         matching_alerts = matching_alerts.alias(of=Coalesce("environment_id", "pair__environment_id"))
         matching_alerts = matching_alerts.filter(Q(of=None) | Q(of__in=environments))
-    # What later runs confirmed is told as an alert, and what somebody took is known.
+    ratios = _present_ratios(figures)
+    counted = _counted(begins, ends, environments)
     is_begun = Q(begun_at__gte=begins, begun_at__lt=ends)
-    unconfirmed = matching_alerts.filter(is_begun, opened_at=None, state__in=_UNTOUCHED).exclude(unconfirmed_code="")
-    opened = matching_alerts.exclude(opened_at=None).order_by("-size_ratio", "pk")
-    ids = list(figures.values_list("series", flat=True).distinct()[:_MOST_SERIES])
-    ratios = _present_ratios(ids)
-    counts = {"all": Count("pk"), "finished": Count("pk", filter=Q(state=State.FINISHED))}
-    of_slots = slots.aggregate(**counts, skipped=Count("pk", filter=Q(state=SKIPPED)))
-    of_runs = runs.aggregate(**counts)
     still_open = Q(~is_snoozed(), begun_at__lt=begins, state=Alert.State.OPEN)
     is_back = Q(state=Alert.State.RECOVERED, ended_at__gte=begins, ended_at__lt=ends)
+    # What later runs confirmed is told as an alert, what somebody took is known, and what went by itself is over.
+    is_suspect = Q(is_begun, opened_at=None, state__in=_UNTOUCHED) & (
+        Q(state__in=_SUSPECT_STATES) | ~Q(unconfirmed_code="")
+    )
+    is_told = Q(is_begun | still_open | is_back, opened_at__isnull=False)
     # Those of this night first: of a night of more the rest is cut off.
     is_earlier = Case(When(is_begun, then=Value(0)), default=Value(1))
-    listed = opened.filter(is_begun | still_open | is_back).order_by(is_earlier, "-size_ratio", "pk")
+    listed = matching_alerts.filter(is_told | is_suspect).order_by(is_earlier, "-size_ratio", "pk")
     told = list(listed[: 2 * MOST_ALERTS])
-    back = [alert for alert in told if alert.ended_at and begins <= alert.ended_at < ends]
-    skipped = slots.filter(state=SKIPPED).order_by("-at").first() if of_slots["skipped"] else None
+    opened = [alert for alert in told if alert.opened_at is not None]
+    back = [alert for alert in opened if alert.ended_at and begins <= alert.ended_at < ends]
     return NightFindings(
         night=night,
         begins=begins,
         ends=ends,
-        begun=[alert for alert in told if alert.begun_at >= begins][:MOST_ALERTS],
-        still_open=[alert for alert in told if alert.begun_at < begins and alert.ended_at is None][:MOST_ALERTS],
+        begun=[alert for alert in opened if alert.begun_at >= begins][:MOST_ALERTS],
+        still_open=[alert for alert in opened if alert.begun_at < begins and alert.ended_at is None][:MOST_ALERTS],
         recovered=[alert for alert in back if alert.state == Alert.State.RECOVERED][:MOST_ALERTS],
-        unconfirmed=list(unconfirmed.order_by("-size_ratio", "pk")[:MOST_ALERTS]),
-        slots=of_slots["all"],
-        complete_slots=of_slots["finished"],
-        skipped_slots=of_slots["skipped"],
-        skip_reason=skipped.why if skipped else "",
-        runs=of_runs["all"],
-        finished_runs=of_runs["finished"],
+        unconfirmed=[alert for alert in told if alert.opened_at is None][:MOST_ALERTS],
+        outliers=_outliers(night, environments, opened),
+        slots=sum(row.number for row in counted if row.is_slot),
+        complete_slots=sum(row.number for row in counted if row.is_slot and row.state == State.FINISHED),
+        skipped_slots=skipped.number if (skipped := _skipped(counted)) else 0,
+        skip_reason=reason_of(skipped.reason or "", skipped.reason_data) if skipped else "",
+        runs=RunCounts({row.state: row.number for row in counted if not row.is_slot}),
         smallest_detectable_change_ratio=median(ratios) if ratios else None,
     )
 
 
-def _present_ratios(series_ids: Collection[int]) -> list[float]:
-    """Return what series can show now: by the noise of the latest level that is long enough to tell it.
+def _outliers(night: date, environments: Collection[int] | None, opened: Iterable[Alert]) -> list[NightOutlier]:
+    is_told = {alert.environment_id or (alert.pair.environment_id if alert.pair else None) for alert in opened}
+    return [each for each in night_outliers(night, environments) if each.environment_id not in is_told]
+
+
+class _Counted(NamedTuple):
+    """A night's slots or runs in one state, of slots with the reason of the last."""
+
+    is_slot: bool
+    state: str
+    number: int
+    reason: str | None
+    reason_data: dict[str, Any] | None
+
+
+def _counted(begins: datetime, ends: datetime, environments: Collection[int] | None) -> list[_Counted]:
+    """Count a night's slots and runs by state; one query."""
+    values = {"begins": begins, "ends": ends, "environments": None if environments is None else list(environments)}
+    return fetch(_Counted, _COUNTED, values)
+
+
+def _skipped(counted: Iterable[_Counted]) -> _Counted | None:
+    return next((row for row in counted if row.is_slot and row.state == SKIPPED), None)
+
+
+def _present_ratios(figures: "QuerySet[RunFigure, RunFigure]") -> list[float]:
+    """Return what the series with these figures can show now: by the noise of the latest level long enough to tell it.
 
     Levels are those that alerts know: to look for changes again would take a page of many series a second.
     """
-    boundaries: dict[int, set[int]] = defaultdict(set)
-    parts = AlertSeries.objects.filter(series__in=series_ids, threshold=None)
-    for part in parts.only("series_id", "first_bad_run_id", "recovered_run_id"):
-        boundaries[part.series_id] |= {part.first_bad_run_id, part.recovered_run_id or 0}
-    ratios = (_present_ratio(history, boundaries[history.series_id]) for history in histories(series_ids))
+    parts = AlertSeries.objects.filter(series=OuterRef("pk"), threshold=None)
+    bounds = ArraySubquery(parts.values(runs=JSONObject(bad="first_bad_run", recovered="recovered_run")))
+    measured = Series.objects.filter(pk__in=figures.order_by().values("series").distinct()[:_MOST_SERIES])
+    boundaries = dict(measured.order_by().annotate(bounds=bounds).values_list("pk", "bounds"))
+    ratios = (
+        _present_ratio(history, {run or 0 for part in boundaries[history.series_id] for run in part.values()})
+        for history in histories(boundaries, has_canaries=False)
+    )
     return [ratio for ratio in ratios if ratio is not None]
 
 

@@ -164,7 +164,7 @@ def series_summaries(
     return fetch(SeriesSummary, statement, values)
 
 
-def environment_figures(since: date, environment_id: int | None = None) -> list[FigureNights]:
+def environment_figures(since: date, environments: Sequence[int] | None = None) -> list[FigureNights]:
     """Return each environment's nights of each figure, by the setting that most of its pairs measure.
 
     Of the kind that the figure is usually taken from, else of another; among settings of equally many pairs the one
@@ -179,9 +179,9 @@ def environment_figures(since: date, environment_id: int | None = None) -> list[
         "usual": [f"{kind}.{metric}" for metric, kind in FIGURES.items()],
         "lower": [key for key in FIGURES if catalog().metrics[key].better == "lower"],
         "since": since,
-        "environment": environment_id,
+        "environments": environments,
     }
-    only = "" if environment_id is None else "and n.environment_id = %(environment)s"
+    only = "" if environments is None else "and n.environment_id = any(%(environments)s)"
     return fetch(FigureNights, _FIGURES.format(only=only), values)
 
 

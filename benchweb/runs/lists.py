@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import BigIntegerField, F, Func, Lookup, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce
 from django.db.models.sql.compiler import SQLCompiler
 
 from benchweb.catalog.reasons import ReasonOf
@@ -97,13 +98,28 @@ def recent_runs(
     # must not hide the ones that run, or those that are next.
     opened = Run.objects.filter(state__in=OPEN_STATES).order_by("-state", "pk").values("pk")[:most_open]
     ended = Run.objects.exclude(state__in=OPEN_STATES).order_by("-pk").values("pk")[:most_ended]
-    is_faulty = Q(finished_at__gte=since, state__in=FAULTY_STATES) if since else Q(pk=None)
-    faulty = Run.objects.filter(is_faulty).order_by("-finished_at").values("pk")[:most_faulty]
+    faulty = _faulty(since).order_by("-finished_at").values("pk")[:most_faulty]
     lines = run_lines(_among(opened.union(ended, faulty)))
     over = [line for line in lines if line.state not in OPEN_STATES]
-    failed = [line for line in over if since and line.finished_at and line.finished_at >= since]
-    failed = [line for line in failed if line.state in FAULTY_STATES][:most_faulty]
+    failed = [line for line in over if since and _is_faulty_since(line, since)][:most_faulty]
     return RecentRuns([line for line in lines if line.state in OPEN_STATES], over[:most_ended], failed)
+
+
+def _faulty(since: datetime | None) -> "QuerySet[Run, Run]":
+    """Return the runs without a whole result of the time since then, as they are counted; none without a time."""
+    is_of = Q(finished_at__gte=since, of__gte=since, state__in=FAULTY_STATES) if since else Q(pk=None)
+    return Run.objects.alias(of=Coalesce("started_at", "finished_at")).filter(is_of)
+
+
+def _is_faulty_since(line: RunLine, since: datetime) -> bool:
+    """Tell of a run that ended what `_faulty` asks."""
+    of = line.started_at or line.finished_at
+    return (
+        line.state in FAULTY_STATES
+        and of is not None
+        and line.finished_at is not None
+        and min(of, line.finished_at) >= since
+    )
 
 
 def latest_of_pairs(pairs: "QuerySet[Pair]", *, most: int) -> list[RunLine]:

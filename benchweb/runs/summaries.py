@@ -11,6 +11,7 @@ from django.utils import timezone
 from benchweb.catalog.reasons import reason_of
 from benchweb.common.rows import fetch, literals
 from benchweb.runs.models import FAULTY_STATES, OPEN_STATES, State
+from benchweb.runs.outcomes import RunCounts
 from benchweb.runs.selectors import campaign_state
 
 _SQL = """
@@ -25,10 +26,9 @@ WHERE campaign_id = ANY(%(ids)s::bigint[]) AND state IN ({faulty}) AND reason <>
 
 
 @dataclass(frozen=True)
-class CampaignSummary:
+class CampaignSummary(RunCounts):
     """A campaign's runs by state, with the first start and, once none is open, the last end."""
 
-    counts: dict[str, int]
     started_at: datetime | None
     finished_at: datetime | None
 
@@ -38,7 +38,7 @@ class CampaignSummary:
 
     @property
     def is_open(self) -> bool:
-        return any(self.counts[state] for state in OPEN_STATES)
+        return self.open > 0
 
     @property
     def is_whole(self) -> bool:
@@ -49,14 +49,6 @@ class CampaignSummary:
     def is_mixed(self) -> bool:
         """Tell whether the state is that of some runs alone, while others finished."""
         return self.state in FAULTY_STATES and self.counts[State.FINISHED] > 0
-
-    @property
-    def total(self) -> int:
-        return sum(self.counts.values())
-
-    @property
-    def final(self) -> int:
-        return self.total - sum(self.counts[state] for state in OPEN_STATES)
 
     @property
     def makespan_seconds(self) -> float | None:

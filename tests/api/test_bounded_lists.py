@@ -89,6 +89,7 @@ BOUNDED = {
     "NightItem.recovered": "at most 500",
     "NightItem.unconfirmed": "at most 500",
     "NightItem.slow_changes": "at most 500",
+    "NightItem.outliers": "at most 500",
     "ImportItem.tools": "those that are read",
     "PreviewItem.readings": "the first 200",
     "PreviewItem.unread": "the first 100",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchweb.common.formatting import duration, quantity, repetitions, setting, significant, spread
+from benchweb.common.formatting import duration, quantity, repetitions, setting, signed_percent, significant, spread
 
 
 @pytest.mark.parametrize(
@@ -116,3 +116,20 @@ def test_one_repetition_has_no_spread() -> None:
     assert repetitions(5.0, (4.9, 5.0), "s", 2) == "±2.0 % · n=2"
     assert repetitions(0.0, (0.0, 0.0), "segments", 3) == "±0 · n=3"
     assert repetitions(5.0, None, "s", 3) == "n=3"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        (0.0, "0 %"),
+        (0.041, "+4.1 %"),
+        (-0.2124, "−21.2 %"),
+        (-0.2196, "−22.0 %"),
+        (9.134, "+913 %"),
+        (-0.0042, "−0.42 %"),
+        (0.9996, "+100 %"),
+        (12.345, "+1,234 %"),
+    ],
+)
+def test_a_change_is_one_text_wherever_it_is_told(ratio: float, text: str) -> None:
+    assert signed_percent(ratio) == text

@@ -135,7 +135,7 @@ def test_a_live_badge_of_a_pair_has_its_latest_figure_and_whether_it_fell(
     past_run(plan, pair, timezone.now(), {"throughput_bps": 8e9})
     rebuild()
     svg = Client().get(badge).content.decode().replace("\xa0", " ")
-    assert "8.00 Gbit/s −20 %" in svg and "#c0311d" in svg
+    assert "8.00 Gbit/s −20.0 %" in svg and "#c0311d" in svg
 
 
 def test_a_live_badge_of_a_schedule_has_its_latest_slot_and_its_alerts(
@@ -147,11 +147,11 @@ def test_a_live_badge_of_a_schedule_has_its_latest_slot_and_its_alerts(
     Slot.objects.create(schedule=schedule, at=now, state="finished", claimed_at=now, campaign=run.campaign)
     path = link(member, f"/schedules/{schedule.pk}", shows="live")
     svg = Client().get(f"{path}/badge.svg").content.decode()
-    assert "nightly mesh" in svg and "1 of 1 runs complete" in svg and "#0b5cad" in svg
+    assert "nightly mesh" in svg and "1 of 1 run complete" in svg and "#0b5cad" in svg
     alert = make_alert(pair=pair)
     type(alert).objects.filter(pk=alert.pk).update(schedule=schedule)
     svg = Client().get(f"{path}/badge.svg").content.decode()
-    assert "1 of 1 runs complete · 1 open alert" in svg and "#c0311d" in svg
+    assert "1 of 1 run complete · 1 open alert" in svg and "#c0311d" in svg
     assert "nightly mesh · Schedule" in Client().get(path).content.decode()
 
 

@@ -120,11 +120,11 @@ def series_of_run(run_id: int) -> list[int]:
     return [row.series_id for row in rows if watched_metric(row.kind, row.metric)]
 
 
-def histories(series_ids: Collection[int], most: int = WINDOW_RUNS) -> list[History]:
-    """Return the histories of these series, of those that are judged; two queries."""
+def histories(series_ids: Collection[int], most: int = WINDOW_RUNS, *, has_canaries: bool = True) -> list[History]:
+    """Return the histories of these series, of those that are judged; two queries, one without canaries."""
     rows = fetch(_Row, _SQL, {"series": sorted(series_ids), "most": most}) if series_ids else []
     ats = [row.at for row in rows]
-    canaries = canaries_of_pairs({row.pair_id for row in rows}, min(ats), max(ats)) if rows else {}
+    canaries = canaries_of_pairs({row.pair_id for row in rows}, min(ats), max(ats)) if rows and has_canaries else {}
     grouped = [list(group) for _, group in groupby(rows, key=lambda row: row.series_id)]
     return [history for group in grouped if (history := _history(group, canaries.get(group[0].pair_id, ())))]
 

@@ -3,19 +3,19 @@
 import time as clock
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from benchweb.common.celery_client import send
 from benchweb.common.in_parts import in_parts
-from benchweb.common.rows import fetch_column
-from benchweb.hosts.models import Environment
+from benchweb.common.rows import fetch, fetch_column
 from benchweb.regressions.deciding import SLOW_LOOK_HOUR
 from benchweb.regressions.models import SlowChange, SlowChangeSeries, SlowLook
-from benchweb.regressions.selectors import night_zone
+from benchweb.regressions.selectors import night_zones
 from benchweb.regressions.signals import slow_changes_found
 from benchweb.regressions.slow.findings import SlowSeriesFinding, slow_finding
 from benchweb.regressions.slow.grouping import SlowGroup, one_cause_groups
@@ -31,6 +31,7 @@ _LEASE = timedelta(minutes=5)
 # After a look none is due for so long: zones differ by less than the rest of a day, and clocks are moved by an hour.
 _PAUSE_BETWEEN = timedelta(hours=12)
 _PAUSE_SECONDS = 60.0
+_DAY = timedelta(days=1)
 _last = [-_PAUSE_SECONDS]
 _CLAIM = """
     INSERT INTO regressions_slowlook AS look (environment_id, night, claimed_until)
@@ -39,6 +40,24 @@ _CLAIM = """
       WHERE look.taken_at IS NULL AND look.claimed_until < statement_timestamp()
     RETURNING id
 """
+_WAITING = """
+    SELECT environment.id AS pk, lately.nights_of_others
+    FROM hosts_environment environment
+    CROSS JOIN LATERAL (
+      SELECT array_agg(night) FILTER (WHERE claimed_until > %(now)s OR taken_at IS NOT NULL) AS nights_of_others,
+        max(taken_at) AS taken_at
+      FROM regressions_slowlook WHERE environment_id = environment.id AND night >= %(since)s
+    ) lately
+    WHERE environment.archived_at IS NULL AND (lately.taken_at IS NULL OR lately.taken_at <= %(lately)s)
+    ORDER BY environment.id
+"""
+
+
+class _Waiting(NamedTuple):
+    """An environment whose look may be due, and the nights of looks that somebody has taken or takes."""
+
+    pk: int
+    nights_of_others: list[date] | None
 
 
 def send_due() -> int:
@@ -53,21 +72,21 @@ def send_due() -> int:
 
 
 def due_looks(now: datetime) -> list[tuple[int, date, ZoneInfo]]:
-    """Return the environments whose look of today nobody has taken or takes, with its night and zone.
+    """Return the environments whose look of today nobody has taken or takes, with its night and zone; two queries.
 
     Today's is due from the morning's hour on, by the clocks of the schedules, else of the installation.
     """
-    taken = SlowLook.objects.filter(taken_at__gt=now - _PAUSE_BETWEEN).values("environment")
     otherwise = zone_of(site_setting("DEFAULT_TIME_ZONE"))
+    values = {"since": (now - 2 * _DAY).date(), "now": now, "lately": now - _PAUSE_BETWEEN}
+    waiting = {row.pk: row.nights_of_others or [] for row in fetch(_Waiting, _WAITING, values)}
+    if not waiting:
+        return []
+    zones = night_zones(now.astimezone(otherwise).date(), waiting, otherwise=otherwise)
     due = []
-    for pk in (
-        Environment.objects.filter(archived_at=None).exclude(pk__in=taken).order_by("pk").values_list("pk", flat=True)
-    ):
-        zone = night_zone(now.astimezone(otherwise).date(), {pk}, otherwise=otherwise).zone
-        local = now.astimezone(zone)
-        others = SlowLook.objects.filter(Q(claimed_until__gt=now) | Q(taken_at__isnull=False))
-        if local.hour >= SLOW_LOOK_HOUR and not others.filter(environment=pk, night=local.date()).exists():
-            due.append((pk, local.date(), zone))
+    for pk, taken in waiting.items():
+        local = now.astimezone(zones[pk].zone)
+        if local.hour >= SLOW_LOOK_HOUR and local.date() not in taken:
+            due.append((pk, local.date(), zones[pk].zone))
     return due
 
 

@@ -3,16 +3,18 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import groupby
 
-from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import Count, QuerySet
+from django.db.models import Count, QuerySet, Window
+from django.db.models.functions import RowNumber
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchweb.catalog import catalog
+from benchweb.common.formatting import signed_percent
 from benchweb.documents.references import Label, endpoint_ref, environment_ref, host_ref, pair_ref, worded
 from benchweb.hosts.models import Environment
-from benchweb.regressions.alert_texts import figure_name, levels_text, signed_percent
+from benchweb.regressions.alert_texts import figure_name, levels_text
 from benchweb.regressions.models import SlowChange, SlowChangeSeries
 from benchweb.statistics.deciding import SLOW_NIGHTS
 
@@ -20,6 +22,7 @@ from benchweb.statistics.deciding import SLOW_NIGHTS
 MOST_CHANGES = 500
 # Lines of one chart.
 _MOST_TOGETHER = 8
+_MOST_PARTS = MOST_CHANGES * _MOST_TOGETHER
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ class SlowLine:
 
 
 def slow_lines_of_night(night: date, environments: Collection[int] | None = None) -> list[SlowLine]:
-    """Return what the looks of a night found, in all environments or in these, most series first; two queries."""
+    """Return what the looks of a night found, in all environments or in these, most series first; one query."""
     changes = SlowChange.objects.filter(look__night=night)
     if environments is not None:
         changes = changes.filter(look__environment__in=environments)
@@ -104,12 +107,12 @@ def slow_lines_of_night(night: date, environments: Collection[int] | None = None
 
 
 def slow_lines(changes: "QuerySet[SlowChange, SlowChange]") -> list[SlowLine]:
-    """Return slow changes with what names them, most series first; two queries."""
+    """Return slow changes with what names them, most series first; one query."""
     ends = ("look__environment", "host", "pair__source__host", "pair__sink__host")
-    ids_of_change = ArrayAgg("series__pk", order_by="series__pk")
-    named = changes.select_related(*ends).annotate(ids=ids_of_change, series_count=Count("series"))
-    counted = named.filter(series_count__gt=0)
-    rows = list(counted.order_by("-series_count", "pk")[:MOST_CHANGES])
-    ids = [pk for row in rows for pk in row.ids[:_MOST_TOGETHER]]
-    parts = SlowChangeSeries.objects.select_related("series").in_bulk(ids)
-    return [SlowLine(row, [parts[pk] for pk in row.ids[:_MOST_TOGETHER]], row.series_count) for row in rows]
+    numbered = SlowChangeSeries.objects.select_related("series", *(f"change__{end}" for end in ends)).annotate(
+        place=Window(RowNumber(), partition_by="change", order_by="pk"),
+        series_count=Window(Count("pk"), partition_by="change"),
+    )
+    listed = numbered.filter(change__in=changes, place__lte=_MOST_TOGETHER).order_by("-series_count", "change", "pk")
+    lines = [list(parts) for _change, parts in groupby(listed[:_MOST_PARTS], key=lambda part: part.change_id)]
+    return [SlowLine(parts[0].change, parts, parts[0].series_count) for parts in lines[:MOST_CHANGES]]

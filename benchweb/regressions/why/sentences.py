@@ -3,8 +3,7 @@
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from benchweb.common.formatting import quantity
-from benchweb.regressions.alert_texts import signed_percent
+from benchweb.common.formatting import quantity, signed_percent
 from benchweb.regressions.why.evidence import Evidence, Why
 
 

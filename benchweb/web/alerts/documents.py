@@ -5,7 +5,7 @@ from datetime import tzinfo
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext
 
 from benchweb.charts.alerts.charts import alert_charts
 from benchweb.documents.document import (
@@ -17,8 +17,9 @@ from benchweb.documents.document import (
     MeasuredValue,
     Moment,
 )
-from benchweb.documents.references import Label, free_text, host_ref, joined_label, pair_ref
+from benchweb.documents.references import Label, environment_ref, free_text, host_ref, joined_label, pair_ref
 from benchweb.regressions.models import Alert
+from benchweb.regressions.outliers import NightOutlier
 from benchweb.web.alerts.morning import MorningAlert, MorningPage
 from benchweb.web.alerts.page import AlertPage, alert_page
 from benchweb.web.alerts.why_page import WhyPage, WhyRow, why_page
@@ -114,6 +115,9 @@ def morning_document(page: MorningPage) -> Document:
         for number, (title, _empty, rows) in enumerate(page.sections)
         if rows
     ]
+    if stands_out := [*map(_night_row, page.suspects), *map(_outlier_row, page.summary.outliers)]:
+        table = DocumentTable("", [_("What"), _("State"), _("Began")], stands_out)
+        sections.insert(1, DocumentSection("unconfirmed", _("What stands out, not confirmed"), tables=[table]))
     if page.slow:
         lines: list[Sequence[DocumentCell]] = [[line.title, line.details] for line in page.slow]
         slow = DocumentTable("", [_("Series"), _("Change")], lines)
@@ -126,6 +130,12 @@ def morning_document(page: MorningPage) -> Document:
         made_at=timezone.now(),
         badge=Badge(_("last night"), left if page.left else page.verdict or page.rests_on, is_bad=bool(page.left)),
     )
+
+
+def _outlier_row(figure: NightOutlier) -> Sequence[str | Moment]:
+    value, usual = (MeasuredValue(each, figure.metric.unit) for each in (figure.median, figure.change.baseline))
+    what = joined_label([environment_ref(figure.environment), figure.metric.label, figure.kind.label])
+    return [what, f"{value} ({pgettext('figures', 'usual')} {usual})", ""]
 
 
 def _night_row(row: MorningAlert) -> Sequence[str | Moment]:

@@ -10,10 +10,10 @@ from django.db.models import Value
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext
 
 from benchweb.accounts.models import Team
-from benchweb.catalog.translation import reason_text
+from benchweb.catalog.translation import reason_text, sentence_space
 from benchweb.common.rows import row_id
 from benchweb.documents.references import Label, environment_ref, team_ref
 from benchweb.hosts.models import Environment
@@ -69,6 +69,8 @@ class MorningPage:
     night: date
     summary: NightFindings
     sections: list[tuple[str, str, list[MorningAlert]]]
+    # What stands out and nobody confirmed.
+    suspects: list[MorningAlert]
     # What the morning's second look found: no alerts.
     slow: list[SlowLine]
     # How many alerts somebody should look at.
@@ -89,11 +91,16 @@ class MorningPage:
 
     @property
     def bounds(self) -> str:
-        """Say from when until when the night goes, and whose noons these are."""
+        """Say from when until when the night goes, whose noons these are, and which runs count."""
         name = self.zone.zone.key
+        noons = _("From noon to noon in {zone}.").format(zone=name)
         if self.zone.is_schedules:
-            return _("From noon to noon in {zone}, the zone of its schedules.").format(zone=name)
-        return _("From noon to noon in {zone}.").format(zone=name)
+            noons = _("From noon to noon in {zone}, the zone of its schedules.").format(zone=name)
+        counted = _(
+            "A run counts in the night in which it started, or ended if it never started; "
+            "failed, missed, not started and cancelled ones are incomplete."
+        )
+        return noons + sentence_space() + counted
 
     @property
     def changed(self) -> list[Alert]:
@@ -102,15 +109,15 @@ class MorningPage:
 
     @property
     def has_nothing(self) -> bool:
-        return not self.summary.runs and not self.summary.slots
+        return not self.summary.runs.total and not self.summary.slots
 
     @property
     def is_quiet(self) -> bool:
-        """Tell whether all that ran is complete and nothing is left to look at."""
-        is_complete = (
-            self.summary.complete_slots == self.summary.slots and self.summary.finished_runs == self.summary.runs
-        )
-        return is_complete and not self.has_nothing and not self.left
+        """Tell whether all that ran is complete, and nothing is left to look at or stands out."""
+        night = self.summary
+        is_complete = night.complete_slots == night.slots and night.runs.whole == night.runs.total
+        stands_out = self.suspects or night.outliers
+        return is_complete and not self.has_nothing and not self.left and not stands_out
 
     @property
     def verdict(self) -> str:
@@ -128,9 +135,7 @@ class MorningPage:
             "%(complete)s of %(slots)s slots with complete results,",
             night.slots,
         ) % {"complete": night.complete_slots, "slots": night.slots}
-        runs = ngettext(
-            "%(finished)s of %(runs)s run finished.", "%(finished)s of %(runs)s runs finished.", night.runs
-        ) % {"finished": night.finished_runs, "runs": night.runs}
+        runs = night.runs.text + pgettext("end of a sentence", ".") if night.runs.total else ""
         ratio = night.smallest_detectable_change_ratio
         change = (
             _("No series has enough runs yet to tell what change it could show.")
@@ -169,13 +174,18 @@ def morning_of(query: QueryDict, reader: ZoneInfo) -> MorningPage:
 
 
 def night_scope(environment_id: int | None, team_id: int | None) -> NightScope:
-    """Return a scope with the names and the environments that it has; a query for each that is chosen, and one more."""
-    environment = Environment.objects.filter(pk=environment_id).first() if environment_id else None
-    team = Team.objects.filter(pk=team_id).first() if team_id else None
-    is_unknown = team_id is not None and team is None
-    ids = set() if is_unknown else night_environments(environment_id, team)
-    names = [team_ref(team.name)] if team else []
-    names += [environment_ref(environment.name)] if environment else []
+    """Return a scope with the names and the environments that it has; a query where one is chosen, two with a team."""
+    if environment_id is None and team_id is None:
+        return NightScope()
+    environments = Environment.objects.filter(pk=environment_id or 0).annotate(of=Value("environment"))
+    teams = Team.objects.filter(pk=team_id or 0).annotate(of=Value("team"))
+    named = (
+        environments.order_by().values_list("of", "name").union(teams.order_by().values_list("of", "name"), all=True)
+    )
+    found = dict(named)
+    is_unknown = team_id is not None and "team" not in found
+    ids = set() if is_unknown else night_environments(environment_id, Team(pk=team_id) if team_id else None)
+    names = [refer(found[of]) for of, refer in (("team", team_ref), ("environment", environment_ref)) if of in found]
     return NightScope(environment_id=environment_id, team_id=team_id, names=tuple(names), environment_ids=ids)
 
 
@@ -193,6 +203,7 @@ def morning_page(
         night=night,
         summary=summary,
         sections=_sections(summary),
+        suspects=_lines(summary.unconfirmed),
         slow=slow_lines_of_night(night, scope.environment_ids),
         left=len(_alerts_left(summary)) + len(summary.still_open),
         before=night - _DAY,
@@ -224,10 +235,9 @@ def _sections(summary: NightFindings) -> list[tuple[str, str, list[MorningAlert]
         (_("What is still open from earlier nights"), "", summary.still_open),
         (_("What recovered"), _("Nothing recovered."), summary.recovered),
         (_("What somebody took care of"), "", _handled_alerts(summary)),
-        (_("What was not measured again"), "", summary.unconfirmed),
     ]
     # Where nothing ran, that nothing changed would be no news.
-    has_run = bool(summary.runs or summary.slots)
+    has_run = bool(summary.runs.total or summary.slots)
     return [(title, empty, _lines(rows)) for title, empty, rows in sections if rows or (empty and has_run)]
 
 

@@ -9,9 +9,10 @@ from django.utils.translation import gettext as _
 
 from benchweb.catalog import catalog
 from benchweb.charts.alerts.charts import MOST_BESIDE, part_titles
+from benchweb.common.formatting import signed_percent
 from benchweb.documents.references import Label, joined_label
 from benchweb.regressions.alert_details import detail_lines, episode_text, measured_again_text
-from benchweb.regressions.alert_texts import alert_title, budget_text, canary_text, signed_percent
+from benchweb.regressions.alert_texts import alert_title, budget_text, canary_text
 from benchweb.regressions.concerned import concerned_by
 from benchweb.regressions.explanations import EXPLAINED_BY, Explanation, explanation
 from benchweb.regressions.handling.reopening import REOPENABLE_STATES

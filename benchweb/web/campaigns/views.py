@@ -47,7 +47,7 @@ LIST_COLUMNS = [
     Column(gettext_noop("Change"), key="change"),
     Column(gettext_noop("Last runs"), key="line"),
     Column(gettext_noop("Launched"), "created_at", key="launched"),
-    Column(gettext_noop("Finished"), numeric=True, key="finished"),
+    Column(gettext_noop("Complete"), numeric=True, key="finished"),
     Column(gettext_noop("Took"), numeric=True, key="took"),
 ]
 LIST_FILTERS = ("plan", *LAUNCH_DAYS)

@@ -52,7 +52,7 @@ def _campaigns(ids: Sequence[int]) -> Rows:
             campaign.created_by,
         ]
         times = [campaign.created_at, summary.started_at, summary.finished_at]
-        yield campaign.pk, [*named, *times, summary.total, summary.counts["finished"]]
+        yield campaign.pk, [*named, *times, summary.total, summary.whole]
 
 
 def _hosts(ids: Sequence[int]) -> Rows:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _lazy
 from benchweb.catalog import Metric
 from benchweb.catalog.translation import sentence_space
 from benchweb.charts.comparison.rows import Entry
-from benchweb.common.formatting import significant, three_digits
+from benchweb.common.formatting import signed_hundredths, three_digits
 from benchweb.runs.models import Run
 from benchweb.statistics import Difference, Verdict
 from benchweb.statistics.comparison import repetitions_needed
@@ -159,10 +159,12 @@ def _size(value: float, difference: Difference, metric: Metric, texts: _Texts) -
 def _parts(value: float, difference: Difference, metric: Metric, texts: _Texts) -> tuple[str, str]:
     """Write a difference: per cent of the baseline, points for shares, else the unit itself."""
     if metric.unit == "ratio":
-        return _signed(value * 100), texts.points
+        return signed_hundredths(value), texts.points
     share = difference.share(value)
     return (
-        _quantity(value, metric.unit) if share is None or _is_below_nothing(difference) else (_signed(share * 100), "%")
+        _quantity(value, metric.unit)
+        if share is None or _is_below_nothing(difference)
+        else (signed_hundredths(share), "%")
     )
 
 
@@ -250,11 +252,6 @@ def _none_shown(text: str, difference: Difference, metric: Metric, texts: _Texts
     # No rate, latency or share falls by more than it is.
     is_fall_possible = difference.least_shift_shown <= difference.baseline_median
     return (texts.least_shown if is_fall_possible else texts.least_rise_shown) % {"text": text, "least": least}
-
-
-def _signed(value: float) -> str:
-    sign = "+" if value > 0 else "−" if value < 0 else ""
-    return sign + significant(abs(value), digits=2 if abs(value) < 10 else 3)
 
 
 def _quantity(value: float, unit: str) -> tuple[str, str]:

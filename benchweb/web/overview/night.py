@@ -1,6 +1,6 @@
 """The last night for the overview: each environment's verdict, its runs, its figures night by night, size and pair."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
@@ -19,7 +19,17 @@ from benchweb.charts.nights import NightsShown, SizeNight, night_chart, size_cha
 from benchweb.charts.sparkline import nightly
 from benchweb.documents.charts import ChartMark, ChartSpec, Detail
 from benchweb.documents.moments import rfc3339
-from benchweb.regressions.overview import AlertsNow, EnvironmentAlerts, ToldChange
+from benchweb.regressions.outliers import judged
+from benchweb.regressions.overview import (
+    AlertsNow,
+    EnvironmentAlerts,
+    FigureKey,
+    ToldChange,
+    Worsening,
+    lasting,
+    worsened_figures,
+)
+from benchweb.results.ingest import identity_digest
 from benchweb.results.latest_deviations import MeshPair, mesh_pairs
 from benchweb.results.latest_medians import SeriesTest
 from benchweb.results.nightly_summaries import FIGURES, RETAINED, night_of
@@ -75,12 +85,7 @@ class NightMedian:
     @property
     def judged(self) -> str:
         """Tell how its latest night is beside those before it: worse, better, same, or learning."""
-        if self.change is None or self.change.is_learning:
-            return "learning"
-        if not self.change.is_significant or self.metric.better not in ("higher", "lower"):
-            return "same"
-        rises = (self.change.score or 0.0) > 0
-        return "better" if rises == (self.metric.better == "higher") else "worse"
+        return judged(self.change, self.metric)
 
     @property
     def chart_id(self) -> str:
@@ -205,7 +210,7 @@ class LastNight:
     silent_hidden: int
     silent_days: int
     metrics: list[Metric]
-    # That ended in the night, and those of them without a whole result.
+    # That ended in the night, and those of them without a whole result; of archived environments, too.
     runs: int
     faulty_runs: int
 
@@ -226,14 +231,16 @@ def first_night() -> date:
 
 
 def last_night(since: datetime, alerts: AlertsNow) -> LastNight:
-    """Return the last night beside those before it; three queries: figures, how its runs ended, and pairs."""
+    """Return the last night beside those before it; four queries: figures, runs, pairs, alerts."""
     now = timezone.now()
     nights = environment_figures(_first_night(now))
     ended = {each.environment_id: each for each in outcomes(since)}
     names = {row.environment_id: row.environment for row in nights}
-    silent = [each for each in ended.values() if each.is_silent and each.environment_id not in names]
-    names |= {key: outcome.environment for key, outcome in ended.items() if not outcome.is_silent}
-    rows = _rows(names, ended, alerts, figures_of(nights, now))
+    in_use = {key: outcome for key, outcome in ended.items() if not outcome.is_archived}
+    silent = [each for each in in_use.values() if each.is_silent and each.environment_id not in names]
+    names |= {key: outcome.environment for key, outcome in in_use.items() if not outcome.is_silent}
+    told = _told(nights, {key for key, each in alerts.by_environment.items() if each.worse})
+    rows = _rows(names, ended, alerts, figures_of(nights, now, told))
     return LastNight(
         since=since,
         environments=_with_meshes(rows[:_ENVIRONMENTS_SHOWN], since),
@@ -243,19 +250,27 @@ def last_night(since: datetime, alerts: AlertsNow) -> LastNight:
         silent_days=DAYS_BEFORE + NIGHT.days,
         metrics=[catalog().metrics[key] for key in FIGURES],
         runs=sum(each.runs for each in ended.values()),
-        faulty_runs=sum(each.faulty for each in ended.values()),
+        faulty_runs=sum(each.without for each in ended.values()),
     )
 
 
 def environment_night(environment_id: int) -> list[tuple[Metric, NightMedian | None]]:
     """Return one environment's figures for its own page."""
     now = timezone.now()
-    rows = environment_figures(_first_night(now), environment_id)
-    return _in_order(figures_of(rows, now).get(environment_id, {}))
+    rows = environment_figures(_first_night(now), [environment_id])
+    return _in_order(figures_of(rows, now, _told(rows, {environment_id})).get(environment_id, {}))
 
 
-def figures_of(rows: Sequence[FigureNights], now: datetime) -> dict[int, dict[str, NightMedian]]:
-    """Prepare figures by environment and metric; what has left the catalog is left out."""
+def _told(rows: Sequence[FigureNights], worse: Collection[int]) -> Mapping[FigureKey, Worsening]:
+    """Return what alerts tell of figures that are one pair's, in these environments; one query where there are any."""
+    of_one = {row.environment_id for row in rows if row.environment_id in worse and row.pairs and row.pairs[-1] == 1}
+    return worsened_figures(of_one) if of_one else {}
+
+
+def figures_of(
+    rows: Sequence[FigureNights], now: datetime, told: Mapping[FigureKey, Worsening] = {}
+) -> dict[int, dict[str, NightMedian]]:
+    """Prepare figures by environment and metric as alerts tell them; what has left the catalog is left out."""
     figures: dict[int, dict[str, NightMedian]] = {}
     tonight = night_of(now)
     # The night under way is no gap before it has given something: any figure of the environment.
@@ -264,8 +279,19 @@ def figures_of(rows: Sequence[FigureNights], now: datetime) -> dict[int, dict[st
         kind = catalog().kinds.get(row.kind)
         if kind and row.metric in kind.metrics and row.nights:
             last = tonight if row.environment_id in begun else tonight - timedelta(days=1)
-            figures.setdefault(row.environment_id, {})[row.metric] = _figure(row, kind, now=now, last=last)
+            key = (row.environment_id, row.kind, row.metric, identity_digest(row.identity))
+            worsening = told.get(key) if row.pairs[-1] == 1 else None
+            figure = _figure(row, kind, now=now, last=last)
+            figures.setdefault(row.environment_id, {})[row.metric] = _as_told(figure, worsening, now)
     return figures
+
+
+def _as_told(figure: NightMedian, worsening: Worsening | None, now: datetime) -> NightMedian:
+    """Return one pair's figure with the change that its alert tells, so that a page never says two of one fall."""
+    told = lasting(worsening, now, figure.change) if figure.change and figure.change.is_significant else None
+    if told is None or told.ratio is None or figure.change is None:
+        return figure
+    return replace(figure, change=replace(figure.change, ratio=told.ratio))
 
 
 def _figure(row: FigureNights, kind: Kind, *, now: datetime, last: date) -> NightMedian:

@@ -6,13 +6,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import catalog
+from benchweb.common.formatting import signed_percent
 from benchweb.documents.document import Badge, Document, DocumentSection, DocumentTable, MeasuredValue, Moment
 from benchweb.documents.references import Label, environment_ref, joined_label, pair_ref
 from benchweb.hosts.models import Pair
 from benchweb.results.run_summaries import deviation_of
 from benchweb.results.series_summaries import SeriesScope, SeriesSummary, series_summaries
 from benchweb.web.tags.show import kind_label, params_text
-from benchweb.web.tags.sparklines import signed_percent
 
 _MOST_SERIES = 100
 

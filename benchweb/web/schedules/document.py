@@ -34,7 +34,7 @@ def schedule_document(schedule: Schedule, zone: tzinfo) -> Document:
     latest = next((row for row in slots if row.summary), None)
     live = Alert.objects.filter(schedule=schedule, state=Alert.State.OPEN).count()
     alerts_open = ngettext("%(count)s open alert", "%(count)s open alerts", live) % {"count": live} if live else ""
-    complete = _("%(runs)s runs complete") % {"runs": _complete(latest)} if latest else ""
+    complete = latest.summary.text if latest and latest.summary else ""
     name, value = schedule_ref(schedule.name), " · ".join(filter(None, [complete, alerts_open]))
     when = when_words(schedule.cron, schedule.every)
     is_bad = bool(live) or (latest is not None and latest.slot.state in FAULTY_STATES)
@@ -49,5 +49,8 @@ def schedule_document(schedule: Schedule, zone: tzinfo) -> Document:
 
 
 def _complete(row: SlotRow) -> str:
-    total = row.summary.total if row.summary else 0
-    return _("%(finished)s of %(total)s") % {"finished": row.finished, "total": total}
+    return (
+        _("%(finished)s of %(total)s") % {"finished": row.summary.whole, "total": row.summary.runs}
+        if row.summary
+        else ""
+    )

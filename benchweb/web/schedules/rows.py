@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchweb.runs.models import State
 from benchweb.runs.summaries import CampaignSummary, campaign_summaries, first_reasons
 from benchweb.schedules.models import Schedule, Slot
 from benchweb.schedules.selectors import SuccessRate, rates_since, success_rates
@@ -18,10 +17,6 @@ class SlotRow:
     summary: CampaignSummary | None
     # The slot's own reason, or that of the first of its runs that didn't finish; empty when every run did.
     why: str = ""
-
-    @property
-    def finished(self) -> int:
-        return self.summary.counts[State.FINISHED] if self.summary else 0
 
 
 @dataclass(frozen=True)

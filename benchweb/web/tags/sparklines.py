@@ -116,22 +116,11 @@ def _deviation(deviation: Deviation | None, metric: Metric, words: "_ChangeWords
     return f'<span class="change change-{judged}">{"▲" if rises else "▼"} {words.from_nothing}</span>'
 
 
-def signed_percent(ratio: float) -> str:
-    """Say a ratio in per cent with its sign: +4.1 %, −9.1 %; 0 % has none."""
-    return f"{_signed_number(ratio * 100)} %"
-
-
 def change_size(ratio: float, absolute: float, unit: str) -> str:
     """Say a change in per cent; of a share, whose per cent would be taken for points, in percentage points."""
     if unit != "ratio":
-        return signed_percent(ratio)
-    return _("%(number)s points") % {"number": _signed_number(absolute * 100)}
-
-
-def _signed_number(number: float) -> str:
-    text = formatting.significant(abs(number), digits=2)
-    sign = "" if text == "0" else "+" if number > 0 else formatting.MINUS
-    return f"{sign}{text}"
+        return formatting.signed_percent(ratio)
+    return _("%(number)s points") % {"number": formatting.signed_hundredths(absolute)}
 
 
 class _ChangeWords(NamedTuple):

@@ -25,7 +25,8 @@ from benchweb.regressions.slow.findings import NightSeries, slow_finding
 from benchweb.regressions.slow.looks import beyond_chance, due_looks, take_due_looks, take_look
 from benchweb.results.models import Series
 from benchweb.runs.models import Run
-from tests.factories import make_alert, make_endpoint, make_pair
+from benchweb.schedules.models import Slot
+from tests.factories import make_alert, make_endpoint, make_pair, make_run, make_schedule
 from tests.regressions.slow.nights import DAY, LAST, LEVEL, NIGHTS, ZONE, look, part_of, step, write_nights
 from tests.statistics.changes.noisy import noisy
 from workers import ticking
@@ -222,6 +223,29 @@ def test_a_look_is_due_from_six_in_the_morning_on_by_the_schedules_clocks(monkey
     assert due_looks(after + timedelta(hours=5)) == []
     assert due_looks(after + timedelta(hours=17, minutes=59)) == []
     assert due_looks(after + timedelta(hours=24)) == [(environment, date(2026, 11, 22), zone)]
+
+
+def test_what_is_due_is_known_by_two_queries_for_any_number_of_environments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchweb.site.values.settings.DEFAULT_TIME_ZONE", "UTC")
+    at = datetime(2026, 11, 21, 7, tzinfo=UTC)
+    pairs = [make_pair(environment=f"zone {number}") for number in range(5)]
+    # In one of them a schedule says where it is morning: seven o'clock in London is two in New York.
+    run = make_run(pair=pairs[0])
+    schedule = make_schedule(timezone="America/New_York")
+    Slot.objects.create(schedule=schedule, at=at, claimed_at=at, state="finished", campaign=run.campaign)
+    with CaptureQueriesContext(connection) as asked:
+        due = due_looks(at)
+    told = [query["sql"] for query in asked if "site_" not in query["sql"]]
+    assert len(told) == 2, told
+    assert {environment for environment, _, _ in due} >= {pair.environment_id for pair in pairs[1:]}
+    assert pairs[0].environment_id not in {environment for environment, _, _ in due}
+    for environment, night, zone in due:
+        take_look(environment, night, zone)
+    SlowLook.objects.update(taken_at=at)
+    assert due_looks(at) == []
+    assert [(pk, zone.key) for pk, _, zone in due_looks(at + timedelta(hours=4))] == [
+        (pairs[0].environment_id, "America/New_York")
+    ]
 
 
 def test_the_tick_lets_a_worker_take_what_is_due_until_somebody_does(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,7 +95,7 @@ def test_all_quiet_says_what_it_rests_on(signed_in: Client) -> None:
     night = (last + timedelta(hours=12)).date()
     page = signed_in.get(f"/morning?night={night}").content.decode()
     assert "All quiet." in page
-    assert "1 of 1 run finished." in page
+    assert "1 of 1 run complete." in page
     assert "Half of the series would show a change of" in page
     assert len(runs) == 20
 

@@ -22,7 +22,7 @@ def test_it_counts_runs_by_state_and_filters_by_them(signed_in: Client, campaign
     Run.objects.filter(pk=first.pk).update(state=State.FAILED, reason="1 of 1 trials failed")
     response = signed_in.get(f"/campaigns/{campaign.pk}")
     assert [(each["state"], each["count"]) for each in response.context["segments"]] == [("failed", 1), ("pending", 3)]
-    assert "1 of 4 runs completed." in response.content.decode()
+    assert "0 of 1 run complete, 3 queued or running." in response.content.decode()
     failed = signed_in.get(f"/campaigns/{campaign.pk}?state=failed")
     assert [run.pk for run in failed.context["page"].rows] == [first.pk]
     assert "1 of 1 trials failed" in failed.content.decode()
@@ -68,7 +68,7 @@ def test_the_list_shows_how_far_each_is_the_newest_first(signed_in: Client, camp
     later = launch(plan=make_plan(), pairs=[make_pair()], user=None)
     Run.objects.filter(campaign=later).update(state=State.FINISHED)
     rows = signed_in.get("/campaigns").context["rows"]
-    told = [(row.pk, summary.state, summary.final, summary.total) for row, summary, _ in rows]
+    told = [(row.pk, summary.state, summary.runs, summary.total) for row, summary, _ in rows]
     assert told == [(later.pk, "finished", 1, 1), (campaign.pk, "pending", 0, 4)]
 
 

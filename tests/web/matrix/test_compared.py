@@ -60,7 +60,7 @@ def test_a_cell_is_worse_or_without_a_significant_change_beside_yesterday(
 ) -> None:
     page = shown(signed_in, "?with=yesterday")
     _, alpha, beta, _ = cells(page)
-    assert "▼ −20 % worse" in alpha[3] and "▼ −20 % worse" in beta[3]
+    assert "▼ −20.1 % worse" in alpha[3] and "▼ −20.1 % worse" in beta[3]
     assert "no significant change" in alpha[2]
     assert page.count("level-down-3") == 2 + 1  # Two cells and the legend.
 

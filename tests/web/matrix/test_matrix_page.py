@@ -128,7 +128,7 @@ def test_a_baseline_is_chosen_by_a_link_and_kept_in_the_url(signed_in: Client, p
     assert "▲ +300 %" in cells(page)[2][1] and "▲ +600 %" in cells(page)[3][1]
     assert '<input type="hidden" name="base_row" value="host">' in page
     beside = shown(signed_in, f"?by=mode&environment={cross.pk}&beside={same.pk}&base_environment={same.pk}")
-    assert beside.count("▼ −10 %") == 9
+    assert beside.count("▼ −10.0 %") == 9
     assert beside.count("change-worse") == 9
 
 

@@ -122,7 +122,7 @@ def test_the_figures_are_the_median_over_the_pairs_with_a_chart_of_thirty_nights
     # Before its first night an environment misses none.
     assert label[1] == "Throughput, received: 9 values, 9.00 Gbit/s to 10.1 Gbit/s, latest 9.00 Gbit/s"
     assert 'title="TCP stream · message size 16 KiB · median of 1 pair"' in figure
-    assert "▼ −10 %" in figure
+    assert "▼ −10.4 %" in figure
     assert f'href="/history?environment={last_nights.environment_id}&amp;kind=tcp_stream' in figure
     assert text.count('title="not measured here"') == 2
 

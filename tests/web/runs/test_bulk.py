@@ -13,6 +13,7 @@ from benchweb.accounts.models import ListColumns
 from benchweb.charts.main_figures import figures_of_runs
 from benchweb.hosts.models import Pair
 from benchweb.plans.models import Plan
+from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.models import Alert
 from benchweb.regressions.transitions import expect
 from benchweb.results.models import Point
@@ -101,7 +102,7 @@ def test_each_row_has_its_main_figure_its_change_and_the_runs_before(signed_in: 
     for path in ("/runs", "/pairs", "/plans", "/hosts", "/campaigns"):
         page = signed_in.get(path).content.decode()
         assert "8.00" in page, path
-        assert "▼ −20 %" in page, path
+        assert "▼ −20.0 %" in page, path
         assert '<svg class="sparkline"' in page, path
 
 
@@ -116,14 +117,15 @@ def test_lists_and_pages_tell_of_a_fall_with_an_alert_that_the_runs_before_have_
     last = figures[runs[-1].pk]
     assert not last.change.is_significant
     assert last.worsening.since == night(-40)
-    told = f'href="/alerts/{alert.pk}">worse since <time'
+    told = f'href="/alerts/{alert.pk}" title="As its alert tells it: the level before and since">▼ −30.'
     pages = (f"/pairs/{pair.pk}", f"/hosts/{pair.source.host_id}")
     for path in ("/runs", "/pairs", "/plans?sort=-created_at", "/hosts", "/campaigns", *pages):
         assert told in signed_in.get(path).content.decode(), path
     before, since = (figures_of_runs([runs[place].pk])[runs[place].pk] for place in (19, 20))
     assert before.lasting is None
-    # The first bad night stands out by itself: by how much says more.
-    assert since.worsening is not None and since.lasting is None
+    # The first bad night stands out by itself, and its figure is the alert's all the same.
+    assert since.change is not None and since.change.is_significant
+    assert since.lasting is not None and since.lasting.text in alert_title(alert)
     expect(alert_id=alert.pk, by=None)
     assert told not in signed_in.get("/pairs").content.decode()
 

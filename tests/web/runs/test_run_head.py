@@ -61,7 +61,7 @@ def test_a_figure_stands_beside_what_is_usual_with_its_interval_and_the_runs_aro
     assert (low, high) == pytest.approx((1e10 - 0.03e10, 1e10 + 0.03e10), rel=1e-3)
     text = words(answer.content.decode())
     assert "TCP stream at 4 KiB 8.00 Gbit/s" in text
-    assert "▼ −20 % usual 9.70 Gbit/s to 10.3 Gbit/s , 6 runs" in text
+    assert "▼ −20.0 % usual 9.70 Gbit/s to 10.3 Gbit/s , 6 runs" in text
     assert "sparkline-mark" in answer.content.decode()
 
 

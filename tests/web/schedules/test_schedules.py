@@ -363,9 +363,9 @@ def test_run_now_ends_on_the_campaigns_page_and_shows_as_a_slot(signed_in: Clien
     campaign = Campaign.objects.get()
     assert response.headers["Location"] == f"/campaigns/{campaign.pk}"
     (row,) = signed_in.get(f"/schedules/{schedule.pk}").context["rows"]
-    assert (row.slot.campaign, row.summary.total, row.finished) == (campaign, 1, 0)
+    assert (row.slot.campaign, row.summary.total, row.summary.whole) == (campaign, 1, 0)
     Run.objects.update(state=State.FINISHED)
-    assert signed_in.get(f"/schedules/{schedule.pk}").context["rows"][0].finished == 1
+    assert signed_in.get(f"/schedules/{schedule.pk}").context["rows"][0].summary.whole == 1
     Run.objects.update(state=State.FAILED, reason="the sink's engine went away")
     for address in (f"/schedules/{schedule.pk}", "/schedules"):
         assert "the sink&#x27;s engine went away" in signed_in.get(address).content.decode()

@@ -71,7 +71,7 @@ def test_a_change_is_told_by_arrow_sign_percentage_and_the_direction_that_is_bet
     assert shown(0.041, "throughput_bps") == '<span class="change change-good">▲ +4.1 %</span>'
     assert shown(-0.091, "throughput_bps") == '<span class="change change-bad">▼ −9.1 %</span>'
     assert shown(0.041, "jitter_seconds") == '<span class="change change-bad">▲ +4.1 %</span>'
-    assert shown(-0.5, "nic_rx_bytes_per_second") == '<span class="change change-neutral">▼ −50 %</span>'
+    assert shown(-0.5, "nic_rx_bytes_per_second") == '<span class="change change-neutral">▼ −50.0 %</span>'
     assert shown(0.0, "throughput_bps") == '<span class="change change-neutral">0 %</span>'
 
 

@@ -13,6 +13,7 @@ from benchweb.catalog import catalog
 from benchweb.regressions.alert_texts import alert_title, unconfirmed_reason
 from benchweb.regressions.explanations import Explanation
 from benchweb.regressions.models import Alert, AlertSeries, AlertTransition
+from benchweb.regressions.outliers import NightOutlier
 from benchweb.regressions.slow.told import SlowLine
 from benchweb.regressions.transitions import MOST_CHARACTERS
 from benchweb.regressions.why.deciding_runs import DecidingRun
@@ -398,6 +399,20 @@ class SlowChangeItem(Item):
     p: float
 
 
+class OutlierItem(Item):
+    """An environment's figure, the median over its pairs, beside the nights before it."""
+
+    environment: int
+    kind: str
+    metric: str
+    unit: str
+    identity: dict[str, Any]
+    median: float
+    pairs: int
+    usual: float
+    difference_ratio: float | None
+
+
 class NightItem(Item):
     night: date
     # From noon to noon by the clocks of this zone.
@@ -408,15 +423,35 @@ class NightItem(Item):
     # Open ones of the nights before, that nobody has dealt with.
     still_open: list[AlertItem]
     recovered: list[AlertItem]
-    # Suspects that were not measured again, or to no end; their `unconfirmed_reason` says why.
+    # Suspects: not measured again yet, or to no end; their `unconfirmed_reason` says why.
     unconfirmed: list[AlertItem]
+    # Figures of environments that stand out for the worse, where no alert of the environment tells of it.
+    outliers: list[OutlierItem]
     # What the second look of its morning found.
     slow_changes: list[SlowChangeItem]
     slots: int
     complete_slots: int
+    # Those that ended, of which `finished_runs` have a whole result: a run counts in the night in which it began, or,
+    # where it never did, ended. Those still open are counted apart.
     runs: int
     finished_runs: int
+    open_runs: int
     smallest_detectable_change_ratio: float | None
+
+
+def outlier_item(outlier: NightOutlier) -> OutlierItem:
+    """Return what stands out in a night as the API tells it."""
+    return OutlierItem(
+        environment=outlier.environment_id,
+        kind=outlier.kind.name,
+        metric=outlier.metric.key,
+        unit=outlier.metric.unit,
+        identity=outlier.identity,
+        median=outlier.median,
+        pairs=outlier.pairs,
+        usual=outlier.change.baseline,
+        difference_ratio=outlier.change.ratio,
+    )
 
 
 def slow_change_item(line: SlowLine) -> SlowChangeItem:

@@ -21,6 +21,7 @@ from benchweb.api.resources.alerts.schemas import (
     SeriesChangesItem,
     VerdictItem,
     alert_fields,
+    outlier_item,
     slow_change_item,
 )
 from benchweb.api.rows import row_named, row_or_404
@@ -129,11 +130,13 @@ def night_get(request: HttpRequest, night: str, query: Query[NightQuery]) -> Nig
         still_open=[AlertItem(**alert_fields(request, alert)) for alert in summary.still_open],
         recovered=[AlertItem(**alert_fields(request, alert)) for alert in summary.recovered],
         unconfirmed=[AlertItem(**alert_fields(request, alert)) for alert in summary.unconfirmed],
+        outliers=[outlier_item(outlier) for outlier in summary.outliers],
         slow_changes=[slow_change_item(line) for line in slow_lines_of_night(day, environments)],
         slots=summary.slots,
         complete_slots=summary.complete_slots,
-        runs=summary.runs,
-        finished_runs=summary.finished_runs,
+        runs=summary.runs.runs,
+        finished_runs=summary.runs.whole,
+        open_runs=summary.runs.open,
         smallest_detectable_change_ratio=summary.smallest_detectable_change_ratio,
     )
 
