@@ -1,15 +1,18 @@
 """The one figure that a list shows of a run or a pair: the headline of its first kind, beside the runs before it."""
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from benchweb.catalog import Kind, Metric, catalog
+from benchweb.catalog.parts import ADDED
 from benchweb.catalog.translation import unknown_words
 from benchweb.common import formatting
 from benchweb.common.rows import fetch
+from benchweb.plans.main_setting import main_identity
 from benchweb.regressions.overview import Worsening, lasting, worsenings
 from benchweb.results.run_summaries import deviation_of
 from benchweb.statistics import Deviation
@@ -17,57 +20,45 @@ from benchweb.statistics import Deviation
 # As many as the recent medians keep.
 _MOST_BEFORE = 30
 
-# By the pair's series of the headline, which are few: a run has a figure for each of hundreds of series.
+_VERSIONS = """
+SELECT DISTINCT version.id AS version, version.steps, plan.main_size_bytes
+FROM runs_run run
+JOIN plans_planversion version ON version.id = run.plan_version_id
+JOIN plans_plan plan ON plan.id = version.plan_id
+WHERE run.id = ANY(%(ids)s::bigint[])
+"""
+# By the pair's series of the headline, which are few: a run has a figure for each of hundreds of series. What results
+# add to the parameters of their trials tells no settings apart.
 _OF_RUNS = """
-WITH headline AS MATERIALIZED (
-    SELECT * FROM unnest(%(kinds)s::text[], %(metrics)s::text[], %(lower)s::bool[], %(names)s::text[],
-        %(defaults)s::float8[]) AS h(kind, metric, is_lower, size_name, size_default)
+WITH wanted AS MATERIALIZED (
+    SELECT * FROM unnest(%(versions)s::bigint[], %(kinds)s::text[], %(metrics)s::text[], %(identities)s::jsonb[])
+        AS w(version, kind, metric, identity)
 )
-SELECT run.id AS of, best.*,
+SELECT run.id AS of, main.*,
     ARRAY(SELECT earlier.median FROM results_runfigure earlier
-        WHERE earlier.series_id = best.series AND earlier.at < best.at ORDER BY earlier.at DESC LIMIT %(before)s
+        WHERE earlier.series_id = main.series AND earlier.at < main.at ORDER BY earlier.at DESC LIMIT %(before)s
     ) AS latest_before
-FROM runs_run run JOIN plans_planversion version ON version.id = run.plan_version_id
+FROM runs_run run JOIN wanted ON wanted.version = run.plan_version_id
 CROSS JOIN LATERAL (
     SELECT series.id AS series, series.kind, series.metric, series.identity, figure.run_id AS run, figure.at, figure.n,
         figure.median, figure.low, figure.high
-    FROM jsonb_array_elements(version.steps) WITH ORDINALITY AS step(value, place)
-    JOIN headline ON headline.kind = step.value->>'kind'
-    JOIN results_series series ON series.pair_id = run.pair_id AND series.kind = headline.kind
-        AND series.metric = headline.metric
+    FROM results_series series
     JOIN results_runfigure figure ON figure.run_id = run.id AND figure.series_id = series.id
-    WHERE CASE WHEN %(size)s::float8 IS NULL THEN step.place = 1
+    WHERE series.pair_id = run.pair_id AND series.kind = wanted.kind AND series.metric = wanted.metric
         -- A size that an imported text doesn't tell is null, which is no size.
-        WHEN series.identity ? headline.size_name THEN (series.identity->>headline.size_name)::float8 = %(size)s
-        ELSE headline.size_default = %(size)s END
-    ORDER BY step.place, CASE WHEN headline.is_lower THEN figure.median ELSE -figure.median END, series.id
-    LIMIT 1
-) best
+        AND (wanted.identity IS NULL OR wanted.identity = CASE WHEN %(size)s::float8 IS NULL
+            THEN jsonb_strip_nulls(series.identity - %(added)s::text[]) ELSE series.identity - %(added)s::text[] END)
+    ORDER BY series.id LIMIT 1
+) main
 WHERE run.id = ANY(%(ids)s::bigint[])
 """
-# The kind that was measured last, of several the first of the catalog; of its settings the best.
-_OF_PAIRS = """
-WITH headline AS MATERIALIZED (
-    SELECT * FROM unnest(%(kinds)s::text[], %(metrics)s::text[], %(lower)s::bool[])
-        WITH ORDINALITY AS h(kind, metric, is_lower, place)
-)
-SELECT pair.id AS of, best.*
+_LATEST_OF_PAIRS = """
+SELECT pair.id AS of, latest.id AS run
 FROM unnest(%(ids)s::bigint[]) AS pair(id)
 CROSS JOIN LATERAL (
-    SELECT series.id AS series, series.kind, series.metric, series.identity,
-        recent.runs[cardinality(recent.runs)] AS run, recent.at,
-        recent.n, recent.median, recent.low, recent.high, recent.medians
-    FROM headline
-    JOIN results_series series ON series.pair_id = pair.id AND series.kind = headline.kind
-        AND series.metric = headline.metric
-    JOIN results_recentmedians recent ON recent.series_id = series.id
-    ORDER BY recent.at::date DESC, headline.place,
-        CASE WHEN headline.is_lower THEN recent.median ELSE -recent.median END, series.id
-    LIMIT 1
-) best
+    SELECT id FROM runs_run WHERE pair_id = pair.id AND has_figures AND state = 'finished' ORDER BY id DESC LIMIT 1
+) latest
 """
-
-
 # A run of another plan may have been measured since; the latest few of each version hold one with figures.
 _LATEST_OF_PLANS = """
 SELECT plan.id AS of, max(latest.id) AS run
@@ -170,47 +161,82 @@ class _Row:
     median: float
     low: float
     high: float
-    # The one, the latest first, or the other, with the median itself at the end.
-    latest_before: list[float] | None = None
-    medians: list[float] | None = None
+    # The latest first.
+    latest_before: list[float]
 
 
 def figures_of_runs(run_ids: Collection[int], *, size_bytes: float | None = None) -> dict[int, MainFigure]:
-    """Return the main figure of each run that has one: of its plan's first kind, or of a size that is asked for."""
+    """Return the main figure of each run that has one: of its plan's first kind, at the plan's main setting.
+
+    Every run of a plan has it at the same setting, whatever was best; or at a size that is asked for. Three queries.
+    """
     if not run_ids:
         return {}
-    kinds = catalog().kinds.values()
+    settings = [
+        (row.version, setting)
+        for row in fetch(_Version, _VERSIONS, {"ids": list(run_ids)})
+        if (setting := _main_setting(row, size_bytes)) is not None
+    ]
     values = {
-        **_headlines(),
-        "names": [kind.swept_size for kind in kinds],
-        "defaults": [kind.parameters[kind.swept_size].default if kind.swept_size else None for kind in kinds],
+        "versions": [version for version, _setting in settings],
+        "kinds": [setting.kind.name for _version, setting in settings],
+        "metrics": [setting.kind.headline for _version, setting in settings],
+        "identities": [setting.written for _version, setting in settings],
         "size": size_bytes,
+        "added": list(ADDED),
         "before": _MOST_BEFORE,
         "ids": list(run_ids),
     }
     return _figures(fetch(_Row, _OF_RUNS, values))
 
 
+@dataclass(frozen=True)
+class _Version:
+    version: int
+    steps: list[dict[str, Any]]
+    main_size_bytes: int | None
+
+
+@dataclass(frozen=True)
+class _MainSetting:
+    kind: Kind
+    # The identity as JSON; None of what another system reported, whose plan tells no parameters.
+    written: str | None
+
+
+def _main_setting(row: _Version, size_bytes: float | None) -> _MainSetting | None:
+    """Return the kind and identity that a version's figures have; None where it measures nothing of that size."""
+    name, written = _identity_of_version(row.version, size_bytes or row.main_size_bytes, json.dumps(row.steps))
+    kind = catalog().kinds.get(name)
+    identity = {key: value for key, value in json.loads(written).items() if key not in ADDED}
+    if kind is None:
+        return None
+    size = (kind.stated_defaults | identity).get(kind.swept_size)
+    if size_bytes is not None and size != size_bytes:
+        return None
+    return _MainSetting(kind, json.dumps(identity) if name in catalog().tests else None)
+
+
+@lru_cache(maxsize=1_024)
+def _identity_of_version(_version: int, size_bytes: float | None, steps: str) -> tuple[str, str]:
+    """Keep what versions, which never change, come to: list after list shows the same plans."""
+    kind, identity = main_identity(json.loads(steps), size_bytes)
+    return kind, json.dumps(identity)
+
+
 def figures_of_pairs(pair_ids: Collection[int]) -> dict[int, MainFigure]:
-    """Return the main figure of each pair that has one: of what was measured there last."""
-    if not pair_ids:
-        return {}
-    return _figures(fetch(_Row, _OF_PAIRS, {**_headlines(), "ids": list(pair_ids)}))
+    """Return the main figure of each pair's latest run that has figures."""
+    return _figures_of_latest(_LATEST_OF_PAIRS, {"ids": list(pair_ids)})
 
 
 def figures_of_plans(plan_ids: Collection[int]) -> dict[int, MainFigure]:
     """Return the main figure of each plan's latest run that has figures."""
-    latest = {row.of: row.run for row in fetch(_Latest, _LATEST_OF_PLANS, {"ids": list(plan_ids)})}
-    figures = figures_of_runs(list(latest.values()))
-    return {plan: figures[run] for plan, run in latest.items() if run in figures}
+    return _figures_of_latest(_LATEST_OF_PLANS, {"ids": list(plan_ids)})
 
 
 def figures_of_hosts(host_ids: Collection[int]) -> dict[int, MainFigure]:
     """Return the main figure of the latest run that each host was the source of, among its first pairs."""
-    values = {"ids": list(host_ids), "most": _PAIRS_OF_HOST}
-    latest = {row.of: row.run for row in fetch(_Latest, _LATEST_OF_HOSTS, values)}
-    figures = figures_of_runs(list(latest.values()))
-    return {host: figures[run] for host, run in latest.items() if run in figures}
+    return _figures_of_latest(_LATEST_OF_HOSTS, {"ids": list(host_ids), "most": _PAIRS_OF_HOST})
 
 
 def figures_of_campaigns(campaign_ids: Collection[int]) -> dict[int, MainFigure]:
@@ -230,13 +256,12 @@ def _worsened(figure: MainFigure) -> float:
     return score if figure.metric.better == "lower" else -score
 
 
-def _headlines() -> dict[str, list[Any]]:
-    kinds = list(catalog().kinds.values())
-    return {
-        "kinds": [kind.name for kind in kinds],
-        "metrics": [kind.headline for kind in kinds],
-        "lower": [kind.metrics[kind.headline].better == "lower" for kind in kinds],
-    }
+def _figures_of_latest(statement: str, values: Mapping[str, Any]) -> dict[int, MainFigure]:
+    if not values["ids"]:
+        return {}
+    latest = {row.of: row.run for row in fetch(_Latest, statement, values)}
+    figures = figures_of_runs(list(latest.values()))
+    return {of: figures[run] for of, run in latest.items() if run in figures}
 
 
 def _figures(rows: Sequence[_Row]) -> dict[int, MainFigure]:
@@ -256,6 +281,6 @@ def _figure(row: _Row, worsening: Worsening | None) -> MainFigure:
         n=row.n,
         median=row.median,
         extremes=(row.low, row.high),
-        before=(row.latest_before or [])[::-1] if row.medians is None else row.medians[:-1],
+        before=row.latest_before[::-1],
         worsening=worsening,
     )

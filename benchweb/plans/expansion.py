@@ -76,7 +76,7 @@ def validated_steps(
 def expanded(steps: Sequence[Mapping[str, Any]], repetitions: int, order: str, seed: int = 0) -> list[PlannedTrial]:
     """Expand checked steps into trials in the asked order; `seed` makes a shuffle repeatable."""
     singles = [
-        (index, step["kind"], params) for index, step in enumerate(steps) for params in _combinations(step["params"])
+        (index, step["kind"], params) for index, step in enumerate(steps) for params in combinations(step["params"])
     ]
     numbers = range(1, repetitions + 1)
     if order == "sequential":
@@ -87,6 +87,12 @@ def expanded(steps: Sequence[Mapping[str, Any]], repetitions: int, order: str, s
         # Not a secret: a shuffle that a reader of the run can repeat.
         random.Random(seed).shuffle(trials)  # noqa: S311
     return trials
+
+
+def combinations(params: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Return each test of a step with sweeps: one value of each parameter that is given."""
+    choices = [value if isinstance(value, list) else [value] for value in params.values()]
+    return (dict(zip(params, values, strict=True)) for values in product(*choices))
 
 
 def _validated_step(index: int, step: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,11 +141,6 @@ def _validated_values(kind: Any, key: str, value: Any) -> Any:
             key, _("{key} names a value twice: repetitions are set for the whole plan.").format(key=key)
         )
     return values
-
-
-def _combinations(params: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    choices = [value if isinstance(value, list) else [value] for value in params.values()]
-    return (dict(zip(params, values, strict=True)) for values in product(*choices))
 
 
 def _sweep_count(step: Mapping[str, Any]) -> int:

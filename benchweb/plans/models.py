@@ -13,6 +13,8 @@ class Plan(Labelled):
     name = models.CharField(max_length=100)
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(null=True, blank=True)
+    # The size of a sweep at which its runs' main figures are told, for all versions; None is the middle one.
+    main_size_bytes = models.PositiveBigIntegerField(null=True, blank=True)
     # Made for single launches, by the quick test or by a run with changes: no list of plans has it until it is kept.
     is_one_off = models.BooleanField(default=False, db_default=False, editable=False)
     # Made by generate_history.

@@ -12,6 +12,7 @@ from benchweb.common.names import name_fault, stored_name
 from benchweb.labels import labels_fault, stored_labels
 from benchweb.plans.confidence import validated_confidence
 from benchweb.plans.expansion import PlanError, validated_steps
+from benchweb.plans.main_setting import sizes_to_choose
 from benchweb.plans.models import Plan, PlanVersion
 
 MAXIMUM_PAUSE_SECONDS = 3600.0
@@ -109,12 +110,24 @@ def reported_version(*, name: str, steps: Sequence[Mapping[str, Any]]) -> PlanVe
     return _one_off(name, {**fields, "pause_seconds": 0, "confidence": None})
 
 
+@transaction.atomic
 def _one_off(name: str, fields: Mapping[str, Any]) -> PlanVersion:
     same_name = Plan.objects.filter(is_one_off=True, name=stored_name(name), archived_at=None)
-    plan = same_name.order_by("pk").first() or Plan.objects.create(is_one_off=True, name=stored_name(name))
-    versions = list(plan.versions.order_by("-number"))
-    same = next((version for version in versions if _is_same(version, fields)), None)
-    return same or _next_version(plan, versions[0].number if versions else 0, fields)
+    # Locked: what is imported by several at once belongs to one plan.
+    plan = same_name.select_for_update().order_by("pk").first()
+    plan = plan or Plan.objects.create(is_one_off=True, name=stored_name(name))
+    latest = plan.versions.aggregate(last=Max("number"))["last"] or 0
+    # What is null in a row is null in JSON too, to a plain comparison.
+    same = {f"{name}__isnull" if value is None else name: value is None or value for name, value in fields.items()}
+    return plan.versions.filter(**same).first() or _next_version(plan, latest, fields)
+
+
+def main_size_choose(*, plan: Plan, size_bytes: int | None) -> None:
+    """Choose the size of the sweep at which main figures are told, or None for the middle one."""
+    steps = plan.versions.order_by("-number")[0].steps
+    if size_bytes is not None and size_bytes not in sizes_to_choose(steps):
+        raise PlanError("main_size_bytes", _("The plan doesn't sweep over this size: choose one of its sizes."))
+    Plan.objects.filter(pk=plan.pk).update(main_size_bytes=size_bytes)
 
 
 def plan_keep(*, plan: Plan) -> bool:

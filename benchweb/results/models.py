@@ -137,10 +137,9 @@ class EnvironmentNights(models.Model):
     # Over the pairs of the latest night; None where they are not told yet.
     low = models.FloatField(null=True)
     high = models.FloatField(null=True)
-    # Of all these nights: the latest, the most pairs of one, and the median of the medians.
+    # Of all these nights: the latest, and the most pairs of one.
     night = models.DateField(null=True)
     most_pairs = models.PositiveIntegerField(default=0)
-    typical = models.FloatField(null=True)
     # From this night on the entries are to be made again.
     stale_from = models.DateField(null=True)
     made_at = models.DateTimeField(null=True)

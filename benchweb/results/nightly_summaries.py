@@ -134,7 +134,6 @@ def _make(row: EnvironmentNights) -> None:
         low=low,
         high=high,
         most_pairs=max((pairs for _, (_, pairs) in nights), default=0),
-        typical=median(value for _, (value, _) in nights) if nights else None,
         stale_from=None,
         made_at=Now(),
     )

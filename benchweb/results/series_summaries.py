@@ -28,8 +28,9 @@ _SUMMARIES = with_pairs("""
 """)
 
 
-# Settings as EnvironmentNights has them, the most usual first; of equals that which most environments measure, and of
-# those the best over all of them, so that figures below each other are of one setting where they can be. With what each
+# Settings as EnvironmentNights has them, the most usual first; of equals that which most environments measure; of those
+# of a size that a plan chose, and else the middle one by size, of two the larger: whatever was best, so that figures
+# are of one setting from night to night, and below each other where they can be. With what each
 # night's runs gave together, and of the first figure the same test at the other values that its kind sweeps.
 _FIGURES = """
     with chosen as materialized (
@@ -38,15 +39,21 @@ _FIGURES = """
                n.nights, n.medians, n.pairs, n.low, n.high, n.most_pairs,
                case when n.metric = %(first)s then %(swept)s::jsonb ->> n.kind end as swept
         from (
-            select *, count(*) over setting as places, avg(typical) over setting as typical_anywhere
-            from results_environmentnights where metric = any(%(metrics)s)
-            window setting as (partition by kind, metric, identity_digest)
+            select *, row_number() over (alike order by size, identity_digest) as place, count(*) over alike as number
+            from (
+                select nights.*, count(*) over (partition by kind, metric, identity_digest) as places,
+                       coalesce((identity->>h.size_name)::float8, h.size_default) as size
+                from results_environmentnights nights
+                left join unnest(%(kinds)s::text[], %(names)s::text[], %(defaults)s::float8[])
+                    as h(name, size_name, size_default) on h.name = nights.kind
+                where metric = any(%(metrics)s)
+            ) known
+            window alike as (partition by environment_id, kind, metric, most_pairs, places)
         ) n join hosts_environment e on e.id = n.environment_id
         where n.night >= %(since)s and e.archived_at is null {only}
-        order by n.environment_id, n.metric, n.kind || '.' || n.metric <> all(%(usual)s), n.most_pairs desc,
-                 n.places desc,
-                 case when n.metric = any(%(lower)s) then n.typical_anywhere else -n.typical_anywhere end,
-                 n.identity_digest
+        order by n.environment_id, n.metric, n.kind || '.' || n.metric <> all(%(usual)s), n.most_pairs desc, n.places desc,
+                 n.size in (select main_size_bytes from plans_plan where archived_at is null) is not true,
+                 abs(n.place - (n.number / 2 + 1)), n.identity_digest
     )
     select chosen.environment_id, chosen.environment, chosen.kind, chosen.metric, chosen.identity,
            chosen.nights, chosen.medians, chosen.pairs, chosen.low, chosen.high, chosen.digest, chosen.most_pairs,
@@ -167,17 +174,21 @@ def series_summaries(
 def environment_figures(since: date, environments: Sequence[int] | None = None) -> list[FigureNights]:
     """Return each environment's nights of each figure, by the setting that most of its pairs measure.
 
-    Of the kind that the figure is usually taken from, else of another; among settings of equally many pairs the one
-    with the best figure. Only what gave a result since that night. One query, however many environments.
+    Of the kind that the figure is usually taken from, else of another; among settings of equally many pairs that of a
+    size that a plan chose, else the middle one. Only what gave a result since that night. One query, however many
+    environments.
     """
+    kinds = list(catalog().kinds.values())
     first = next(iter(FIGURES))
-    swept = {kind.name: kind.sweeps[0].x for kind in catalog().kinds.values() if first in kind.swept_metrics}
+    swept = {kind.name: kind.sweeps[0].x for kind in kinds if first in kind.swept_metrics}
     values = {
         "metrics": list(FIGURES),
         "first": first,
         "swept": json.dumps(swept),
         "usual": [f"{kind}.{metric}" for metric, kind in FIGURES.items()],
-        "lower": [key for key in FIGURES if catalog().metrics[key].better == "lower"],
+        "kinds": [kind.name for kind in kinds],
+        "names": [kind.swept_size for kind in kinds],
+        "defaults": [kind.parameters[kind.swept_size].default if kind.swept_size else None for kind in kinds],
         "since": since,
         "environments": environments,
     }

@@ -37,11 +37,12 @@ def past_run(
             run=run, index=index, kind=step["kind"], params=step["params"], repetition=index, state="finished", **times
         )
         Result.objects.create(trial=trial, metrics=values, document={}, histogram=histogram)
-        _points(trial, pair, at + timedelta(seconds=index), values)
+        points_of(trial, pair, at + timedelta(seconds=index), values)
     return run
 
 
-def _points(trial: Trial, pair: Pair, at: datetime, values: dict[str, float]) -> None:
+def points_of(trial: Trial, pair: Pair, at: datetime, values: dict[str, float]) -> None:
+    """Add a trial's values to their series."""
     identity: dict[str, Any] = catalog().kinds[trial.kind].identity(trial.params)
     for metric, value in values.items():
         series, _ = Series.objects.get_or_create(

@@ -55,7 +55,7 @@ def test_a_night_is_the_median_over_the_pairs_by_their_last_run_of_it() -> None:
     row = made()
     # The night between gave nothing and has no entry.
     assert (row.nights, row.medians, row.pairs) == ([TODAY - 2 * DAY, TODAY], [7.0, 30.0], [1, 3])
-    assert (row.night, row.most_pairs, row.typical, row.stale_from) == (TODAY, 3, 18.5, None)
+    assert (row.night, row.most_pairs, row.stale_from) == (TODAY, 3, None)
     assert (row.low, row.high) == (20.0, 40.0)
 
 

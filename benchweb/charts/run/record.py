@@ -153,7 +153,7 @@ def run_record(run: Run, trials: Sequence[TrialRow], *, is_live: bool = False) -
         created_at=run.created_at,
         started_at=run.started_at,
         finished_at=run.finished_at,
-        verdict=verdict(trials),
+        verdict=verdict(trials, version.plan.main_size_bytes),
         confidence=_confidence(run, trials),
         trials=[_trial(trial, names) for trial in trials[:TRIALS_DISPLAYED]],
         trials_hidden=max(0, len(trials) - TRIALS_DISPLAYED),
@@ -162,7 +162,7 @@ def run_record(run: Run, trials: Sequence[TrialRow], *, is_live: bool = False) -
         sink_facts=EngineDocument(sink_facts),
         commands=run_commands(run, trials[:TRIALS_DISPLAYED]),
         events=[RecordedEvent(event.at, reason_label(event.what, names)) for event in events],
-        figures=[] if is_live else metric_headlines(trials),
+        figures=[] if is_live else metric_headlines(trials, version.plan.main_size_bytes),
         is_synthetic=pair.source.host.is_synthetic or pair.sink.host.is_synthetic,
         facts_note=mtu_words(pair, source_facts, sink_facts),
     )

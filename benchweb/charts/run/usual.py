@@ -1,4 +1,4 @@
-"""A run's figures beside those of the runs before it: of each kind its headline, where this run was best."""
+"""A run's figures beside those of the runs before it: of each kind its headline, at the plan's one setting."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -84,7 +84,8 @@ class _Near:
 
 def usual_figures(run: Run, trials: Sequence[TrialRow]) -> list[UsualFigure]:
     """Return each kind's figure beside what is usual, in the catalog's order; two queries."""
-    headlines = [(sweep, *headline_of(sweep)) for sweep in sweeps(trials, catalog().kinds)]
+    size_bytes = run.plan_version.plan.main_size_bytes
+    headlines = [(sweep, *headline_of(sweep, size_bytes)) for sweep in sweeps(trials, catalog().kinds)]
     identities = [sweep.kind.identity(trial.params) for sweep, _headline, trial in headlines]
     at = run.started_at or timezone.now()
     values = {

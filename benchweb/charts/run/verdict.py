@@ -13,6 +13,7 @@ from benchweb.catalog.translation import translated
 from benchweb.charts.lines import Sweep, sweeps
 from benchweb.documents.nameless import is_chosen_freely
 from benchweb.documents.references import Label, free_text, joined_label, kind_ref, value_ref, worded
+from benchweb.plans.main_setting import main_params
 from benchweb.results.selectors import TrialRow
 from benchweb.runs.models import State
 from benchweb.state_words import state_word
@@ -35,7 +36,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Headline:
-    """A kind's headline metric where it was best: the median of n repetitions at these settings."""
+    """A kind's headline metric at its main setting: the median of n repetitions."""
 
     kind: str
     kind_label: str
@@ -61,11 +62,15 @@ class VerdictSentence:
     warnings: list[str]
 
 
-def verdict(trials: Sequence[TrialRow]) -> VerdictSentence:
-    """Return the verdict on a run of these trials."""
+def verdict(trials: Sequence[TrialRow], size_bytes: int | None = None) -> VerdictSentence:
+    """Return the verdict on a run of these trials, each kind's figure at the plan's size, else the middle one."""
     return VerdictSentence(
         trials=trials_sentence([trial.state for trial in trials]),
-        headlines=[best for sweep in sweeps(trials, catalog().kinds) if (best := _kind_headline(sweep)) is not None],
+        headlines=[
+            found
+            for sweep in sweeps(trials, catalog().kinds)
+            if (found := _kind_headline(sweep, size_bytes)) is not None
+        ],
         limited_by=_limited_by(trials),
         warnings=warnings_of(trials),
     )
@@ -94,38 +99,37 @@ def settings_of(sweep: Sweep, trial: TrialRow) -> list[Setting]:
     ]
 
 
-def headline_of(sweep: Sweep) -> tuple[Headline | None, TrialRow]:
-    """Return a kind's headline where it was best, with its loss, and a trial at those settings; the first for none."""
-    metric = sweep.kind.metrics[sweep.kind.headline]
-    best = _best_trial(sweep, metric)
-    return _kind_headline(sweep), sweep.trials[0] if best is None else best[1]
+def headline_of(sweep: Sweep, size_bytes: int | None = None) -> tuple[Headline | None, TrialRow]:
+    """Return a kind's headline at its main setting, with its loss, and a trial at that setting."""
+    return _kind_headline(sweep, size_bytes), _main_trials(sweep, size_bytes)[0]
 
 
-def metric_headlines(trials: Sequence[TrialRow]) -> list[Headline]:
-    """Return each metric that was measured where it was best, kind by kind, each kind's own headline first."""
+def metric_headlines(trials: Sequence[TrialRow], size_bytes: int | None = None) -> list[Headline]:
+    """Return each metric at its kind's main setting, kind by kind, each kind's own headline first."""
     return [
         found
         for sweep in sweeps(trials, catalog().kinds)
         for metric in sorted(sweep.kind.metrics.values(), key=lambda each: each.key != sweep.kind.headline)
-        if (found := _headline(sweep, metric)) is not None
+        if (found := _headline(sweep, metric, size_bytes)) is not None
     ]
 
 
-def _kind_headline(sweep: Sweep) -> Headline | None:
-    headline = _headline(sweep, sweep.kind.metrics[sweep.kind.headline])
+def _kind_headline(sweep: Sweep, size_bytes: int | None) -> Headline | None:
+    headline = _headline(sweep, sweep.kind.metrics[sweep.kind.headline], size_bytes)
     return replace(headline, loss=_loss(sweep, headline)) if headline else None
 
 
-def _headline(sweep: Sweep, metric: Metric) -> Headline | None:
-    best = _best_trial(sweep, metric)
-    return None if best is None else _figure(sweep.kind, metric, best[0], settings_of(sweep, best[1]))
+def _headline(sweep: Sweep, metric: Metric, size_bytes: int | None) -> Headline | None:
+    at = _main_trials(sweep, size_bytes)
+    found = summary([trial.metrics[metric.key] for trial in at if metric.key in trial.metrics and trial.measured])
+    return None if found is None else _figure(sweep.kind, metric, found, settings_of(sweep, at[0]))
 
 
-def _best_trial(sweep: Sweep, metric: Metric) -> tuple[Summary, TrialRow] | None:
-    measured = [trial for trial in sweep.trials if metric.key in trial.metrics and trial.measured]
-    groups = sweep.grouped(measured, sweep.swept)
-    summaries = [(_summary(group, metric), group[0]) for group in groups.values()]
-    return _best(summaries, metric) if summaries else None
+def _main_trials(sweep: Sweep, size_bytes: int | None) -> list[TrialRow]:
+    """Return the repetitions of the setting that stands for the sweep, whether they gave a result or not."""
+    main = main_params(sweep.kind, [trial.params for trial in sweep.trials], size_bytes)
+    groups = sweep.grouped(sweep.trials, sweep.swept).values()
+    return next(group for group in groups if any(trial.params == main for trial in group))
 
 
 def _loss(sweep: Sweep, beside: Headline) -> Headline | None:
@@ -154,19 +158,6 @@ def _figure(kind: Kind, metric: Metric, summary: Summary, at: list[Setting]) -> 
         at=at,
         extremes=summary.extremes,
     )
-
-
-def _summary(group: list[TrialRow], metric: Metric) -> Summary:
-    of_group = summary([trial.metrics[metric.key] for trial in group])
-    # A group is only made by a trial that has the metric.
-    assert of_group is not None  # noqa: S101
-    return of_group
-
-
-def _best(summaries: list[tuple[Summary, TrialRow]], metric: Metric) -> tuple[Summary, TrialRow]:
-    """Choose the best median in the metric's own direction; the first of equals, in the plan's order."""
-    choose = min if metric.better == "lower" else max
-    return choose(summaries, key=lambda entry: entry[0].median)
 
 
 def _limited_by(trials: Sequence[TrialRow]) -> list[str]:

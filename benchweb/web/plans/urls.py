@@ -15,6 +15,7 @@ urlpatterns = [
     path("plans/<int:plan_id>/detectable", views.plan_detectable, name="plan_detectable"),
     path("plans/<int:plan_id>/versions", views.plan_versions, name="plan_versions"),
     path("plans/<int:plan_id>/keep", views.plan_keep, name="plan_keep"),
+    path("plans/<int:plan_id>/main-size", views.plan_main_size, name="plan_main_size"),
     path("plans/<int:plan_id>/edit", views.plan_edit, name="plan_edit"),
     *views.PlanPages().paths(),
 ]

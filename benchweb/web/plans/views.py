@@ -37,6 +37,7 @@ from benchweb.web.plans.draft import (
     values_of,
 )
 from benchweb.web.plans.editor import Editor, editor
+from benchweb.web.plans.main_size import main_sizes
 from benchweb.web.plans.preview import preview_of
 from benchweb.web.plans.usage import MOST_VERSIONS, compared_versions, plan_usage
 from benchweb.web.shared.archiving import archive_several, restore_several, retained_runs
@@ -97,10 +98,23 @@ def plan_page(request: HttpRequest, plan_id: int) -> HttpResponse:
         "version": version,
         "versions": versions,
         "preview": preview_of(version),
+        "main_sizes": main_sizes(version),
         "runs_filter": f"plan={plan.pk}",
         "runs": latest_of_plan(plan.pk, most=RUNS_DISPLAYED),
     }
     return render(request, "plans/plan.html", context)
+
+
+@needs(Permission.WRITE)
+@require_POST
+def plan_main_size(request: HttpRequest, plan_id: int) -> HttpResponse:
+    """Choose the size of the plan's sweep at which its runs' main figures are told; nothing chosen is the middle one."""
+    plan = get_object_or_404(Plan, pk=plan_id)
+    try:
+        services.main_size_choose(plan=plan, size_bytes=row_id(request.POST.get("size", "")))
+    except PlanError as error:
+        messages.error(request, error.message)
+    return redirect("web:plan", plan.pk)
 
 
 @needs(Permission.READ)

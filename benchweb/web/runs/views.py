@@ -105,10 +105,11 @@ def run_tool_file(request: HttpRequest, run_id: int, tool: str) -> StreamingHttp
 @needs(Permission.READ)
 def run_badge(request: HttpRequest, run_id: int) -> HttpResponse:
     """Return a badge of one of the run's metrics; for others than who is logged in there is the share link's."""
-    run = get_object_or_404(Run.objects.select_related("pair__source__host", "pair__sink"), pk=run_id)
+    named = Run.objects.select_related("pair__source__host", "pair__sink", "plan_version__plan")
+    run = get_object_or_404(named, pk=run_id)
     trials = trial_rows(run.pk)
     return figure_badge(
-        metric_headlines(trials),
+        metric_headlines(trials, run.plan_version.plan.main_size_bytes),
         request.GET.get("metric", ""),
         state=run.state,
         notes=run_notes(run, trials),
@@ -146,6 +147,11 @@ def run_again(request: HttpRequest, run_id: int) -> HttpResponse:
         next_id = run_id
     else:
         next_id = campaign.runs.get().pk
+        if Import.objects.filter(run=run).exists():
+            text = _(
+                "Run {run} was imported. This run is measured by benchweb's engine: its results are another series."
+            )
+            messages.info(request, text.format(run=run.pk))
     if request.htmx:  # type: ignore[attr-defined]
         return HttpResponseClientRedirect(reverse("web:run", args=[next_id]))
     return redirect("web:run", next_id)

@@ -15,7 +15,7 @@ from tests.responses import Response
 
 pytestmark = pytest.mark.django_db
 # Session with its user, runs, columns, trials' counts, figures, and the choices of four filters.
-PAGE_QUERIES = 9
+PAGE_QUERIES = 10
 
 
 @pytest.fixture

@@ -68,7 +68,7 @@ REPEATABLE = {
     *("hosts_archive", "hosts_label", "hosts_restore", "import_preview", "install_claim", "install_ready"),
     *("invitation", "invitation_end", "launch_choice", "mail_test_send", "matrix_target_remove"),
     *("pair_check", "pair_edit", "pair_mesh_summary", "pair_watch", "pairs_archive", "pairs_label"),
-    *("pairs_restore", "password_forgotten", "plan_keep", "plan_preview"),
+    *("pairs_restore", "password_forgotten", "plan_keep", "plan_main_size", "plan_preview"),
     *("plan_steps", "plans_archive", "plans_label", "plans_restore", "role_take", "run_cancel_page"),
     *("runs_bulk", "schedule_cancel", "schedule_edit", "schedule_pairs", "schedule_pause"),
     *("schedule_preview_part", "schedule_resume"),

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
+from django.db import transaction
 from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest
 from ninja import Query, Router, Status
@@ -64,6 +65,8 @@ class PlanBody(PreviewBody):
     name: Name
     # Left out of a PUT they stay as they are.
     labels: Labels = []
+    # The size of the sweep at which main figures are told; null is the middle one.
+    main_size_bytes: int | None = None
 
 
 class PlanQuery(ArchivableQuery):
@@ -84,6 +87,8 @@ class PlanItem(Item):
     archived_at: datetime | None
     # Made for a single launch: no list has it.
     is_one_off: bool
+    # The size of the sweep at which main figures are told; null is the middle one.
+    main_size_bytes: int | None
 
 
 class PlanVersionItem(Item):
@@ -125,7 +130,10 @@ def plan_list(request: HttpRequest, query: Query[PlanQuery]) -> Page[PlanItem]:
 @router.post("/plans", response={201: PlanItem}, auth=WRITE)
 def plan_create(request: HttpRequest, body: PlanBody) -> Status[PlanItem]:
     """Create a plan with its version 1; a list as a parameter's value is a sweep."""
-    plan = services.plan_create(**body.model_dump())
+    fields = body.model_dump(exclude={"main_size_bytes"})
+    with transaction.atomic():
+        plan = services.plan_create(**fields)
+        services.main_size_choose(plan=plan, size_bytes=body.main_size_bytes)
     return Status(201, _item(row_or_404(_plans(), plan.pk)))
 
 
@@ -160,7 +168,11 @@ def plan_update(request: HttpRequest, plan_id: Identifier, body: PlanBody) -> Pl
     plan = row_or_404(_plans(), plan_id)
     if plan.archived_at is not None:
         raise Problem(409, f"Plan {plan.name} is archived and can't be changed: restore it first.")
-    services.plan_update(plan=plan, **body.model_dump() | {"labels": given(body).get("labels")})
+    fields = body.model_dump(exclude={"main_size_bytes"})
+    with transaction.atomic():
+        services.plan_update(plan=plan, **fields | {"labels": given(body).get("labels")})
+        if "main_size_bytes" in given(body):
+            services.main_size_choose(plan=plan, size_bytes=body.main_size_bytes)
     return _item(row_or_404(_plans(), plan_id))
 
 
@@ -212,6 +224,7 @@ def _item(plan: Plan) -> PlanItem:
         created_at=plan.created_at,
         archived_at=plan.archived_at,
         is_one_off=plan.is_one_off,
+        main_size_bytes=plan.main_size_bytes,
     )
 
 
