@@ -10,13 +10,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchweb.catalog.parts import TOOL
-from benchweb.common.names import stored_name
 from benchweb.common.storable import storable_text
 from benchweb.hosts.models import Pair
 from benchweb.imports.models import Import
 from benchweb.imports.own_kinds import define, definitions
 from benchweb.imports.own_rules import Definer, DefinitionForbidden, DefinitionRefused
-from benchweb.imports.trials import ImportedTrial, Unusable, steps_of, summary, trials_of
+from benchweb.imports.trials import ImportedTrial, Unusable, imported_plan_name, steps_of, summary, trials_of
 from benchweb.imports.writing import run_write
 from benchweb.plans.expansion import PlanError
 from benchweb.plans.models import PlanVersion
@@ -24,8 +23,6 @@ from benchweb.plans.services import one_off_version, reported_version
 from benchweb.toolformats.document import read_bytes
 from benchweb.toolformats.plain_text import MAX_INFLATED_BYTES, Patience, text_of
 from benchweb.toolformats.readings import ToolDocument
-
-_LONGEST_NAME = 100
 
 
 class ImportRefused(ValueError):
@@ -104,9 +101,7 @@ def _written(
     trials = [_defined(trial, by) for trial in read.trials]
     if any(trial.definitions for trial in trials):
         definitions.read_now()
-    run = run_write(
-        version=_version(read, file_name), trials=trials, pair=pair, at=began_at, user=user, is_judged=is_judged
-    )
+    run = run_write(version=_version(read), trials=trials, pair=pair, at=began_at, user=user, is_judged=is_judged)
     return Import.objects.create(
         run=run,
         pair=pair,
@@ -133,9 +128,9 @@ def _refuse_again(pair: Pair, digest: str) -> None:
         raise ImportRefused(_("This text is imported already, as run {run}.").format(run=existing.run_id), existing)
 
 
-def _version(read: ImportPreview, file_name: str) -> PlanVersion:
-    """Return the plan of this import alone, which is in no list."""
-    name = stored_name(file_name)[:_LONGEST_NAME] or ", ".join(sorted(summary(read.trials)))
+def _version(read: ImportPreview) -> PlanVersion:
+    """Return a version of the one plan of all that its tools gave; the file's name is a fact of the run."""
+    name = imported_plan_name(summary(read.trials))
     steps = steps_of(read.trials)
     if not steps:
         kinds = dict.fromkeys(trial.kind for trial in read.trials)

@@ -1,6 +1,6 @@
 """Make a reading a trial: the catalog's kind, its parameters and metrics; or say why it becomes none."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -19,6 +19,8 @@ from benchweb.results.ingest import law_flags
 from benchweb.toolformats.defaults import certain_defaults
 from benchweb.toolformats.readings import Figure, Reading, ToolDocument
 
+# Of a plan.
+_LONGEST_NAME = 100
 # Buffers as a tool tells them are what the kernel granted, no parameter that was asked for.
 _GRANTED = {
     "source_socket_buffer_bytes": "source_send_buffer_bytes",
@@ -187,6 +189,11 @@ def steps_of(trials: Sequence[ImportedTrial]) -> list[dict[str, Any]]:
         if len(steps) == MAXIMUM_STEPS:
             break
     return steps
+
+
+def imported_plan_name(tools: Iterable[str]) -> str:
+    """Name the one plan of all that these tools gave."""
+    return f"imported {', '.join(sorted(tools))}"[:_LONGEST_NAME]
 
 
 def summary(trials: Sequence[ImportedTrial]) -> dict[str, int]:
