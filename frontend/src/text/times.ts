@@ -1,5 +1,6 @@
 // Times in the reader's zone: relative within a day, absolute with UTC on hover.
 
+import { serverNow } from "./clock";
 import { say } from "./words";
 import { chosenZone, wall } from "./zone";
 
@@ -71,7 +72,7 @@ function said(element: HTMLTimeElement): string {
     // The zone stands for both.
     case "end": return `${after(then, begin)} ${zone(then)}`;
     case "clock": return after(then, begin);
-    default: return relative(then, new Date());
+    default: return relative(then, new Date(serverNow()));
   }
 }
 
@@ -92,7 +93,7 @@ export function showTimes(root: Element | Document): void {
 /** Count down what `data-until` names, between one answer of the server and the next. */
 function showTimeLeft(): void {
   for (const element of document.querySelectorAll<HTMLElement>("[data-until]")) {
-    const seconds = Math.round((Date.parse(element.dataset["until"] ?? "") - Date.now()) / 1000);
+    const seconds = Math.round((Date.parse(element.dataset["until"] ?? "") - serverNow()) / 1000);
     element.textContent = seconds > 0 ? say("about {length} left", { length: left(seconds) }) : say("finishing");
   }
 }
