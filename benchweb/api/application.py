@@ -24,6 +24,7 @@ from benchweb.accounts.roles.bounds import BeyondBounds
 from benchweb.accounts.roles.grants import RoleError
 from benchweb.accounts.roles.needs import Needs, needs_by_method, open_to_all
 from benchweb.api.authentication import BearerToken, beyond_bounds, refused
+from benchweb.api.editing import CHANGING, changed_fields, edited
 from benchweb.api.parser import too_large
 from benchweb.api.problems import MEDIA_TYPE, FieldError, Problem, invalid_fields, problem_response
 from benchweb.common.database_faults import took_too_long
@@ -71,6 +72,8 @@ _PROBLEM_SCHEMA = {
         "errors": {"type": "array", "items": _FIELD_ERROR},
         "id": {"type": "integer", "description": "of a 409: the row that has the name or the certificate"},
         "insist": {"type": "string", "description": "the field that, when true, has the call done anyway"},
+        "current": {"description": "of a 409 by If-Match: the row as it stands now"},
+        "sent": {"description": "of a 409 by If-Match: the body that was sent"},
     },
 }
 
@@ -85,6 +88,17 @@ _KEY_PARAMETER = {
     "with it is refused with 422. One while the first is under way waits for it, or is refused with 409. A call that "
     "failed leaves its key free.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+}
+
+
+# See benchweb.api.editing.
+_MATCH_PARAMETER = {
+    "in": "header",
+    "name": "If-Match",
+    "required": False,
+    "description": "The ETag of the row's GET. Where somebody else changed it since, nothing is changed: the answer is "
+    "409 with `current`, how it stands now, `sent`, and the new ETag.",
+    "schema": {"type": "string"},
 }
 
 
@@ -116,7 +130,8 @@ class BenchwebAPI(NinjaAPI):
                 view = views.get(str(pattern.pattern))
                 # Pages are let in by their views' permissions, calls by those of their operations.
                 mark = needs_by_method(_methods(view)) if view else open_to_all(OF_DESCRIPTION)
-                pattern.callback = mark(_view_with_problems(pattern.callback))
+                fields = changed_fields(view) if view else set()
+                pattern.callback = mark(_view_with_problems(pattern.callback, fields))
         # The first pattern that matches wins, so the root's own 404 page is never shown.
         return (
             [*patterns[:-1], re_path("", open_to_all(OF_DESCRIPTION)(_no_such_path)), patterns[-1]],
@@ -138,11 +153,20 @@ class BenchwebAPI(NinjaAPI):
             for _path, view in self.path_views()
             for operation in view.operations
         }
+        editing = {
+            self.get_openapi_operation_id(operation)
+            for _path, view in self.path_views()
+            if changed_fields(view)
+            for operation in view.operations
+            if set(CHANGING) & set(operation.methods)
+        }
         for operations in schema["paths"].values():
             for operation in operations.values():
                 operation["responses"]["default"] = {"description": "A problem", "content": content}
                 if "201" in map(str, operation["responses"]):
                     operation["parameters"] = [*operation.get("parameters", []), _KEY_PARAMETER]
+                if operation["operationId"] in editing:
+                    operation["parameters"] = [*operation.get("parameters", []), _MATCH_PARAMETER]
                 _tell_permission(operation, stated[operation["operationId"]])
         return schema
 
@@ -176,13 +200,13 @@ def _tell_permission(documented: dict[str, Any], stated: Needs | None) -> None:
     documented["description"] = f"{documented.get('description', '')}\n\n{text}".strip()
 
 
-def _view_with_problems(view: View) -> View:
+def _view_with_problems(view: View, fields: set[str]) -> View:
     @wraps(view)
-    def answered(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
+    def answered(request: HttpRequest, **named: Any) -> HttpResponseBase:
         requested = request.method
         # RFC 9110: HEAD is GET without the content, which the server leaves out by itself.
         request.method = "GET" if requested == "HEAD" else requested
-        response = view(request, *arguments, **named)
+        response = edited(view, request, fields, named)
         request.method = requested
         if response.status_code != 405:
             return response

@@ -35,6 +35,9 @@ class Problem(Exception):
     other_id: int | None = None
     # The field that, when true, has it done anyway.
     insist: str = ""
+    # Of a 409 because somebody else changed the row: how it stands now, and what was sent.
+    current: Any = None
+    sent: Any = None
 
     def __str__(self) -> str:
         return self.detail
@@ -73,4 +76,6 @@ def problem_response(request: HttpRequest, problem: Problem) -> HttpResponse:
         document["id"] = problem.other_id
     if problem.insist:
         document["insist"] = problem.insist
+    if problem.current is not None:
+        document |= {"current": problem.current, "sent": problem.sent}
     return HttpResponse(json.dumps(document), status=problem.status, content_type=MEDIA_TYPE, headers=problem.headers)

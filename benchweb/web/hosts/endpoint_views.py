@@ -25,6 +25,7 @@ from benchweb.web.hosts.requested_panel import requested_panel
 from benchweb.web.shared.archiving import archive_page, archived_with_it, retained_runs
 from benchweb.web.shared.awaited_check import AwaitedCheck
 from benchweb.web.shared.conflicts import other_url
+from benchweb.web.shared.edits import edits
 from benchweb.web.shared.forms import with_link
 
 
@@ -47,12 +48,15 @@ def endpoint_new(request: HttpRequest, host_id: int) -> HttpResponse:
 
 @needs(Permission.WRITE)
 @never_cache
+@edits("endpoints", "endpoint_id")
 @require_http_methods(["GET", "POST"])
 def endpoint_edit(request: HttpRequest, endpoint_id: int) -> HttpResponse:
     """Change an endpoint; it is checked again."""
     endpoint = get_object_or_404(Endpoint.objects.select_related("host"), pk=endpoint_id)
-    form = EndpointForm.of(endpoint) if request.method == "GET" else EndpointForm(request.POST)
-    if request.method == "POST" and form.is_valid() and _is_named_apart(form, endpoint.host, endpoint):
+    current = EndpointForm.of(endpoint)
+    form = current if request.method == "GET" else EndpointForm(request.POST)
+    is_current = form.note_opened(request.POST, current)
+    if request.method == "POST" and form.is_valid() and is_current and _is_named_apart(form, endpoint.host, endpoint):
         try:
             endpoint_services.endpoint_update(endpoint=endpoint, **form.endpoint_values())
             if form.cleaned_data["token"]:
@@ -193,7 +197,7 @@ def _form_page(request: HttpRequest, form: EndpointForm, host: Host, title: str,
         "modes": selectors.network_modes(),
         "command": engine_command(address=address, token=token) if with_command else None,
     }
-    return render(request, "hosts/endpoint_form.html", context)
+    return render(request, "hosts/endpoint_form.html", context, status=form.status)
 
 
 def _watch_page(request: HttpRequest, panel: EndpointPanel, *, with_body: bool) -> HttpResponse:

@@ -42,6 +42,7 @@ from benchweb.web.hosts.requested_panel import requested_panel
 from benchweb.web.series.section import series_section
 from benchweb.web.shared.archiving import archive_page, archived_with_it, retained_runs
 from benchweb.web.shared.conflicts import other_url
+from benchweb.web.shared.edits import edits
 from benchweb.web.shared.forms import with_link
 from benchweb.web.shared.lists import PAIRS_DISPLAYED, RUNS_DISPLAYED, Column, chosen_columns, list_page, listing
 
@@ -182,12 +183,15 @@ def host_command(request: HttpRequest) -> HttpResponse:
 
 
 @needs(Permission.WRITE)
+@edits("hosts", "host_id")
 @require_http_methods(["GET", "POST"])
 def host_edit(request: HttpRequest, host_id: int) -> HttpResponse:
     """Rename a host, describe it anew, label it, name the uplink that it shares."""
     host = get_object_or_404(Host, pk=host_id)
-    form = HostDetailsForm.of(host, request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
+    current = HostDetailsForm.of(host)
+    form = HostDetailsForm.of(host, request.POST) if request.method == "POST" else current
+    is_current = form.note_opened(request.POST, current)
+    if request.method == "POST" and form.is_valid() and is_current:
         try:
             services.host_update(host=host, **form.cleaned_data)
             return redirect("web:host", host.pk)
@@ -199,7 +203,7 @@ def host_edit(request: HttpRequest, host_id: int) -> HttpResponse:
         "back": reverse("web:host", args=[host.pk]),
         "suggestions": {"uplinks": selectors.uplinks_in_use()},
     }
-    return render(request, "shared/form.html", context)
+    return render(request, "shared/form.html", context, status=form.status)
 
 
 @needs(Permission.WRITE)

@@ -20,6 +20,7 @@ from benchweb.notifications.kinds.table import CHANNEL_KINDS, stored_kind
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
 from benchweb.web.access.once import once
 from benchweb.web.notifications.forms import ChannelForm, channel_form
+from benchweb.web.shared.edits import edits
 from benchweb.web.shared.lists import Column, listing
 from benchweb.web.shared.plain_pages import PlainPages
 
@@ -72,13 +73,16 @@ def channel_new(request: HttpRequest, kind: str) -> HttpResponse:
 
 
 @needs(Permission.ADMIN)
+@edits("channels", "channel_id")
 @require_http_methods(["GET", "POST"])
 def channel_edit(request: HttpRequest, channel_id: int) -> HttpResponse:
     """Change a channel; a secret that is left empty stays."""
     channel = get_object_or_404(Channel, pk=channel_id, archived_at=None)
     form_class, back = channel_form(stored_kind(channel.kind)), reverse("web:channel", args=[channel.pk])
-    form = form_class(request.POST, is_stored=True) if request.method == "POST" else form_class.of(channel)
-    if request.method == "POST" and form.is_valid():
+    current = form_class.of(channel)
+    form = form_class(request.POST, is_stored=True) if request.method == "POST" else current
+    is_current = form.note_opened(request.POST, current)
+    if request.method == "POST" and form.is_valid() and is_current:
         try:
             channels.channel_update(
                 channel=channel,
@@ -115,6 +119,7 @@ class ChannelPages(PlainPages[Channel]):
 
 
 @needs(Permission.ADMIN)
+@once
 @require_POST
 def channel_test(request: HttpRequest, channel_id: int) -> HttpResponse:
     """Send a test message, and say what the receiver answered; ten seconds at most."""
@@ -139,4 +144,5 @@ def channel_enable(request: HttpRequest, channel_id: int) -> HttpResponse:
 
 
 def _form_page(request: HttpRequest, form: ChannelForm, title: str, back: str) -> HttpResponse:
-    return render(request, "shared/form.html", {"form": form, "title": title, "back": back})
+    context = {"form": form, "title": title, "back": back}
+    return render(request, "shared/form.html", context, status=form.status)

@@ -22,6 +22,7 @@ class RulePages(PlainFormPages[Rule, RuleForm, RuleForm]):
 
     model = Rule
     name, path, list_name = "rule", "notifications/rules", "notifications"
+    api_path = "alert-rules"
     permission = Permission.ADMIN
     noun = gettext_lazy("rule {name}")
     new_form = change_form = RuleForm
@@ -57,6 +58,7 @@ class WindowPages(PlainFormPages[MaintenanceWindow, WindowForm, WindowForm]):
 
     model = MaintenanceWindow
     name, path, list_name = "window", "notifications/maintenance", "notifications"
+    api_path = "maintenance-windows"
     permission = Permission.RUN
     noun = gettext_lazy("maintenance window {name}")
     new_form = change_form = WindowForm

@@ -34,6 +34,7 @@ from benchweb.web.pairs.path_panel import PathPanel, path_panel
 from benchweb.web.series.section import series_section
 from benchweb.web.shared.archiving import archive_several, counted, restore_several, retained_runs, ticked
 from benchweb.web.shared.awaited_check import AwaitedCheck
+from benchweb.web.shared.edits import edits
 from benchweb.web.shared.lists import RUNS_DISPLAYED, Column, choices_of_all, chosen_columns, list_page, listing
 from benchweb.web.shared.next_step import lone_host
 from benchweb.web.shared.plain_pages import PlainPages
@@ -165,14 +166,17 @@ def pair_new(request: HttpRequest) -> HttpResponse:
 
 
 @needs(Permission.WRITE, within=environments_of_pair)
+@edits("pairs", "pair_id")
 @require_http_methods(["GET", "POST"])
 def pair_edit(request: HttpRequest, pair_id: int) -> HttpResponse:
     """Label a pair, or move it to another environment."""
     pair = get_object_or_404(_pairs(), pk=pair_id)
     initial = {"environment": pair.environment_id, "labels": pair.labels}
-    form = PairDetailsForm(request.POST) if request.method == "POST" else PairDetailsForm(initial=initial)
+    current = PairDetailsForm(initial=initial)
+    form = PairDetailsForm(request.POST) if request.method == "POST" else current
     back = reverse("web:pair", args=[pair.pk])
-    if request.method == "POST" and form.is_valid():
+    is_current = form.note_opened(request.POST, current)
+    if request.method == "POST" and form.is_valid() and is_current:
         places = places_paired(form.cleaned_data["environment"].pk, [pair.source_id, pair.sink_id])
         access_of(request.user).demand(Permission.WRITE, places)
         try:
@@ -180,9 +184,8 @@ def pair_edit(request: HttpRequest, pair_id: int) -> HttpResponse:
             return redirect(back)
         except HostsError as error:
             form.refuse(error.field, error.message)
-    return render(
-        request, "shared/form.html", {"form": form, "title": _("Edit {pair}").format(pair=pair), "back": back}
-    )
+    context = {"form": form, "title": _("Edit {pair}").format(pair=pair), "back": back}
+    return render(request, "shared/form.html", context, status=form.status)
 
 
 class PairPages(PlainPages[Pair]):

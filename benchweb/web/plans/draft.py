@@ -101,6 +101,19 @@ def draft_of_form(data: QueryDict) -> PlanDraft:
     )
 
 
+def stated(draft: PlanDraft) -> dict[str, str]:
+    """Return what stands in each field of a draft, a step as a whole, to compare it with another."""
+    fields = {name: str(value) for name, value in vars(draft).items() if name != "steps"}
+    steps = enumerate(draft.steps, start=1)
+    return fields | {f"steps.{number}": _step_text(step) for number, step in steps}
+
+
+def _step_text(step: StepDraft) -> str:
+    kind = catalog().kinds.get(step.kind)
+    texts = {kind.parameters[name].label if kind else name: text for name, text in sorted(step.texts.items())}
+    return "; ".join([kind.label if kind else step.kind, *(f"{name}: {text}" for name, text in texts.items())])
+
+
 def changed(draft: PlanDraft, action: str) -> PlanDraft:
     """Apply a button of the editor: `add`, `remove:KEY`, `up:KEY`, `down:KEY`; anything else changes nothing."""
     verb, _, key = action.partition(":")

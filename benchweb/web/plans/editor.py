@@ -30,6 +30,13 @@ _BASICS = {
 }
 
 
+def labels_of(draft: PlanDraft) -> dict[str, str]:
+    """Name the fields of a draft, a step as a whole."""
+    steps = range(1, len(draft.steps) + 1)
+    numbered = {f"steps.{number}": _("Step {number}").format(number=number) for number in steps}
+    return {name: _(label) for name, label in _BASICS.items()} | numbered
+
+
 @dataclass(frozen=True)
 class TickBox:
     """One box of a group: its value as sent, and whether it is ticked."""

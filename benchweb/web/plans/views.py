@@ -34,13 +34,15 @@ from benchweb.web.plans.draft import (
     draft_of_template,
     field_of,
     new_draft,
+    stated,
     values_of,
 )
-from benchweb.web.plans.editor import Editor, editor
+from benchweb.web.plans.editor import Editor, editor, labels_of
 from benchweb.web.plans.main_size import main_sizes
 from benchweb.web.plans.preview import preview_of
 from benchweb.web.plans.usage import MOST_VERSIONS, compared_versions, plan_usage
 from benchweb.web.shared.archiving import archive_several, restore_several, retained_runs
+from benchweb.web.shared.edits import OpenedForm, edits, opened_form
 from benchweb.web.shared.forms import typed_labels
 from benchweb.web.shared.lists import RUNS_DISPLAYED, Column, chosen_columns, list_page, listing
 from benchweb.web.shared.plain_pages import PlainPages
@@ -108,7 +110,7 @@ def plan_page(request: HttpRequest, plan_id: int) -> HttpResponse:
 @needs(Permission.WRITE)
 @require_POST
 def plan_main_size(request: HttpRequest, plan_id: int) -> HttpResponse:
-    """Choose the size of the plan's sweep at which its runs' main figures are told; nothing chosen is the middle one."""
+    """Choose the size of the sweep at which the plan's main figures are told; nothing chosen is the middle one."""
     plan = get_object_or_404(Plan, pk=plan_id)
     try:
         services.main_size_choose(plan=plan, size_bytes=row_id(request.POST.get("size", "")))
@@ -142,11 +144,14 @@ def plan_new(request: HttpRequest) -> HttpResponse:
 
 @needs(Permission.WRITE)
 @once
+@edits("plans", "plan_id")
 @require_http_methods(["GET", "POST"])
 def plan_edit(request: HttpRequest, plan_id: int) -> HttpResponse:
     """Change a plan: a new version, if what is tested changed; runs keep theirs."""
     plan = get_object_or_404(Plan, pk=plan_id)
-    draft = _draft(request, draft_of_plan(plan))
+    stored = draft_of_plan(plan)
+    draft = _draft(request, stored)
+    opened = opened_form(request.POST, stated(stored), stated(draft), labels_of(stored))
     title, back = _("Edit {plan}").format(plan=plan.name), reverse("web:plan", args=[plan.pk])
     errors: dict[str, str] = {}
     if request.POST.get("action") == "copy":
@@ -156,13 +161,14 @@ def plan_edit(request: HttpRequest, plan_id: int) -> HttpResponse:
             return redirect("web:plan", made.pk)
     elif request.POST.get("action") == "save":
         values, errors = values_of(draft)
-        if not errors:
+        if not errors and not opened.changes:
             try:
                 services.plan_update(plan=plan, **vars(values), labels=typed_labels(draft.labels))
                 return redirect(back)
             except PlanError as error:
                 errors = {field_of(error, draft): error.message}
-    return _editor_page(request, editor(draft, errors), title, back, {"plan": plan, "usage": plan_usage(plan)})
+    more = {"plan": plan, "usage": plan_usage(plan), "opened": opened}
+    return _editor_page(request, editor(draft, errors), title, back, more)
 
 
 @needs(Permission.READ)
@@ -296,4 +302,7 @@ def _plan_created(draft: PlanDraft) -> tuple[Plan | None, dict[str, str]]:
 def _editor_page(
     request: HttpRequest, editor: Editor, title: str, back: str, more: Mapping[str, object]
 ) -> HttpResponse:
-    return render(request, "plans/plan_editor.html", {"editor": editor, "title": title, "back": back, **more})
+    context = {"editor": editor, "title": title, "back": back, **more}
+    opened = more.get("opened")
+    status = opened.status if isinstance(opened, OpenedForm) else 200
+    return render(request, "plans/plan_editor.html", context, status=status)

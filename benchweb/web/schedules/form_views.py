@@ -28,6 +28,7 @@ from benchweb.schedules.targets import target_demand
 from benchweb.web.access.once import once
 from benchweb.web.schedules.forms import ScheduleForm
 from benchweb.web.schedules.preview import schedule_preview
+from benchweb.web.shared.edits import CONFLICT, edits
 from benchweb.web.shared.zones import reader_zone, zone_names
 
 FOLDED = (
@@ -53,11 +54,14 @@ def schedule_new(request: HttpRequest) -> HttpResponse:
 
 
 @needs(Permission.RUN, within=environments_of_schedule)
+@edits("schedules", "schedule_id")
 @require_http_methods(["GET", "POST"])
 def schedule_edit(request: HttpRequest, schedule_id: int) -> HttpResponse:
     """Change a schedule; slots that were launched stay as they are."""
     schedule = get_object_or_404(Schedule, pk=schedule_id)
-    form = ScheduleForm(request.POST) if request.method == "POST" else ScheduleForm.of(schedule)
+    current = ScheduleForm.of(schedule)
+    form = ScheduleForm(request.POST) if request.method == "POST" else current
+    form.note_opened(request.POST, current)
 
     def save() -> Schedule:
         return services.schedule_update(schedule=schedule, **_allowed_values(request, form.values(), schedule))
@@ -133,7 +137,7 @@ def _form_page(
 ) -> HttpResponse:
     """Show the form, or save what was sent; a refusal is shown at its field with all that was typed."""
     saves = request.method == "POST" and request.POST.get("action") == "save"
-    if saves and form.is_valid():
+    if saves and form.is_valid() and form.status != CONFLICT:
         try:
             return redirect("web:schedule", save().pk)
         except (ScheduleError, LaunchError) as error:
@@ -152,7 +156,7 @@ def _form_page(
         "zones": zone_names(),
         **_pair_choice(form, request.POST.get("q", "")),
     }
-    return render(request, "schedules/schedule_form.html", context)
+    return render(request, "schedules/schedule_form.html", context, status=form.status)
 
 
 def _endpoint_choice(form: ScheduleForm) -> dict[str, object]:

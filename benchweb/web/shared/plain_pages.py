@@ -23,6 +23,7 @@ from benchweb.common.refusals import RefusedWrite
 from benchweb.web.access.once import once
 from benchweb.web.shared.archiving import archive_page
 from benchweb.web.shared.conflicts import other_url
+from benchweb.web.shared.edits import edits
 from benchweb.web.shared.forms import PageForm, with_link
 from benchweb.web.shared.lists import list_page, listing
 
@@ -89,6 +90,8 @@ class FormPages(_RowPages[Row], Generic[Row, NewForm, ChangeForm]):
     new_form: type[NewForm]
     change_form: type[ChangeForm]
     form_template = "shared/form.html"
+    # What the API calls these rows in its paths, where that is another word.
+    api_path = ""
     add_title: StrOrPromise
 
     def initial(self, request: HttpRequest) -> dict[str, Any]:
@@ -137,13 +140,16 @@ class FormPages(_RowPages[Row], Generic[Row, NewForm, ChangeForm]):
 
     def _edit_view(self) -> View:
         @needs(self.permission, within=self.within)
+        @edits(self.api_path or self.path, f"{self.name}_id")
         @require_http_methods(["GET", "POST"])
         def edit_row(request: HttpRequest, **named: int) -> HttpResponse:
             """Change a row."""
             row = self._row(named, is_changed=True)
             is_sent = request.method == "POST"
-            form = self.change_form(request.POST) if is_sent else self.change_form.of(row)
-            if is_sent and form.is_valid():
+            current = self.change_form.of(row)
+            form = self.change_form(request.POST) if is_sent else current
+            is_current = form.note_opened(request.POST, current)
+            if is_sent and form.is_valid() and is_current:
                 try:
                     self.update(row, form)
                     return redirect(self.page_url(row))
@@ -158,7 +164,7 @@ class FormPages(_RowPages[Row], Generic[Row, NewForm, ChangeForm]):
             context = {"form": form, "title": self.add_title, "back": self.list_url()}
         else:
             context = {"form": form, "title": self.edit_title(row), "back": self.page_url(row)}
-        return render(request, self.form_template, context | self.form_context(row))
+        return render(request, self.form_template, context | self.form_context(row), status=form.status)
 
 
 class PlainPages(_RowPages[Row]):

@@ -25,7 +25,7 @@ from benchweb.hosts.models import Endpoint, Environment, Host, Pair
 from benchweb.idempotency import services
 from benchweb.idempotency.models import KeptAnswer
 from benchweb.imports.models import Import
-from benchweb.notifications.models import Channel, MaintenanceWindow, Rule
+from benchweb.notifications.models import Channel, Delivery, MaintenanceWindow, Rule
 from benchweb.plans.models import Plan
 from benchweb.regressions.models import AlertTransition, Baseline, Sensitivity, Threshold
 from benchweb.reports.models import Report
@@ -61,7 +61,7 @@ REPEATABLE = {
     *("own_change", "own_removal", "view_withdraw"),
     *("account", "alerts_triage", "annotation_remove", "annotation_undo"),
     *("campaign_cancel_page", "campaigns_cancel", "campaigns_label", "channel_edit"),
-    *("channel_enable", "channel_test", "columns_save", "endpoint_archive", "endpoint_check"),
+    *("channel_enable", "columns_save", "endpoint_archive", "endpoint_check"),
     *("endpoint_edit", "endpoint_pin", "endpoint_restore", "endpoint_rotate", "endpoint_watch"),
     *("first_admin", "host_archive"),
     *("host_command", "host_edit", "host_import_preview", "host_known", "host_restore", "host_watch"),
@@ -151,6 +151,7 @@ def forms() -> dict[str, Form]:
         "matrix_target_add": Form("/matrix/targets", target, Threshold),
         "sensitivity_new": Form("/sensitivities/new", {"kind": "tcp_rr", "floor_ratio": "5 %"}, Sensitivity),
         "channel_new": Form("/notifications/channels/new/email", {"name": "mail", "to": "bea@example.org"}, Channel),
+        "channel_test": Form(f"/notifications/channels/{channel.pk}/test", {}, Delivery),
         "rule_new": Form(
             "/notifications/rules/new",
             {"name": "nights", "channel": channel.pk, "least_severity": "warning", "time_zone": "UTC"},
