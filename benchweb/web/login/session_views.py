@@ -7,9 +7,12 @@ from allauth.account.utils import perform_login
 from django.conf import settings
 from django.contrib.auth import views
 from django.contrib.auth.forms import AuthenticationForm
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext, ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
 
 from benchweb.accounts import throttle
 from benchweb.accounts.addresses import client_address
@@ -17,6 +20,8 @@ from benchweb.accounts.hashing import HashingBusyError
 from benchweb.accounts.login.directory import DirectoryUnavailable
 from benchweb.accounts.login.first_admin import is_only_way_in
 from benchweb.accounts.login.password_reset import can_mail
+from benchweb.accounts.permissions import Permission
+from benchweb.accounts.roles.needs import needs
 from benchweb.accounts.user_names import stored_spelling
 
 _BUSY_SECONDS = 2
@@ -89,6 +94,25 @@ class Login(views.LoginView):
 
 class Logout(views.LogoutView):
     """Log out by POST, so that no link or image can."""
+
+
+@never_cache
+@require_GET
+def session_state(request: HttpRequest) -> HttpResponse:
+    """Tell a page's script who is logged in, with the token of its forms; 401 for nobody.
+
+    Only pages of this site can read it: a form that was typed in is sent once the session is there.
+    """
+    if not request.user.is_authenticated:
+        return JsonResponse({}, status=HTTPStatus.UNAUTHORIZED)
+    return JsonResponse({"user": request.user.pk, "token": get_token(request)})
+
+
+@needs(Permission.READ)
+@require_GET
+def logged_in(request: HttpRequest) -> HttpResponse:
+    """Say that the log-in is done to who came from another tab."""
+    return render(request, "login/logged_in.html")
 
 
 def _not_let_in(request: HttpRequest) -> str:

@@ -21,6 +21,7 @@ TEXTS = (
     gettext_noop("Link copied"),
     gettext_noop("CSV for Excel"),
     gettext_noop("No alert is selected: j and k move, x selects."),
+    gettext_noop("Somebody else is logged in now. Log in as before to save what you typed."),
     gettext_noop("This device's clock is {length} ahead of the server's. Ages are those of the server's clock."),
     gettext_noop("This device's clock is {length} behind the server's. Ages are those of the server's clock."),
     gettext_noop("{number} days"),
