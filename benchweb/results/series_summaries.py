@@ -51,7 +51,8 @@ _FIGURES = """
             window alike as (partition by environment_id, kind, metric, most_pairs, places)
         ) n join hosts_environment e on e.id = n.environment_id
         where n.night >= %(since)s and e.archived_at is null {only}
-        order by n.environment_id, n.metric, n.kind || '.' || n.metric <> all(%(usual)s), n.most_pairs desc, n.places desc,
+        order by n.environment_id, n.metric, n.kind || '.' || n.metric <> all(%(usual)s), n.most_pairs desc,
+                 n.places desc,
                  n.size in (select main_size_bytes from plans_plan where archived_at is null) is not true,
                  abs(n.place - (n.number / 2 + 1)), n.identity_digest
     )
