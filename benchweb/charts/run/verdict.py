@@ -21,6 +21,9 @@ from benchweb.statistics import Summary, summary
 
 # What makes a figure another one wherever it is set, even in every trial alike: "9.99 Mbit/s" under a limit of
 # 10 Mbit/s is no measure of the network, nor is a rate of sixteen transactions at once one of its latency.
+_RATES = ("rate_bps", "flow_rate_bps")
+# From so much on a loss says more of the sender's speed than of the network.
+UNPACED_LOSS_RATIO = 0.5
 _STATED_WHEN_SET = ("flows", "direction", "burst", "rate_bps", "flow_rate_bps", "rate_rps")
 
 
@@ -50,6 +53,8 @@ class Headline:
     extremes: tuple[float, float] | None = None
     # What was lost at the same settings, where the kind tells: without it a rate is half a truth.
     loss: "Headline | None" = None
+    # Of a loss: most was lost, and nothing held the sender to a rate.
+    is_of_unpaced: bool = False
 
 
 @dataclass(frozen=True)
@@ -143,7 +148,12 @@ def _loss(sweep: Sweep, beside: Headline) -> Headline | None:
         if all(sweep.values([trial], setting.name)[0] == setting.value for setting in beside.at)
     ]
     loss = summary([trial.metrics[metric.key] for trial in there if trial.measured and metric.key in trial.metrics])
-    return _figure(sweep.kind, metric, loss, beside.at) if loss else None
+    if loss is None:
+        return None
+    figure = _figure(sweep.kind, metric, loss, beside.at)
+    rates = [name for name in _RATES if name in sweep.kind.parameters]
+    is_unpaced = bool(rates) and not any(sweep.values(there, name)[0] for name in rates)
+    return replace(figure, is_of_unpaced=is_unpaced and loss.median >= UNPACED_LOSS_RATIO)
 
 
 def _figure(kind: Kind, metric: Metric, summary: Summary, at: list[Setting]) -> Headline:

@@ -44,6 +44,21 @@ def test_a_rate_is_told_with_what_was_lost_at_the_same_size_not_at_another() -> 
     assert stream_headline.loss is None
 
 
+def test_most_lost_without_a_rate_is_said_to_be_of_the_sender_and_with_one_it_is_not() -> None:
+    def loss(ratio: float, **params: int) -> Headline | None:
+        rows = [trial("udp_stream", **params, metrics={"throughput_bps": 1e9, "loss_ratio": ratio}) for _ in range(3)]
+        return verdict(rows).headlines[0].loss
+
+    unpaced, paced, by_flow = loss(0.807), loss(0.807, rate_bps=10**9), loss(0.807, flow_rate_bps=10**9)
+    assert unpaced is not None
+    assert paced is not None
+    assert by_flow is not None
+    assert (unpaced.is_of_unpaced, paced.is_of_unpaced, by_flow.is_of_unpaced) == (True, False, False)
+    little = loss(0.3)
+    assert little is not None
+    assert not little.is_of_unpaced
+
+
 def test_a_limit_that_every_trial_had_is_told_with_the_figure() -> None:
     size, limit = 1400, 10_000_000
     rows = [
