@@ -2,15 +2,20 @@
 
 import os
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils import timezone
 
 from benchweb.accounts.demo_account import USERNAME
 from benchweb.accounts.models import ApiToken
 from benchweb.accounts.services import token_create, token_digest
+from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.hosts import services as hosts
 from benchweb.hosts.endpoints import services as endpoint_services
 from benchweb.hosts.models import Endpoint, Environment, FormerName, Host
@@ -19,7 +24,12 @@ from benchweb.ops.running import engines
 from benchweb.ops.running.home import Home
 from benchweb.plans import services as plans
 from benchweb.runs import services as runs
+from benchweb.runs.models import Run, State
+from benchweb.runs.queueing import dispatch
+from benchweb.runs.queueing.reservations import resources_of_run
+from benchweb.runs.selectors import runs_named
 
+STAMP = "demo"
 TOKEN_FILE = "demo-token"  # noqa: S105  (a file's name)
 TOKEN_NAME = "demo"  # noqa: S105
 ENVIRONMENT = "this machine"
@@ -32,12 +42,24 @@ STEPS: list[Mapping[str, Any]] = [
         "kind": "tcp_stream",
         "params": {"message_size_bytes": [64, 256, 1024, 4096, 16384, 65536], "duration_seconds": TRIAL_SECONDS},
     },
-    {"kind": "udp_stream", "params": {"message_size_bytes": [64, 1400, 8192], "duration_seconds": TRIAL_SECONDS}},
+    {
+        "kind": "udp_stream",
+        # At a rate that any machine receives: without one the sender is faster than the sink, and most is lost.
+        "params": {
+            "message_size_bytes": [64, 1400, 8192],
+            "rate_bps": 20_000_000,
+            "duration_seconds": TRIAL_SECONDS,
+        },
+    },
     {
         "kind": "tcp_rr",
         "params": {"request_size_bytes": 1, "response_size_bytes": [1, 1024], "duration_seconds": TRIAL_SECONDS},
     },
 ]
+# The first run begins when somebody looks, or after so long: whoever opens the pages is to see it from its begin.
+AWAITS_READER = timedelta(seconds=20)
+_AWAITS_CODE = "awaits_reader"
+_SHOWN_AFTER_END = timedelta(minutes=30)
 # An arbitrary number of ours for PostgreSQL's advisory locks: two fillings at once take turns.
 LOCK_KEY = 7_410_741_1
 
@@ -90,8 +112,33 @@ def _create(home: Home, user: User) -> str:
     forward = hosts.pair_create(source=source, sink=sink, environment=environment)
     hosts.pair_create(source=sink, sink=source, environment=environment)
     plan = plans.plan_create(name=PLAN, steps=STEPS, repetitions=REPETITIONS, order="interleaved")
-    runs.launch(plan=plan, pairs=[forward], user=user)
-    return "The demo's data is there and its first run is under way."
+    campaign = runs.launch(plan=plan, pairs=[forward], user=user)
+    # Within the launch's transaction: no worker has heard of it.
+    campaign.runs.update(not_before=Now() + AWAITS_READER, **reason_fields("waiting_for", Reason(_AWAITS_CODE)))
+    return "The demo's data is there; its first run begins when a page is opened, or in a moment."
+
+
+def first_run() -> Run | None:
+    """Return the demo's first run while it is to be watched: until some time after its end; one query."""
+    source, sink = (f"demo-{name}" for name in engines.NAMES)
+    its = runs_named().filter(pair__source__name=source, pair__sink__name=sink)
+    run = its.order_by("pk").first() if settings.DEMO else None
+    is_over = run is not None and run.finished_at is not None and run.finished_at < timezone.now() - _SHOWN_AFTER_END
+    return None if is_over else run
+
+
+def is_awaited(home: Home) -> bool:
+    """Tell whether the demo's data is still to come: its engines start, or are being built."""
+    return settings.DEMO and not home.stamp(STAMP)
+
+
+def begin(run: Run) -> None:
+    """Let the first run begin, for somebody looks."""
+    if (run.waiting_for_data or {}).get("code") != _AWAITS_CODE:
+        return
+    held = Run.objects.filter(pk=run.pk, state=State.PENDING, lease_owner="", waiting_for_data__code=_AWAITS_CODE)
+    if held.update(not_before=None, waiting_for="", waiting_for_data=None):
+        dispatch.wake(resources_of_run(run.pk))
 
 
 def _endpoint(home: Home, name: str, token: str) -> Endpoint:

@@ -11,6 +11,7 @@ import { type IntervalMessage, runningTrial } from "./charts/running";
 import { type Spec, isSmall, largest, received } from "./charts/spec";
 import { smallChart } from "./charts/small";
 import { SymlogScale } from "./charts/axes/symlog";
+import { redrawWatched, watchRun } from "./charts/watched";
 
 Chart.register(CategoryScale, LineController, LineElement, LinearScale, LogarithmicScale, PointElement, SymlogScale, Tooltip);
 registerSameX();
@@ -95,6 +96,7 @@ function listenForFresh(root: HTMLElement): void {
 
 function start(): void {
   startBrush();
+  watchRun(read("live-metrics") ?? {});
   const root = document.querySelector<HTMLElement>("[data-charts]");
   if (root?.dataset["started"]) return;
   // Those of a part that was swapped away.
@@ -116,6 +118,7 @@ function start(): void {
 
 function redrawAll(): void {
   for (const each of cards.values()) each.redraw();
+  redrawWatched();
 }
 
 document.addEventListener("benchweb:theme", redrawAll);

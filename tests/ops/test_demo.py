@@ -1,6 +1,7 @@
 """The demo's data is made once, all or nothing; its log-in opens on this machine in demo mode only."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,52 @@ def test_the_first_filling_makes_everything_and_the_second_nothing(home: Home) -
     assert counts() == [1, 1, 2, 2, 1, 2, 1, 1]
     demo.fill(home)
     assert counts() == [1, 1, 2, 2, 1, 2, 1, 1]
+
+
+@pytest.mark.django_db
+def test_the_first_run_begins_when_somebody_looks_or_soon(home: Home, settings: Settings) -> None:
+    settings.DEMO = True
+    assert demo.first_run() is None
+    demo.fill(home)
+    run = demo.first_run()
+    assert run is not None
+    assert run.not_before is not None
+    assert timedelta() < run.not_before - timezone.now() <= demo.AWAITS_READER
+    assert "when somebody opens the overview" in run.waits_for
+    demo.begin(run)
+    run.refresh_from_db()
+    assert run.waiting_for == ""
+    assert not run.not_before
+    # What it waits for now is no reader: nothing is changed.
+    Run.objects.update(not_before=timezone.now(), waiting_for="the host", waiting_for_data=None)
+    run.refresh_from_db()
+    demo.begin(run)
+    run.refresh_from_db()
+    assert run.waiting_for == "the host"
+    Run.objects.update(state="finished", finished_at=timezone.now() - timedelta(hours=1))
+    assert demo.first_run() is None
+
+
+@pytest.mark.django_db
+def test_the_first_page_shows_the_first_run_large_and_begins_it(home: Home, client: Client, settings: Settings) -> None:
+    settings.DEMO, settings.BENCHWEB_HOME = True, home.folder
+    client.force_login(demo.account_open(home), backend="benchweb.ops.login.DemoBackend")
+    awaited = client.get("/", headers={"host": "localhost"}).content.decode()
+    assert 'hx-get="/?part=first_run"' in awaited
+    demo.fill(home)
+    page = client.get("/", headers={"host": "localhost"}).content.decode()
+    run = Run.objects.get()
+    assert f'data-live="{run.pk}"' in page
+    assert f'data-watched="/runs/{run.pk}/charts.json"' in page
+    assert run.not_before is None
+    settings.DEMO = False
+    assert demo.first_run() is None
+
+
+def test_udp_has_a_rate_so_that_the_sink_keeps_up() -> None:
+    rates = [step["params"].get("rate_bps") for step in demo.STEPS if step["kind"] == "udp_stream"]
+    assert rates
+    assert all(rates)
 
 
 @pytest.mark.django_db

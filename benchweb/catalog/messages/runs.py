@@ -29,6 +29,7 @@ MESSAGES = {
     "waiting_for_run": "waiting for {resource}: run {run} until {until}",
     "waiting_for_late_run": "waiting for {resource}: run {run}, which takes longer than planned",
     "together_over": "the runs that it started together with are over",
+    "awaits_reader": "begins when somebody opens the overview, or in a moment",
     "between_rounds": "waits for its next round, while the campaign's other pairs have theirs",
     "trying_again": "trying again at {again_at} UTC after {tried}: {reason}",
     "attempt": "the {attempt} of {total} attempts",

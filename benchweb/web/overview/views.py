@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -11,17 +12,23 @@ from django.views.decorators.http import require_GET
 
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
+from benchweb.charts.run.verdict import verdict
 from benchweb.hosts.selectors import HostCounts, faulty_paths, host_counts
+from benchweb.ops import demo
+from benchweb.ops.running.home import Home
 from benchweb.ops.setup.build import engine_seconds_left
 from benchweb.regressions.headline import headline
+from benchweb.results.selectors import trial_rows
 from benchweb.runs.lists import RecentRuns, recent_runs
-from benchweb.runs.models import State
+from benchweb.runs.models import OPEN_STATES, State
 from benchweb.schedules.selectors import coming_schedules
 from benchweb.web.overview.alerts import live_alerts
 from benchweb.web.overview.incomplete import MOST_FAULTY, incomplete
 from benchweb.web.overview.night import NIGHT, first_night, last_night
 from benchweb.web.overview.silent_hosts import silent_groups
+from benchweb.web.runs.page import progress_of
 from benchweb.web.runs.rows import run_rows
+from benchweb.web.runs.views import live_metrics
 
 _CHARTS_BESIDE_ROWS = 3
 _RUNNING_SHOWN = 4
@@ -45,6 +52,7 @@ def overview(request: HttpRequest) -> HttpResponse:
         **_coming_part(),
         **_hosts_part(hosts),
         **_building_part(),
+        **_first_run_part(),
     }
     return render(request, "overview/overview.html", context)
 
@@ -110,6 +118,22 @@ def _building_part() -> dict[str, object]:
     return {"built_at": built_at, "is_build_late": left is not None and left <= 0}
 
 
+def _first_run_part() -> dict[str, object]:
+    """Return the demo's first run, which begins once somebody looks, large; two queries in the demo alone."""
+    run = demo.first_run()
+    if run is None:
+        return {"first_run": None, "is_demo_awaited": demo.is_awaited(Home(settings.BENCHWEB_HOME))}
+    demo.begin(run)
+    trials = trial_rows(run.pk)
+    return {
+        "first_run": run,
+        "first_run_is_open": run.state in OPEN_STATES,
+        "first_run_progress": progress_of(run, trials),
+        "first_run_figures": verdict(trials).headlines,
+        "live_metrics": live_metrics(),
+    }
+
+
 _PARTS: dict[str, Callable[[], dict[str, object]]] = {
     "night": _night_part,
     "running": _runs_part,
@@ -117,4 +141,5 @@ _PARTS: dict[str, Callable[[], dict[str, object]]] = {
     "coming": _coming_part,
     "hosts": _hosts_part,
     "building": _building_part,
+    "first_run": _first_run_part,
 }

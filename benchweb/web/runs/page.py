@@ -82,7 +82,7 @@ def run_view(run: Run, trials: Sequence[TrialRow]) -> RunView:
         previous=previous,
         next=following,
         confidence=run_confidence(run.plan_version, trials),
-        progress=_progress(run, trials),
+        progress=progress_of(run, trials),
         steps=_steps(
             [
                 DisplayedTrial(recorded, trial.has_result, commands[trial.index])
@@ -121,7 +121,8 @@ def _steps(trials: Sequence[DisplayedTrial]) -> list[TrialStep]:
     ]
 
 
-def _progress(run: Run, trials: Sequence[TrialRow]) -> Progress:
+def progress_of(run: Run, trials: Sequence[TrialRow]) -> Progress:
+    """Tell how far a run is, and while it runs when it should end."""
     now = timezone.now()
     done = sum(trial.state not in OPEN_STATES for trial in trials)
     left = timedelta(seconds=seconds_left(trials, now))

@@ -42,7 +42,7 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     if request.htmx and not request.htmx.boosted:  # type: ignore[attr-defined]
         return HttpResponse(_live_part(request, run_id))
     imported = Import.objects.select_related("created_by").defer("text").filter(run=run_id).first()
-    context = _run_parts(run_id) | {"live_metrics": _live_metrics(), "imported": imported}
+    context = _run_parts(run_id) | {"live_metrics": live_metrics(), "imported": imported}
     if request.GET.get("published") == "1":
         context["published"] = published_tables(context["trials"])
     return render(request, "runs/run.html", context)
@@ -157,7 +157,7 @@ def run_again(request: HttpRequest, run_id: int) -> HttpResponse:
     return redirect("web:run", next_id)
 
 
-def _live_metrics() -> dict[str, dict[str, str]]:
+def live_metrics() -> dict[str, dict[str, str]]:
     """Return label, unit and quantity of each metric that a running trial's intervals may carry."""
     live = [catalog().metrics[kind.live] for kind in catalog().kinds.values()]
     return {
