@@ -13,8 +13,10 @@ import { keepScrolled, shortenLists } from "./tables/long_lists";
 import { loadScripts, startParts, tellParts } from "./shell/parts";
 import { startRail } from "./shell/rail";
 import { startRows } from "./tables/rows";
+import { offerSecrets } from "./shell/secrets";
 import { startSearch } from "./shell/search";
 import { startSession } from "./shell/session";
+import { startDensity } from "./shell/density";
 import { startTheme } from "./shell/theme";
 import { startServerClock } from "./text/clock";
 import { showTimes, startClocks } from "./text/times";
@@ -34,6 +36,7 @@ htmx.config.historyCacheSize = 0;
 htmx.config.refreshOnHistoryMiss = true;
 
 startTheme();
+startDensity();
 keepZone();
 startKeys();
 startActions();
@@ -61,6 +64,7 @@ htmx.onLoad((content) => {
   showEdges(content as Element);
   startLive(content as Element);
   shortenLists(content as Element);
+  offerSecrets(content as Element);
   loadScripts();
 });
 Object.assign(window, { htmx });

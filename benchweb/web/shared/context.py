@@ -15,6 +15,7 @@ TEXTS = (
     gettext_noop("Clipped at the bottom of the axis because they reach zero or below: {lines}."),
     gettext_noop("End of the time range"),
     gettext_noop("Filter"),
+    gettext_noop("Generate"),
     gettext_noop("Not shown, because a log axis can't show zero or negative values: {lines}."),
     gettext_noop("Linear sizes"),
     gettext_noop("Link"),

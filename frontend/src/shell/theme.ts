@@ -1,33 +1,37 @@
-// Light or dark: the account's preference, else the system's, unless the switch in the top bar says otherwise.
+// Light or dark: the account's preference, else the system's, unless the menu in the top bar says otherwise.
 import { cookie } from "../text/cookies";
 
 type Theme = "light" | "dark";
 const KEY = "benchweb-theme";
 const system = window.matchMedia("(prefers-color-scheme: dark)");
 
-/** Follow the system and listen to the switch; `benchweb:theme` tells the charts. */
+/** Follow the system and listen to the menu; `benchweb:theme` tells the charts. */
 export function startTheme(): void {
   system.addEventListener("change", applyTheme);
   document.addEventListener("click", (event) => {
-    if ((event.target as Element).closest("[data-theme-switch]")) switchTheme();
+    const choice = (event.target as Element).closest<HTMLElement>("[data-theme-to]");
+    if (choice) choose(choice.dataset["themeTo"] ?? "");
   });
-  // What the account says holds from now on, whatever the switch said before.
+  // What the account says holds from now on, whatever the menu said before.
   document.addEventListener("submit", (event) => {
     if ((event.target as Element).matches("[data-forgets-theme]")) localStorage.removeItem(KEY);
   });
+  applyTheme();
 }
 
 /** Put the theme in use on the page's root. */
 export function applyTheme(): void {
   document.documentElement.dataset["bsTheme"] = current();
+  const kept = keptTheme() ?? "";
+  for (const choice of document.querySelectorAll<HTMLElement>("[data-theme-to]")) {
+    choice.setAttribute("aria-pressed", String(choice.dataset["themeTo"] === kept));
+  }
   document.dispatchEvent(new CustomEvent("benchweb:theme"));
 }
 
-function switchTheme(): void {
-  const next: Theme = current() === "dark" ? "light" : "dark";
-  // Back on what holds without the switch nothing is kept, so that the page follows it again.
-  if (next === preferred()) localStorage.removeItem(KEY);
-  else localStorage.setItem(KEY, next);
+function choose(theme: string): void {
+  if (theme) localStorage.setItem(KEY, theme);
+  else localStorage.removeItem(KEY);
   applyTheme();
 }
 

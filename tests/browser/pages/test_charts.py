@@ -148,9 +148,12 @@ def test_the_theme_switch_holds_over_pages(page: Page, run: Run) -> None:
     log_in(page)
     root = page.locator("html")
     expect(root).to_have_attribute("data-bs-theme", "light")
-    page.get_by_role("button", name="Switch between light and dark").click()
+    page.get_by_text("Display").click()
+    page.get_by_role("button", name="Dark").click()
     expect(root).to_have_attribute("data-bs-theme", "dark")
+    page.get_by_role("button", name="Compact").click()
     page.goto("/runs")
+    expect(root).to_have_attribute("data-density", "compact")
     expect(root).to_have_attribute("data-bs-theme", "dark")
 
 
@@ -173,7 +176,8 @@ def test_a_switch_of_the_theme_recolours_the_points_too(page: Page, run: Run) ->
     page.goto(f"/runs/{run.pk}")
     expect(throughput_chart(page).locator("canvas")).to_be_visible()
     assert page.evaluate(_DARK_PIXELS) > 0
-    page.get_by_role("button", name="Switch between light and dark").click()
+    page.get_by_text("Display").click()
+    page.get_by_role("button", name="Light").click()
     assert page.evaluate(_DARK_PIXELS) == 0
 
 
