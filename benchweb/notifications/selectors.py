@@ -1,11 +1,13 @@
-"""Read channels' logs."""
+"""Read channels' logs, and what is muted now."""
 
 from collections.abc import Collection
 
-from django.db.models import OuterRef, QuerySet, Subquery, Window
+from django.db.models import OuterRef, Q, QuerySet, Subquery, Window
 from django.db.models.functions import RowNumber
+from django.utils import timezone
 
-from benchweb.notifications.models import Channel, DeliveryAttempt
+from benchweb.hosts.models import Host
+from benchweb.notifications.models import Channel, DeliveryAttempt, MaintenanceWindow
 
 
 def last_attempts(channel_ids: Collection[int]) -> dict[int, DeliveryAttempt]:
@@ -14,6 +16,14 @@ def last_attempts(channel_ids: Collection[int]) -> dict[int, DeliveryAttempt]:
     ids = Channel.objects.filter(pk__in=channel_ids).values(newest=Subquery(newest.values("pk")[:1]))
     rows = DeliveryAttempt.objects.filter(pk__in=ids).select_related("delivery")
     return {row.delivery.channel_id: row for row in rows}
+
+
+def maintenance_of(host: Host) -> MaintenanceWindow | None:
+    """Return the maintenance under way that mutes a host's alerts, the one that ends last; None for none; one query."""
+    is_its = Q(host=host) | Q(host_label__in=host.labels) | Q(environment__in=host.environment_ids)
+    now = timezone.now()
+    under_way = MaintenanceWindow.objects.filter(is_its, archived_at=None, begins_at__lte=now, ends_at__gt=now)
+    return under_way.order_by("ends_at").last()
 
 
 def attempts_of(delivery_ids: Collection[int], most: int) -> dict[int, list[DeliveryAttempt]]:

@@ -56,7 +56,7 @@ def pager(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_new_kind_goes_from_the_form_to_the_receiver(signed_in: Client, receiver: HttpReceiver) -> None:  # noqa: F811
     path = "/notifications/channels/new/pager_of_the_night_shift"
-    assert f'href="{path}">pager</a>' in signed_in.get("/notifications").content.decode()
+    assert f'href="{path}">Pager</a>' in signed_in.get("/notifications").content.decode()
     empty = signed_in.get(path).content.decode()
     assert "Word of the pager" in empty
     # No browser offers what was typed here before.

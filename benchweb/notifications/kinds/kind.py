@@ -37,6 +37,9 @@ class ChannelField:
     label: StrOrPromise
     help_text: StrOrPromise = ""
     placeholder: str = ""
+    # What a secret of the reader's own making begins with, before 32 random bytes in base64; empty where another
+    # service makes it.
+    generated_prefix: str = ""
 
 
 @dataclass(frozen=True)

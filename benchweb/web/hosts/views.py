@@ -24,6 +24,7 @@ from benchweb.hosts.machines import hosts_of_machine
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair
 from benchweb.hosts.pairs import first_pairs
 from benchweb.labels import labels_in_use
+from benchweb.notifications.selectors import maintenance_of
 from benchweb.results.series_summaries import SeriesScope
 from benchweb.runs.lists import latest_of_pairs
 from benchweb.runs.models import Run
@@ -101,6 +102,7 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
         "hosts/host.html",
         {
             "host": host,
+            "maintenance": maintenance_of(host),
             "same_machine": hosts_of_machine(host),
             "environments": Environment.objects.filter(pk__in=host.environment_ids),
             "series": series_section(request, SeriesScope(endpoints=[endpoint.pk for endpoint in active])),

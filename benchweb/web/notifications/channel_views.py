@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -14,12 +15,15 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.catalog.translation import reason_text
+from benchweb.common.names import MAXIMUM_LENGTH, stored_name
 from benchweb.notifications import channels, selectors
 from benchweb.notifications.errors import NotificationError
 from benchweb.notifications.kinds.table import CHANNEL_KINDS, stored_kind
 from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt
+from benchweb.notifications.services import RuleValues, rule_create
+from benchweb.site.values import site_setting
 from benchweb.web.access.once import once
-from benchweb.web.notifications.forms import ChannelForm, channel_form
+from benchweb.web.notifications.forms import ChannelForm, FirstRule, channel_form, new_channel_form
 from benchweb.web.shared.edits import edits
 from benchweb.web.shared.lists import Column, listing
 from benchweb.web.shared.plain_pages import PlainPages
@@ -62,14 +66,19 @@ def channel_new(request: HttpRequest, kind: str) -> HttpResponse:
     """Create a channel of a kind."""
     if kind not in CHANNEL_KINDS:
         raise Http404(_("There is no such kind of channel."))
-    form = channel_form(CHANNEL_KINDS[kind])(request.POST or None)
+    stated = CHANNEL_KINDS[kind]
+    form = new_channel_form(stated)(request.POST or None, initial={"name": str(stated.label).capitalize()})
     if request.method == "POST" and form.is_valid():
         try:
-            channel = channels.channel_create(name=form.cleaned_data["name"], settings=form.settings(kind))
-            return redirect("web:channel", channel.pk)
+            channel = _channel_made(form, kind)
         except NotificationError as error:
             form.refuse(error.field.partition(".")[0], error.message)
-    return _form_page(request, form, _("Add a channel"), reverse("web:notifications"))
+        else:
+            if request.POST.get("action") == "test":
+                _tell_test(request, channel)
+            return redirect("web:channel", channel.pk)
+    context = {"form": form, "title": _("Add a channel: {kind}").format(kind=stated.label)}
+    return render(request, "notifications/channel_new.html", context)
 
 
 @needs(Permission.ADMIN)
@@ -124,13 +133,7 @@ class ChannelPages(PlainPages[Channel]):
 def channel_test(request: HttpRequest, channel_id: int) -> HttpResponse:
     """Send a test message, and say what the receiver answered; ten seconds at most."""
     channel = get_object_or_404(Channel, pk=channel_id, archived_at=None)
-    attempt = channels.channel_test(channel=channel)
-    answer = " ".join(str(part) for part in (attempt.status, attempt.words) if part)
-    if attempt.error:
-        text = _("The test failed: {error}").format(error=reason_text(attempt.why))
-        messages.error(request, f"{text} {answer}" if attempt.words else text)
-    else:
-        messages.success(request, _("The receiver took the test: {answer}").format(answer=answer))
+    _tell_test(request, channel)
     return redirect("web:channel", channel.pk)
 
 
@@ -141,6 +144,28 @@ def channel_enable(request: HttpRequest, channel_id: int) -> HttpResponse:
     channel = get_object_or_404(Channel, pk=channel_id, archived_at=None)
     channels.channel_enable(channel=channel)
     return redirect("web:channel", channel.pk)
+
+
+@transaction.atomic
+def _channel_made(form: ChannelForm, kind: str) -> Channel:
+    """Create a channel with the rule that its form asks for."""
+    channel = channels.channel_create(name=form.cleaned_data["name"], settings=form.settings(kind))
+    if (severity := form.cleaned_data["rule"]) != FirstRule.NONE:
+        name = _("{severity} to {channel}").format(severity=FirstRule(severity).label, channel=channel.name)
+        zone = site_setting("DEFAULT_TIME_ZONE")
+        rule_create(RuleValues(stored_name(name)[:MAXIMUM_LENGTH], channel, least_severity=severity, time_zone=zone))
+    return channel
+
+
+def _tell_test(request: HttpRequest, channel: Channel) -> None:
+    """Send a test message, and say what the receiver answered."""
+    attempt = channels.channel_test(channel=channel)
+    answer = " ".join(str(part) for part in (attempt.status, attempt.words) if part)
+    if attempt.error:
+        text = _("The test failed: {error}").format(error=reason_text(attempt.why))
+        messages.error(request, f"{text} {answer}" if attempt.words else text)
+    else:
+        messages.success(request, _("The receiver took the test: {answer}").format(answer=answer))
 
 
 def _form_page(request: HttpRequest, form: ChannelForm, title: str, back: str) -> HttpResponse:

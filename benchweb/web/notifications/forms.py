@@ -1,10 +1,12 @@
 """Forms of channels, rules and maintenance windows."""
 
 import re
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Self
 
 from django import forms
+from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 
 from benchweb.hosts.models import Environment, Host
@@ -16,6 +18,14 @@ from benchweb.regressions.models import Alert
 from benchweb.web.shared.forms import PageForm, text_field
 
 _LOCAL = "%Y-%m-%dT%H:%M"
+
+
+class FirstRule(TextChoices):
+    """The rule that a new channel gets with it."""
+
+    CRITICAL = "critical", _("everything critical")
+    ALL = "info", _("all alerts")
+    NONE = "none", _("none yet: I add a rule myself")
 
 
 class ChannelForm(PageForm):
@@ -48,6 +58,27 @@ def channel_form(kind: ChannelKind) -> type[ChannelForm]:
     return type("ChannelKindForm", (ChannelForm,), {field.name: _setting_field(field) for field in kind.fields})
 
 
+def new_channel_form(kind: ChannelKind) -> type[ChannelForm]:
+    """Return the form of a new channel of a kind, which asks for its first rule too."""
+    return type("NewChannelForm", (channel_form(kind),), {"rule": _FirstRuleField()})
+
+
+class _FirstRuleField(forms.ChoiceField):
+    """A rule to begin with; a form that says nothing of it has none."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            label=_("Alerts that go there"),
+            choices=FirstRule.choices,
+            initial=FirstRule.CRITICAL,
+            widget=forms.RadioSelect,
+            help_text=_("It becomes a rule, which you may change at any time."),
+        )
+
+    def clean(self, value: Any) -> str:
+        return str(super().clean(value or FirstRule.NONE))
+
+
 def _setting_field(field: ChannelField) -> forms.CharField:
     if field.name == "url":
         return text_field(
@@ -62,8 +93,13 @@ def _setting_field(field: ChannelField) -> forms.CharField:
         label=field.label,
         help_text=field.help_text,
         max_length=MOST_ADDRESS_CHARACTERS if is_secret else 20_000,
-        widget=forms.PasswordInput(attrs={"autocomplete": "off"}) if is_secret else forms.Textarea(attrs={"rows": 3}),
+        widget=_secret_input(field) if is_secret else forms.Textarea(attrs={"rows": 3}),
     )
+
+
+def _secret_input(field: ChannelField) -> forms.PasswordInput:
+    generates = {"data-generates": field.generated_prefix} if field.generated_prefix else {}
+    return forms.PasswordInput(attrs={"autocomplete": "off"} | generates)
 
 
 class TimeOfDayField(forms.TimeField):
@@ -74,7 +110,41 @@ class TimeOfDayField(forms.TimeField):
         super().__init__(label=label, help_text=help_text, required=False, widget=widget)
 
 
+# As events name them: what became of an alert.
+TRANSITIONS = [
+    (Alert.State.OPEN.value, _("opened")),
+    ("worse", _("got worse while snoozed")),
+    ("joined", _("another measure joined")),
+    (Alert.State.RECOVERED.value, _("recovered")),
+    (Alert.State.ACKNOWLEDGED.value, _("acknowledged")),
+    (Alert.State.EXPECTED.value, _("accepted as normal")),
+    (Alert.State.INVALID.value, _("ignored as noise")),
+    (Alert.State.FIXED.value, _("fixed")),
+]
 _HELP_LABEL = _("Of one of its hosts, its pair or its plan.")
+
+
+class WordsField(forms.MultipleChoiceField):
+    """Words to tick; those of another room or version, which a rule may have, are offered beside the known ones."""
+
+    def __init__(self, label: Any, known: Sequence[tuple[str, Any]]) -> None:
+        widget = forms.CheckboxSelectMultiple(attrs={"class": "ticks"})
+        super().__init__(
+            label=label, choices=known, required=False, widget=widget, help_text=_("None ticked: all of them.")
+        )
+        self._known = known
+
+    def prepare_value(self, value: Any) -> Any:
+        self._offer(value or ())
+        return value
+
+    def valid_value(self, value: str) -> bool:
+        """Leave it to the service: other rooms may add words."""
+        return True
+
+    def _offer(self, words: Iterable[str]) -> None:
+        known = {value for value, _label in self._known}
+        self.choices = [*self._known, *((word, word) for word in words if word not in known)]
 
 
 class RuleForm(PageForm):
@@ -88,16 +158,8 @@ class RuleForm(PageForm):
     plan = forms.ModelChoiceField(label=_("Plan"), queryset=plans_matching(), required=False)
     host_label = text_field(_("Label"), help_text=_HELP_LABEL, max_length=60)
     least_severity = forms.ChoiceField(label=_("Minimum severity"), choices=Alert.Severity.choices)
-    alert_kinds = text_field(
-        _("Kinds of alerts"),
-        help_text=_("Of change, absence, threshold, with commas; empty for all."),
-        max_length=1000,
-    )
-    transitions = text_field(
-        _("Transitions"),
-        help_text=_("Of open, worse, recovered, acknowledged, expected, invalid, fixed, with commas; empty for all."),
-        max_length=1000,
-    )
+    alert_kinds = WordsField(_("Kinds of alerts"), Alert.Kind.choices)
+    transitions = WordsField(_("Told when"), TRANSITIONS)
     digest_at = TimeOfDayField(_("Digest at"), _("All alerts until then in one message. Empty: each at once."))
     quiet_from = TimeOfDayField(_("Quiet from"), _("Messages wait until quiet hours end."))
     quiet_until = TimeOfDayField(_("Quiet until"))
@@ -106,14 +168,11 @@ class RuleForm(PageForm):
     @classmethod
     def of(cls, rule: Rule) -> Self:
         """Return the form with a rule's values."""
-        initial = {name: getattr(rule, name) for name in cls.base_fields}
-        words = {"alert_kinds": ", ".join(rule.alert_kinds), "transitions": ", ".join(rule.transitions)}
-        return cls(initial=initial | words)
+        return cls(initial={name: getattr(rule, name) for name in cls.base_fields})
 
     def values(self) -> RuleValues:
         """Return what the form says, for the service."""
-        words = {name: _words(self.cleaned_data[name]) for name in ("alert_kinds", "transitions")}
-        return RuleValues(**self.cleaned_data | words)
+        return RuleValues(**self.cleaned_data)
 
 
 class WindowForm(PageForm):
@@ -139,16 +198,13 @@ class WindowForm(PageForm):
     def of(cls, window: MaintenanceWindow) -> Self:
         """Return the form with a window's values."""
         initial = {name: getattr(window, name) for name in cls.base_fields}
-        return cls(initial=initial | {"begins_at": _local(window.begins_at), "ends_at": _local(window.ends_at)})
+        return cls(initial=initial | {"begins_at": local_text(window.begins_at), "ends_at": local_text(window.ends_at)})
 
     def values(self) -> WindowValues:
         """Return what the form says, for the service."""
         return WindowValues(**self.cleaned_data)
 
 
-def _words(text: str) -> list[str]:
-    return [word for word in re.split(r"[\s,]+", text) if word]
-
-
-def _local(moment: datetime) -> str:
+def local_text(moment: datetime) -> str:
+    """Write a time as the browser's field for one takes it."""
     return moment.astimezone(UTC).strftime(_LOCAL)

@@ -1,20 +1,36 @@
 """Rules and maintenance windows: create, edit, archive, restore."""
 
+from datetime import datetime, timedelta
 from typing import Any, cast
+from zoneinfo import ZoneInfo
 
+from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
 
 from benchweb.accounts.permissions import Permission
+from benchweb.accounts.roles.needs import needs
+from benchweb.common.names import MAXIMUM_LENGTH, stored_name
+from benchweb.common.rows import row_id
+from benchweb.hosts.models import Host
 from benchweb.notifications import services
 from benchweb.notifications.models import MaintenanceWindow, Rule
+from benchweb.notifications.services import WindowValues
 from benchweb.site.values import site_setting
-from benchweb.web.notifications.forms import RuleForm, WindowForm
+from benchweb.web.access.once import once
+from benchweb.web.notifications.forms import RuleForm, WindowForm, local_text
 from benchweb.web.shared.plain_pages import PlainFormPages
-from benchweb.web.shared.zones import zone_names
+from benchweb.web.shared.zones import moment_text, reader_zone, zone_names
+
+_MORNING_HOUR = 8
+# Whoever silences a host at seven doesn't mean the hour until eight.
+_LEAST_NIGHT = timedelta(hours=3)
 
 
 class RulePages(PlainFormPages[Rule, RuleForm, RuleForm]):
@@ -73,8 +89,44 @@ class WindowPages(PlainFormPages[MaintenanceWindow, WindowForm, WindowForm]):
     def restore(self, row: MaintenanceWindow, request: HttpRequest) -> bool:
         return services.restore(row=row)
 
+    def initial(self, request: HttpRequest) -> dict[str, Any]:
+        """Begin with the host that the address names, and with tonight."""
+        host_id = row_id(request.GET.get("host", ""))
+        host = Host.objects.filter(pk=host_id, archived_at=None).first() if host_id is not None else None
+        if host is None:
+            return {}
+        now = timezone.now()
+        times = {"begins_at": local_text(now), "ends_at": local_text(morning_after(now, reader_zone(request)))}
+        return {"host": host, "name": _window_name(host)} | times
+
     def create(self, form: WindowForm, request: HttpRequest) -> MaintenanceWindow:
         return services.window_create(form.values(), user=cast(User, request.user))
 
     def update(self, row: MaintenanceWindow, form: WindowForm) -> None:
         services.window_update(window=row, values=form.values())
+
+
+@needs(Permission.RUN)
+@once
+@require_POST
+def host_silence(request: HttpRequest, host_id: int) -> HttpResponse:
+    """Mute the alerts of a host until the morning; what goes on then is told."""
+    host = get_object_or_404(Host, pk=host_id, archived_at=None)
+    now, zone = timezone.now(), reader_zone(request)
+    until = morning_after(now, zone)
+    services.window_create(
+        WindowValues(name=_window_name(host), begins_at=now, ends_at=until, host=host), user=cast(User, request.user)
+    )
+    text = _("Nobody is notified of alerts of {host} until {until}.")
+    messages.success(request, text.format(host=host.name, until=moment_text(until, zone)))
+    return redirect("web:host", host.pk)
+
+
+def morning_after(now: datetime, zone: ZoneInfo) -> datetime:
+    """Return the next morning in a zone: today's where that is some hours off, for whoever is awake at two."""
+    morning = now.astimezone(zone).replace(hour=_MORNING_HOUR, minute=0, second=0, microsecond=0)
+    return morning if morning - now >= _LEAST_NIGHT else morning + timedelta(days=1)
+
+
+def _window_name(host: Host) -> str:
+    return stored_name(_("Maintenance of {host}").format(host=host.name))[:MAXIMUM_LENGTH]

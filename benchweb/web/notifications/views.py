@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ from benchweb.accounts.roles.needs import needs
 from benchweb.notifications import selectors
 from benchweb.notifications.kinds.table import CHANNEL_KINDS, stored_kind
 from benchweb.notifications.models import Channel, DeliveryAttempt, MaintenanceWindow, Rule
+from benchweb.regressions.models import Alert
+from benchweb.web.notifications.forms import TRANSITIONS
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -72,10 +75,15 @@ def _takes(rule: Rule) -> str:
         rule.plan.name if rule.plan else "",
         _("labelled {label}").format(label=rule.host_label) if rule.host_label else "",
         _("from {severity}").format(severity=rule.get_least_severity_display()),
-        ", ".join(rule.alert_kinds),
-        ", ".join(rule.transitions),
+        _in_words(rule.alert_kinds, Alert.Kind.choices),
+        _in_words(rule.transitions, TRANSITIONS),
     ]
     return " · ".join(filter(None, parts))
+
+
+def _in_words(words: Sequence[str], labels: Sequence[tuple[str, StrOrPromise]]) -> str:
+    known = dict(labels)
+    return ", ".join(str(known.get(word, word)) for word in words)
 
 
 def _sends(rule: Rule) -> str:

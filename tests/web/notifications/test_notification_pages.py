@@ -1,15 +1,18 @@
 """Channels, rules and maintenance windows on their pages."""
 
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from benchweb.hosts.services import host_create
 from benchweb.notifications.delivery import outbox
 from benchweb.notifications.models import Channel, MaintenanceWindow, Rule
 from benchweb.notifications.routing import notify
+from benchweb.web.notifications.rule_views import morning_after
 from tests.factories import make_channel
 from tests.notifications.conftest import SECRET, loopback_allowed, receiver  # noqa: F401
 from tests.notifications.events import make_event
@@ -106,7 +109,7 @@ def test_a_mail_channel_and_a_messenger_are_made(signed_in: Client) -> None:
 def test_a_rule_is_made_changed_and_archived(signed_in: Client) -> None:
     channel = make_channel()
     form = {
-        "name": "nights", "channel": channel.pk, "least_severity": "warning", "alert_kinds": "change, missing",
+        "name": "nights", "channel": channel.pk, "least_severity": "warning", "alert_kinds": ["change", "missing"],
         "quiet_from": "22:00", "quiet_until": "07:00", "time_zone": "Asia/Shanghai",
     }  # fmt: skip
     assert signed_in.post("/notifications/rules/new", form)["Location"] == "/notifications"
@@ -115,6 +118,10 @@ def test_a_rule_is_made_changed_and_archived(signed_in: Client) -> None:
     page = signed_in.get("/notifications").content.decode()
     assert "at once, quiet 22:00–07:00 Asia/Shanghai" in page
     assert "from warning · change, missing" in page
+    # A word of another version is offered where a rule has it, and stays.
+    edit = signed_in.get(f"/notifications/rules/{rule.pk}/edit").content.decode()
+    assert edit.count(" checked") == 2
+    assert 'value="missing"' in edit
     path = f"/notifications/rules/{rule.pk}/edit"
     assert 'value="22:00"' in signed_in.get(path).content.decode()
     refused = signed_in.post(path, form | {"digest_at": "08:00"}).content.decode()
@@ -169,3 +176,65 @@ def everything_sent(signed_in: Client, hook: Channel) -> Channel:
         notify(make_event())
     assert outbox.send_due() == 12
     return hook
+
+
+def test_a_first_channel_comes_with_its_rule_and_is_tested_at_once(
+    signed_in: Client,
+    receiver: HttpReceiver,  # noqa: F811
+) -> None:
+    empty = signed_in.get("/notifications").content.decode()
+    assert 'class="btn" href="/notifications/channels/new/webhook"' in empty
+    form = signed_in.get("/notifications/channels/new/webhook").content.decode()
+    assert 'value="Webhook"' in form
+    assert 'data-generates="whsec_"' in form
+    sent = {"name": "Webhook", "url": receiver.url, "secret": SECRET, "rule": "critical", "action": "test"}
+    page = signed_in.post("/notifications/channels/new/webhook", sent, follow=True).content.decode()
+    assert "The receiver took the test: 200 taken" in page
+    rule = Rule.objects.get()
+    assert (rule.channel.name, rule.least_severity, rule.alert_kinds, rule.transitions) == (
+        "Webhook",
+        "critical",
+        [],
+        [],
+    )
+    assert rule.name == "everything critical to Webhook"
+    refused = sent | {"url": "nowhere", "name": "other"}
+    assert "The address can" in signed_in.post("/notifications/channels/new/webhook", refused).content.decode()
+    assert (Channel.objects.count(), Rule.objects.count()) == (1, 1)
+    signed_in.post("/notifications/channels/new/webhook", sent | {"name": "bare", "rule": ""})
+    assert (Channel.objects.count(), Rule.objects.count()) == (2, 1)
+
+
+def test_a_host_is_silenced_until_the_readers_morning(signed_in: Client) -> None:
+    host = host_create(name="alder")
+    signed_in.cookies["zone"] = "Asia/Shanghai"
+    page = signed_in.get(f"/hosts/{host.pk}").content.decode()
+    assert f'action="/hosts/{host.pk}/silence"' in page
+    told = signed_in.post(f"/hosts/{host.pk}/silence", follow=True).content.decode()
+    assert "Nobody is notified of alerts of alder until" in told
+    window = MaintenanceWindow.objects.get()
+    assert (window.host, window.name) == (host, "Maintenance of alder")
+    assert window.begins_at <= timezone.now() < window.ends_at
+    morning = window.ends_at.astimezone(ZoneInfo("Asia/Shanghai"))
+    assert (morning.hour, morning.minute) == (8, 0)
+    assert "Silenced until" in told
+    assert f"/notifications/maintenance/{window.pk}/archive" in told
+    assert "/silence" not in told
+
+
+@pytest.mark.parametrize(
+    ("now", "morning"),
+    [("2026-03-01T22:00", "2026-03-02"), ("2026-03-01T02:00", "2026-03-01"), ("2026-03-01T07:00", "2026-03-02")],
+)
+def test_tonight_ends_with_the_next_morning_that_is_hours_off(now: str, morning: str) -> None:
+    zone = ZoneInfo("Europe/Berlin")
+    until = morning_after(datetime.fromisoformat(now).replace(tzinfo=zone).astimezone(UTC), zone)
+    assert f"{until:%Y-%m-%d %H:%M}" == f"{morning} 08:00"
+
+
+def test_other_times_begin_with_the_host_that_one_came_from(signed_in: Client) -> None:
+    host = host_create(name="alder")
+    page = signed_in.get(f"/notifications/maintenance/new?host={host.pk}").content.decode()
+    assert f'<option value="{host.pk}" selected>' in page
+    assert 'value="Maintenance of alder"' in page
+    assert signed_in.get("/notifications/maintenance/new?host=nonsense").status_code == 200

@@ -38,7 +38,10 @@ WEBHOOK = ChannelKind(
     fields=[
         ChannelField("url", gettext_lazy("Address"), placeholder="https://example.org/hook"),
         ChannelField(
-            "secret", gettext_lazy("Secret"), gettext_lazy("whsec_ and 24 to 64 bytes in base64, for the signature.")
+            "secret",
+            gettext_lazy("Secret"),
+            gettext_lazy("Messages are signed with it: give it to the receiver too. It is not shown again."),
+            generated_prefix=post.SECRET_PREFIX,
         ),
     ],
     check=_check,
