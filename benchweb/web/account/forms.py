@@ -41,7 +41,7 @@ class TokenForm(PageForm):
     scope = forms.ChoiceField(
         label=_("It may"),
         choices=ApiToken.Scope.choices,
-        initial=ApiToken.Scope.RUN,
+        initial=ApiToken.Scope.READ,
         help_text=_("Never more than you may yourself."),
     )
     lasts = forms.ChoiceField(label=_("Expires after"), choices=_lifetimes, initial=str(USUAL_LIFE.days))
