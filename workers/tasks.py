@@ -6,6 +6,7 @@ from celery import shared_task
 
 from benchweb.accounts.login import password_reset
 from benchweb.hosts.enrolment import rotation
+from benchweb.ops import sample
 from benchweb.regressions import judgements
 from benchweb.regressions.slow import looks
 from workers import notifying, ticking
@@ -78,6 +79,12 @@ def judge_runs(run_ids: list[int]) -> None:
 def take_slow_looks() -> None:
     """Look at the nights of the environments whose morning it is, beside what waits for the network."""
     in_background(looks.take_due_looks)
+
+
+@shared_task(name=sample.TASK)
+def make_sample() -> None:
+    """Make the sample environment, beside what waits for the network."""
+    in_background(sample.make)
 
 
 @shared_task(name="workers.tasks.tick")

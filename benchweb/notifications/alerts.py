@@ -33,13 +33,8 @@ def tell_alert(alert: Alert, transition: AlertTransition, **_kwargs: Any) -> Non
 
     Of a history that nobody measured nobody is told.
     """
-    if not _is_synthetic(alert):
+    if not alert.is_synthetic:
         notify(_event(alert, transition))
-
-
-def _is_synthetic(alert: Alert) -> bool:
-    environment = alert.environment or (alert.pair.environment if alert.pair else None)
-    return any(row.is_synthetic for row in (alert.plan, alert.host, environment) if row is not None)
 
 
 def tell_again(alert: Alert, transition: AlertTransition, occasion: str) -> list[Delivery]:

@@ -62,11 +62,11 @@ class NightHeadline:
 
 
 def headline(alerts: AlertsNow, hosts: HostCounts, *, runs: int, faulty: int) -> NightHeadline:
-    """Sum up the last day; `runs` ended in it, `faulty` of them without a whole result."""
+    """Sum up the last day; `runs` ended in it, `faulty` of them without a whole result; nothing of a sample."""
     return NightHeadline(
-        new=alerts.new_count,
-        ongoing=alerts.ongoing_count,
-        recovered=alerts.recovered_count,
+        new=alerts.new_count - alerts.of_sample.new,
+        ongoing=alerts.ongoing_count - alerts.of_sample.ongoing,
+        recovered=alerts.recovered_count - alerts.of_sample.recovered,
         runs=runs,
         incomplete=faulty,
         healthy=hosts.healthy,
@@ -80,6 +80,6 @@ def headline_since(since: datetime) -> NightHeadline:
     return headline(
         alerts_now(since, most_new=1, most_ongoing=1),
         host_counts(),
-        runs=sum(each.runs for each in ended),
-        faulty=sum(each.without for each in ended),
+        runs=sum(each.runs for each in ended if not each.is_sample),
+        faulty=sum(each.without for each in ended if not each.is_sample),
     )

@@ -157,6 +157,12 @@ class Alert(models.Model):
         return f"alert {self.pk}"
 
     @property
+    def is_synthetic(self) -> bool:
+        """Tell whether it is of what nobody measured."""
+        rows = (self.plan, self.environment, self.host, self.pair.source.host if self.pair else None)
+        return any(row.is_synthetic for row in rows if row is not None)
+
+    @property
     def is_snoozed(self) -> bool:
         """Tell whether a live alert is hidden now."""
         if self.ended_at is not None or self.snoozed_until is None:

@@ -111,6 +111,15 @@ class UnreachableTogether:
 
 
 @dataclass(frozen=True)
+class SampleAlerts:
+    """The alerts of a sample: in no count of what is measured."""
+
+    new: int
+    ongoing: int
+    recovered: int
+
+
+@dataclass(frozen=True)
 class AlertsNow:
     """The worst alerts, new and ongoing, and how many there are of each; of a snoozed one nothing is told.
 
@@ -130,6 +139,8 @@ class AlertsNow:
     ongoing_count: int
     recovered_count: int
     suspects: int
+    # Of these, those of what nobody measured.
+    of_sample: "SampleAlerts"
 
 
 def alerts_now(since: datetime, *, most_new: int, most_ongoing: int, changes_since: date | None = None) -> AlertsNow:
@@ -152,6 +163,9 @@ def alerts_now(since: datetime, *, most_new: int, most_ongoing: int, changes_sin
     wanted = Q(pk__in=new) | Q(pk__in=ongoing) | (Q(pk__in=together) if are_new or are_ongoing else Q(pk=None))
     listed = named.filter(wanted).annotate(line=_line_of_outer())
     totals = {name: sum(each[name] for each in counts) for name in ("new", "live", "recovered", "suspects")}
+    sample = {name: sum(each[name] for each in counts if each["is_sample"]) for name in totals}
+    # Of what belongs to no environment the sample's is nobody's.
+    placed = {each["environment"] or 0: each for each in counts if each["environment"] or not each["is_sample"]}
     worst = list(listed.order_by("-rank", "-pk")) if totals["live"] else []
     told = ([alert for alert in worst if _opened_since(alert, since) == is_its] for is_its in (True, False))
     (new_alone, new_together), (ongoing_alone, ongoing_together) = (
@@ -163,12 +177,13 @@ def alerts_now(since: datetime, *, most_new: int, most_ongoing: int, changes_sin
         new_unreachable=new_together,
         ongoing_unreachable=ongoing_together,
         figures={alert.pk: _alert_figures(line) for alert in worst if (line := alert.line)},
-        by_environment={each["environment"] or 0: _environment_alerts(each) for each in counts if each["live"]},
-        changes={each["environment"] or 0: _told_changes(each["changes"]) for each in counts if each["changes"]},
+        by_environment={key: _environment_alerts(each) for key, each in placed.items() if each["live"]},
+        changes={key: _told_changes(each["changes"]) for key, each in placed.items() if each["changes"]},
         new_count=totals["new"],
         ongoing_count=totals["live"] - totals["new"],
         recovered_count=totals["recovered"],
         suspects=totals["suspects"],
+        of_sample=SampleAlerts(sample["new"], sample["live"] - sample["new"], sample["recovered"]),
     )
 
 
@@ -255,8 +270,9 @@ def _counts(is_live: Q, is_new: Q, since: datetime, changes_since: date | None) 
     is_told = Q(kind=Alert.Kind.CHANGE, opened_at__isnull=False) & ~Q(state=Alert.State.INVALID)
     is_change = is_told & Q(night__gte=changes_since) if changes_since else Q(pk=None)
     change = JSONObject(alert="pk", at="begun_at", kind=KT("params__kind"), metric=KT("params__metric"))
+    is_sample = Coalesce("environment__is_synthetic", "plan__is_synthetic", "host__is_synthetic", Value(False))
     alerts = Alert.objects.filter(is_live | is_suspect | has_recovered | is_change).order_by()
-    counted = alerts.values("environment").annotate(
+    counted = alerts.values("environment", is_sample=is_sample).annotate(
         new=Count("pk", filter=is_live & is_new),
         live=Count("pk", filter=is_live),
         worse=Count("pk", filter=is_live & ~is_missing),

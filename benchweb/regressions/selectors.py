@@ -123,8 +123,9 @@ def named_alerts() -> "QuerySet[Alert, Alert]":
 
 
 def open_count() -> int:
-    """Return how many alerts are open and not snoozed."""
-    return Alert.objects.filter(~is_snoozed(), state=Alert.State.OPEN).count()
+    """Return how many alerts are open and not snoozed; of no sample."""
+    measured = Alert.objects.exclude(plan__is_synthetic=True).exclude(environment__is_synthetic=True)
+    return measured.filter(~is_snoozed(), state=Alert.State.OPEN).count()
 
 
 def alerts() -> "QuerySet[Alert, Alert]":

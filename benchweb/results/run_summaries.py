@@ -107,6 +107,19 @@ def _set_aside(run_id: int, error: Exception) -> None:
         event_add(run_id=run_id, text=Reason("event_not_summarised", why=f"{type(error).__name__}: {error}"))
 
 
+def write_figures_unseen(runs: Sequence[int]) -> None:
+    """Write the figures of final runs that nobody else sees yet, as the caller's own transaction wrote them."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SUM_UP_RUNS, {"runs": list(runs)})
+    Run.objects.filter(pk__in=runs).update(has_figures=True)
+
+
+def make_recent_unseen(pairs: Collection[int]) -> None:
+    """Make the recent medians, and the nights, of pairs whose environments nobody else sees yet."""
+    _write_recent(list(Series.objects.filter(pair__in=pairs).order_by("pk").values_list("pk", flat=True)))
+    nights.make_anew(set(Series.objects.filter(pair__in=pairs).values_list("pair__environment", flat=True)))
+
+
 @transaction.atomic
 def write_figures() -> None:
     """Write the figures that final runs lack, all at once: after a bulk load. `rebuild` does it too."""
@@ -122,10 +135,14 @@ def rebuild() -> int:
     RecentMedians.objects.all().delete()
     EnvironmentNights.objects.all().delete()
     ids = list(Series.objects.order_by("pk").values_list("pk", flat=True))
-    for first in range(0, len(ids), _SERIES_AT_ONCE):
-        _write(_medians(_LATEST, {"series": ids[first : first + _SERIES_AT_ONCE], "most": RETAINED}), {})
+    _write_recent(ids)
     nights.make_anew()
     return len(ids)
+
+
+def _write_recent(ids: Sequence[int]) -> None:
+    for first in range(0, len(ids), _SERIES_AT_ONCE):
+        _write(_medians(_LATEST, {"series": ids[first : first + _SERIES_AT_ONCE], "most": RETAINED}), {})
 
 
 def deviation_of(medians: Sequence[float], metric: Metric | None) -> Deviation | None:

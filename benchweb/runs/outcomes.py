@@ -20,15 +20,15 @@ DAYS_BEFORE = 7
 _LONGEST_DAYS = 7
 # By hand: to build it from models takes longer than to run it. Planned anew each time: it is a range that decides.
 _SQL = """
-SELECT e.id AS environment_id, e.name AS environment, e.archived_at IS NOT NULL AS is_archived,
+SELECT e.id AS environment_id, e.name AS environment, e.archived_at IS NOT NULL AS is_archived, e.is_synthetic AS is_sample,
   coalesce(r.started_at, r.finished_at) >= %(since)s AS is_in_night, r.state, count(*) AS runs
 FROM runs_run r
 JOIN hosts_pair p ON p.id = r.pair_id
 JOIN hosts_environment e ON e.id = p.environment_id
 WHERE r.finished_at >= %(from)s AND r.state <> ALL(%(open)s)
-GROUP BY 1, 2, 3, 4, 5
+GROUP BY 1, 2, 3, 4, 5, 6
 UNION ALL
-SELECT e.id, e.name, false, NULL, NULL, 0
+SELECT e.id, e.name, false, e.is_synthetic, NULL, NULL, 0
 FROM hosts_environment e
 WHERE e.archived_at IS NULL
   AND EXISTS (SELECT FROM hosts_pair p WHERE p.environment_id = e.id AND p.archived_at IS NULL)
@@ -94,6 +94,7 @@ class _InState(NamedTuple):
     environment_id: int
     environment: str
     is_archived: bool
+    is_sample: bool
     is_in_night: bool | None
     state: str | None
     runs: int
@@ -106,6 +107,8 @@ class EnvironmentOutcome(RunCounts):
     environment_id: int
     environment: str
     is_archived: bool
+    # Nobody measured it.
+    is_sample: bool = False
     before: int = 0
 
     @property
@@ -133,5 +136,6 @@ def _outcome(rows: list[_InState]) -> EnvironmentOutcome:
         environment_id=first.environment_id,
         environment=first.environment,
         is_archived=first.is_archived,
+        is_sample=first.is_sample,
         before=sum(row.runs for row in rows if row.state is not None and not row.is_in_night),
     )

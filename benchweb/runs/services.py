@@ -220,5 +220,5 @@ def _check_pairs(pairs: Sequence[Pair]) -> None:
             )
         if pair.source.host.is_synthetic or pair.sink.host.is_synthetic:
             raise LaunchError(
-                "pairs", _("{pair} can't run: its hosts are synthetic, no engine answers there.").format(pair=pair)
+                "pairs", _("{pair} can't run: its hosts are a sample, no engine answers there.").format(pair=pair)
             )

@@ -270,7 +270,7 @@ def test_nothing_is_probed_or_launched_towards_synthetic_hosts() -> None:
     Endpoint.objects.update(probe_due_at=UNTIL - timedelta(days=1))
     assert probes.probes_claim() == []
     before = Run.objects.count()
-    with pytest.raises(LaunchError, match="its hosts are synthetic, no engine answers there"):
+    with pytest.raises(LaunchError, match="its hosts are a sample, no engine answers there"):
         launch(plan=make_plan(), pairs=list(Pair.objects.all()[:1]), user=None)
     assert Run.objects.count() == before
     assert Schedule.objects.filter(paused_at=None).count() == 0
@@ -292,9 +292,9 @@ def test_the_pages_of_synthetic_rows_say_so(client: Client, django_user_model: t
     }
     for name, pk in pages.items():
         text = client.get(reverse(f"web:{name}", args=[pk])).content.decode()
-        assert re.search(r'<span class="flag" title="[^"]*">synthetic</span>', text), name
+        assert re.search(r'<span class="flag" title="[^"]*">sample</span>', text), name
     trial = client.get(reverse("web:trial", args=[run.pk, 1])).content.decode()
-    assert ">synthetic</span>" in trial
+    assert ">sample</span>" in trial
 
 
 @pytest.mark.django_db

@@ -6,6 +6,7 @@ import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,11 +43,17 @@ def test_secrets_are_readable_by_their_owner_only(demo: Up) -> None:
         assert stat.S_IMODE((demo.home / name).stat().st_mode) == 0o700, name
 
 
-def test_there_is_a_pair_in_each_direction_and_one_run(demo: Up) -> None:
+def runs_of_demo(demo: Up) -> list[dict[str, Any]]:
+    """Return the runs that were measured: the sample's are there too, once it is made."""
+    pairs = demo.json("/api/v1/pairs")["items"][:2]
+    return [run for pair in pairs for run in demo.json(f"/api/v1/runs?pair={pair['id']}")["items"]]
+
+
+def test_there_is_a_pair_in_each_direction_and_one_run_before_all_of_the_sample(demo: Up) -> None:
     pairs = demo.json("/api/v1/pairs")["items"]
-    assert len(pairs) == 2
     assert (pairs[0]["source"], pairs[0]["sink"]) == (pairs[1]["sink"], pairs[1]["source"])
-    assert len(demo.json("/api/v1/runs")["items"]) == 1
+    assert demo.json("/api/v1/runs")["items"][0]["pair"] == pairs[0]["id"]
+    assert len(runs_of_demo(demo)) == 1
 
 
 def test_the_demos_run_ends_by_itself_with_every_trial_and_its_metrics(demo: Up) -> None:
@@ -61,6 +68,15 @@ def test_the_demos_run_ends_by_itself_with_every_trial_and_its_metrics(demo: Up)
     for trial in run["trials"]:
         metric = "transactions_per_second" if trial["kind"] == "tcp_rr" else "throughput_bps"
         assert trial["metrics"][metric] > 0
+
+
+def test_the_sample_is_made_beside_and_is_listed_behind_what_was_measured(demo: Up) -> None:
+    demo.wait_until(lambda: len(demo.json("/api/v1/pairs")["items"]) == 2 + 12, "the sample")
+    demo.wait_until(lambda: not demo.children_named("sample"), "its maker's end")
+    assert (demo.home / "stamps" / "sample").read_text() == "decided"
+    measured = runs_of_demo(demo)[0]["id"]
+    assert [run["id"] for run in demo.json("/api/v1/runs?limit=2")["items"]] == [measured, measured - 1]
+    assert demo.json("/api/v1/alerts?state=recovered")["items"]
 
 
 def test_the_whole_demo_stays_within_its_memory(demo: Up) -> None:
@@ -91,7 +107,7 @@ def test_a_dead_database_is_started_again_and_nothing_is_lost(demo: Up) -> None:
     # Its sessions may live on for a moment, and answer that all is well.
     demo.wait_until(lambda: demo.children_named("postgres") not in ([], [killed]), "another database")
     demo.wait_ready()
-    assert len(demo.json("/api/v1/runs")["items"]) == 1
+    assert len(runs_of_demo(demo)) == 1
 
 
 def test_a_second_up_is_refused_with_the_address_of_the_first(demo: Up) -> None:
@@ -119,7 +135,7 @@ def test_started_again_it_goes_on_where_it_was_with_the_engines_on_their_ports(d
     demo.start()
     demo.wait_ready()
     assert [(demo.home / "engines" / name / "listening.json").read_text() for name in "ab"] == before
-    assert [run["state"] for run in demo.json("/api/v1/runs")["items"]] == ["finished"]
+    assert [run["state"] for run in runs_of_demo(demo)] == ["finished"]
     assert demo.terminate(signal.SIGINT) < STOP_SECONDS
     assert demo.orphans(patience_seconds=0) == []
 

@@ -429,7 +429,7 @@ def test_a_badge_of_made_up_figures_says_so(run: Run) -> None:
     assert "synthetic" not in Client().get(path + "/badge.svg").content.decode()
     type(run.pair.source.host).objects.filter(pk=run.pair.source.host_id).update(is_synthetic=True)
     path = shared(run)[1]
-    assert "synthetic · TCP stream: throughput" in Client().get(path + "/badge.svg").content.decode()
+    assert "sample · TCP stream: throughput" in Client().get(path + "/badge.svg").content.decode()
 
 
 @pytest.mark.parametrize("anonymise", [False, True])

@@ -119,6 +119,8 @@ class Up:
             self._fill_demo()
         self._wait_for_answer("/healthz", what="benchweb did not become ready")
         self._announce()
+        if self._demo and self._home.stamp("sample").startswith("due"):
+            self._supervisor.start(programs.management("sample", "sample", "--if-new"))
         if "static" in to_build:
             self._supervisor.start(programs.build("static"))
 

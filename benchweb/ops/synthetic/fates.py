@@ -13,15 +13,15 @@ from benchweb.runs.models import State
 _SLOT_MISSED_RATE, _TRIALS_FAIL_RATE, _CANCELLED_RATE, _BUSY_RATE = 0.006, 0.012, 0.001, 0.003
 # A whole stop of some nights, once in so many.
 _NIGHTS_PER_STOP = 120
-_SLOT_REASON = gettext_noop("benchweb was not running at this time.")
+SLOT_REASON = gettext_noop("benchweb was not running at this time.")
 # As workers/engine_client says it.
 AWAY_REASON = (
     "The engine of {host} ({host}.invalid:7410) can't be reached (timed out). Is benchweb-engine serve running there, "
     "and does a firewall let the port through?"
 )
-_BUSY_REASON = gettext_noop("The sink's engine was busy with another controller's session: tried 3 times.")
+BUSY_REASON = gettext_noop("The sink's engine was busy with another controller's session: tried 3 times.")
 # As the reason says.
-_BUSY_ATTEMPTS = 3
+BUSY_ATTEMPTS = 3
 _CANCELLED_REASON = "Cancelled by synthetic."
 _TRIAL_REASONS = (
     gettext_noop("The connection to the sink broke after 3.2 s: connection reset by peer."),
@@ -72,7 +72,7 @@ def night_fates(
     fates = []
     for night in range(nights):
         if night in stopped:
-            fates.append(NightFate(night, {}, _SLOT_REASON))
+            fates.append(NightFate(night, {}, SLOT_REASON))
             continue
         away = {index for index, host in enumerate(hosts) if host.is_away(night)}
         runs = {
@@ -88,7 +88,7 @@ def _fate(away: Sequence[int], trials: int, source: Random) -> Fate:
     if away:
         return Fate(State.NONSTART, AWAY_REASON.format(host=host_name(away[0])), 0, attempts=1)
     if source.random() < _BUSY_RATE:
-        return Fate(State.NONSTART, _BUSY_REASON, 0, attempts=_BUSY_ATTEMPTS)
+        return Fate(State.NONSTART, BUSY_REASON, 0, attempts=BUSY_ATTEMPTS)
     if source.random() < _CANCELLED_RATE:
         return Fate(State.CANCELLED, _CANCELLED_REASON, source.randrange(1, trials))
     if source.random() < _TRIALS_FAIL_RATE:
@@ -109,7 +109,7 @@ def _eventful(last: NightFate, trials: int, source: Random) -> NightFate:
     numbers = sorted(last.runs)
     changed = {
         numbers[1]: _fate_with_failures(2, trials, source),
-        numbers[3]: Fate(State.NONSTART, _BUSY_REASON, 0, attempts=_BUSY_ATTEMPTS),
+        numbers[3]: Fate(State.NONSTART, BUSY_REASON, 0, attempts=BUSY_ATTEMPTS),
     }
     return NightFate(last.night, last.runs | changed)
 

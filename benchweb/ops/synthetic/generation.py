@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ from benchweb.ops.synthetic.inventory import Inventory, make_inventory
 from benchweb.ops.synthetic.loading import Loader, indexes_set_aside, is_cheaper_set_aside
 from benchweb.ops.synthetic.rows import FIELDS, NightLines, RunToWrite, RunWriter, Test
 from benchweb.ops.synthetic.samples import with_samples
-from benchweb.ops.synthetic.script import REPETITIONS, STEPS, Script, script_of_nights, script_of_points
+from benchweb.ops.synthetic.script import REPETITIONS, Script, script_of_nights, script_of_points
 from benchweb.ops.synthetic.shapes import METRICS, shape
 from benchweb.ops.synthetic.stories import MTUS
 from benchweb.results import nightly_summaries as nights
@@ -81,13 +81,10 @@ def generate_points(*, points: int, seed: int, until: datetime) -> WrittenHistor
 def _written_history(script: Script, until: datetime, source: Random) -> WrittenHistory:
     begun = time.perf_counter()
     with transaction.atomic():
-        inventory = make_inventory(script, steps=STEPS, repetitions=REPETITIONS, until=until)
-        tests = [_tests(script, inventory, number) for number in range(len(script.planned))]
-        runs, trials = script.run_count, script.run_count * len(script.trials)
         is_aside = is_cheaper_set_aside(Point, script.points)
+        work = _prepared(script, until, source)
         with indexes_set_aside([Trial, Result, Point]) if is_aside else nullcontext():
-            run_ids, trial_ids = iter(new_ids(Run, runs)), iter(new_ids(Trial, trials))
-            points = _write_history(_Work(script, inventory, tests, run_ids, trial_ids, source))
+            points = sum(_write_nights(work, script.fates).values())
             copied = time.perf_counter()
     indexed = time.perf_counter()
     _vacuum("")
@@ -105,7 +102,33 @@ def _written_history(script: Script, until: datetime, source: Random) -> Written
     summed_up = time.perf_counter()
     series = sum(len(METRICS[trial.kind]) for trial in script.trials if trial.repetition == 1) * len(script.planned)
     seconds = (copied - begun, indexed - copied, vacuumed - indexed, summed_up - vacuumed)
-    return WrittenHistory(points, series, runs, trials, *seconds)
+    runs = script.run_count
+    return WrittenHistory(points, series, runs, runs * len(script.trials), *seconds)
+
+
+def written_in_turn(
+    script: Script, until: datetime, source: Random, *, at_once: int, run_ids: Sequence[int] = ()
+) -> Iterator[list[int]]:
+    """Write so many nights at once, and then each of the others; with figures, each part's runs are given in order.
+
+    In the caller's transaction, which shows all of it at its end: until then nobody else sums it up. `run_ids` are
+    those that were kept for it, if any.
+    """
+    work = _prepared(script, until, source, run_ids)
+    fates = script.fates
+    for part in (fates[:at_once], *([night] for night in fates[at_once:])):
+        written = list(_write_nights(work, part))
+        recents.write_figures_unseen(written)
+        yield written
+
+
+def _prepared(script: Script, until: datetime, source: Random, run_ids: Sequence[int] = ()) -> _Work:
+    """Write what the history hangs on."""
+    inventory = make_inventory(script, repetitions=REPETITIONS, until=until)
+    tests = [_tests(script, inventory, number) for number in range(len(script.planned))]
+    runs = script.run_count
+    trial_ids = new_ids(Trial, runs * len(script.trials))
+    return _Work(script, inventory, tests, iter(run_ids or new_ids(Run, runs)), iter(trial_ids), source)
 
 
 def _vacuum(tables: str) -> None:
@@ -136,25 +159,26 @@ def _tests(script: Script, inventory: Inventory, number: int) -> dict[int, list[
     return tests
 
 
-def _write_history(work: _Work) -> int:
-    """Write all nights; return how many points they have."""
-    loader, count = Loader(), 0
-    for night, slot in zip(work.script.fates, _write_slots(work), strict=True):
+def _write_nights(work: _Work, nights: Sequence[NightFate]) -> dict[int, int]:
+    """Write nights; return how many points each run has, by its id and in the order in which they ran."""
+    loader, counts = Loader(), dict[int, int]()
+    for night, slot in zip(nights, _write_slots(work, nights), strict=True):
         if slot.campaign_id is None:
             continue
         lines = NightLines()
         for number in sorted(night.runs, key=lambda number: (work.script.starts[number], number)):
-            RunWriter(lines, _run(work, night, number, slot.campaign_id), work.source).write()
-        count += len(lines.points)
+            run, before = _run(work, night, number, slot.campaign_id), len(lines.points)
+            RunWriter(lines, run, work.source).write()
+            counts[run.id] = len(lines.points) - before
         for model, rows in ((Run, lines.runs), (Trial, lines.trials), (Result, lines.results), (Point, lines.points)):
             loader.copy(model, FIELDS[model], "".join(rows))
     loader.finish()
-    return count
+    return counts
 
 
-def _write_slots(work: _Work) -> list[Slot]:
+def _write_slots(work: _Work, nights: Sequence[NightFate]) -> list[Slot]:
     """Write each night's slot and campaign, which is created at the slot's time."""
-    slots = [_slot(work, night) for night in work.script.fates]
+    slots = [_slot(work, night) for night in nights]
     campaigns = [slot.campaign for slot in slots if slot.campaign is not None]
     Campaign.objects.bulk_create(campaigns)
     for slot in slots:

@@ -11,14 +11,14 @@ from typing import Any
 from benchweb.hosts.belonging import hosts_enter
 from benchweb.hosts.models import AvailabilitySpan, Endpoint, Environment, Facts, Host, Pair, ProbeHour
 from benchweb.hosts.naming import free_names
-from benchweb.ops.synthetic.scene import NAME, End, Planned, host_name
+from benchweb.ops.synthetic.scene import End, host_name
 from benchweb.ops.synthetic.script import Script
 from benchweb.ops.synthetic.shapes import LINK_BPS
 from benchweb.ops.synthetic.stories import HostStory, StagedChange
 from benchweb.plans.models import Plan, PlanVersion
 from benchweb.schedules.models import Schedule
 
-DESCRIPTION = "Made up by generate_history: nobody measured this. Remove it with `manage.py generate_history --remove`."
+DESCRIPTION = "Sample data: made up, nobody measured this. It is removed on the page of site settings."
 # Nobody answers there, and nobody ever will: RFC 2606 and RFC 5737.
 _CONTROL_ADDRESS = "{name}.invalid:7410"
 _DATA_ADDRESS = "198.51.100.{number}"
@@ -38,7 +38,7 @@ class Inventory:
         return next(pk for begin, pk in reversed(self.facts[endpoint_id]) if begin <= night)
 
 
-def make_inventory(script: Script, *, steps: list[dict[str, Any]], repetitions: int, until: datetime) -> Inventory:
+def make_inventory(script: Script, *, repetitions: int, until: datetime) -> Inventory:
     """Write everything but the history; some twenty queries and one an endpoint."""
     planned, stories, nights = script.planned, script.stories, script.nights
     marks = {"description": DESCRIPTION, "is_synthetic": True}
@@ -47,9 +47,10 @@ def make_inventory(script: Script, *, steps: list[dict[str, Any]], repetitions: 
     made = Environment.objects.bulk_create(Environment(name=name, **marks) for name in free)
     environments = dict(zip(names, made, strict=True))
     hosts = Host.objects.bulk_create(
-        Host(name=name, labels=["synthetic"], **marks) for name in free_names(Host, map(host_name, range(len(stories))))
+        Host(name=name, labels=[script.name.lower()], **marks)
+        for name in free_names(Host, [host_name(number, script.name) for number in range(len(stories))])
     )
-    endpoints = _make_endpoints(planned, hosts, until)
+    endpoints = _make_endpoints(script, hosts, until)
     pairs = Pair.objects.bulk_create(
         Pair(source=endpoints[pair.source], sink=endpoints[pair.sink], environment=environments[pair.environment])
         for pair in planned
@@ -57,15 +58,15 @@ def make_inventory(script: Script, *, steps: list[dict[str, Any]], repetitions: 
     for environment in made:
         of_it = [pair for pair in pairs if pair.environment_id == environment.pk]
         hosts_enter(environment.pk, {end for pair in of_it for end in (pair.source_id, pair.sink_id)})
-    plan = Plan.objects.create(name=f"{NAME} nightly", is_synthetic=True)
+    plan = Plan.objects.create(name=f"{script.name} nightly", is_synthetic=True)
     version = PlanVersion.objects.create(
-        plan=plan, number=1, repetitions=repetitions, order=PlanVersion.Order.INTERLEAVED, steps=steps
+        plan=plan, number=1, repetitions=repetitions, order=PlanVersion.Order.INTERLEAVED, steps=script.steps
     )
     schedule = Schedule.objects.create(
-        name=f"{NAME} nightly",
+        name=f"{script.name} nightly",
         plan=plan,
         target={"pairs": [pair.pk for pair in pairs]},
-        cron="0 2 * * *",
+        cron=f"0 {nights[-1].hour} * * *",
         starts_at=nights[0],
         # It has no next time: nothing is launched towards hosts that don't exist.
         paused_at=until,
@@ -77,13 +78,13 @@ def make_inventory(script: Script, *, steps: list[dict[str, Any]], repetitions: 
     return Inventory(hosts, pairs, version, schedule, facts)
 
 
-def _make_endpoints(planned: Sequence[Planned], hosts: Sequence[Host], until: datetime) -> dict[End, Endpoint]:
-    ends = list(dict.fromkeys(end for pair in planned for end in (pair.source, pair.sink)))
+def _make_endpoints(script: Script, hosts: Sequence[Host], until: datetime) -> dict[End, Endpoint]:
+    ends = list(dict.fromkeys(end for pair in script.planned for end in (pair.source, pair.sink)))
     rows = Endpoint.objects.bulk_create(
         Endpoint(
             host=hosts[end.host],
             name="" if end.mode == "host" else end.mode,
-            control_address=_CONTROL_ADDRESS.format(name=host_name(end.host)),
+            control_address=_CONTROL_ADDRESS.format(name=host_name(end.host, script.name)),
             data_address=_DATA_ADDRESS.format(number=end.host % 254 + 1),
             network_mode=end.mode,
             status=Endpoint.Status.NEVER_CHECKED,

@@ -6,6 +6,9 @@ from itertools import permutations, product
 from benchweb.ops.synthetic.shapes import LINK_BPS, SyntheticPath
 
 NAME = "Synthetic"
+# The environment that a new installation has, and its hosts: few enough to see each.
+SAMPLE = "Sample"
+SAMPLE_HOSTS = 4
 MODES = ("host", "terway", "terway-eni")
 _MODE_SPEED = {"host": 1.0, "terway": 0.78, "terway-eni": 0.95}
 _MODE_RTT_SECONDS = {"host": 0.0, "terway": 14e-6, "terway-eni": 3e-6}
@@ -30,6 +33,11 @@ class Planned:
     sink: End
 
     @property
+    def ends(self) -> tuple[int, int]:
+        """Return the hosts of its source and sink, by number."""
+        return self.source.host, self.sink.host
+
+    @property
     def path(self) -> SyntheticPath:
         rtt, loss, link_bps = (480e-6, 8e-4, 12e9) if "cross" in self.environment else (52e-6, 1e-4, LINK_BPS)
         speed = _MODE_SPEED[self.source.mode] * _MODE_SPEED[self.sink.mode]
@@ -52,6 +60,12 @@ def planned_pairs(count: int) -> list[Planned]:
     return chosen[:count]
 
 
-def host_name(number: int) -> str:
+def sample_pairs() -> list[Planned]:
+    """Return the mesh of the sample environment."""
+    ends = permutations((End(host, "host") for host in range(SAMPLE_HOSTS)), 2)
+    return [Planned(SAMPLE, source, sink) for source, sink in ends]
+
+
+def host_name(number: int, name: str = NAME) -> str:
     """Name a host so that no list takes it for a real one."""
-    return f"synthetic-{number + 1:02}"
+    return f"{name.lower()}-{number + 1:02}"

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from benchweb.ops.synthetic.fates import Fate, NightFate, night_fates
-from benchweb.ops.synthetic.scene import Planned, planned_pairs
+from benchweb.ops.synthetic.scene import NAME, Planned, planned_pairs
 from benchweb.ops.synthetic.shapes import METRICS
 from benchweb.ops.synthetic.stories import HostStory, PairStory, host_story, pair_story
 from benchweb.plans.expansion import PlannedTrial, expanded
@@ -34,7 +34,10 @@ _WHOLE_RUNS = 0.9
 class Script:
     """Everything that is random but the values; `fates` may leave out the first nights, times are for all."""
 
+    # What environments, plan, schedule and hosts are called by.
+    name: str
     planned: list[Planned]
+    steps: list[dict[str, Any]]
     trials: list[PlannedTrial]
     stories: list[HostStory]
     nights: list[datetime]
@@ -71,24 +74,45 @@ class Script:
 
 def script_of_nights(pair_count: int, days: int, until: datetime, source: Random) -> Script:
     """Think out so many nights of so many pairs, the last one over by `until`."""
-    planned, trials = planned_pairs(pair_count), expanded(STEPS, REPETITIONS, "interleaved")
-    ends = [(pair.source.host, pair.sink.host) for pair in planned]
+    planned = planned_pairs(pair_count)
+    ends = [pair.ends for pair in planned]
     stories = [host_story(days, source) for _ in range(1 + max(map(max, ends)))]
     pairs = [pair_story(days, [stories[end] for end in both], source) for both in ends]
+    trial_count = len(expanded(STEPS, REPETITIONS, "interleaved"))
+    fates = night_fates(stories, ends, pairs, trial_count, source)
+    return timed_script(NAME, planned, STEPS, stories=stories, pair_stories=pairs, fates=fates, until=until)
+
+
+def timed_script(
+    name: str,
+    planned: list[Planned],
+    steps: list[dict[str, Any]],
+    *,
+    stories: list[HostStory],
+    pair_stories: list[PairStory],
+    fates: list[NightFate],
+    until: datetime,
+    hour: int = _NIGHT_HOUR,
+) -> Script:
+    """Give each night its time, the last one over by `until`, and each run and trial its place in the night."""
+    trials, days = expanded(steps, REPETITIONS, "interleaved"), len(fates)
+    ends = [pair.ends for pair in planned]
     offsets = [0.0, *accumulate(trial.slot_seconds for trial in trials)]
     jobs = [Job(number, both, offsets[-1]) for number, both in enumerate(ends)]
     placed = arranged(jobs)
     night_seconds = makespan_seconds(jobs, placed)
-    last = until.replace(hour=_NIGHT_HOUR, minute=0, second=0, microsecond=0)
+    last = until.replace(hour=hour, minute=0, second=0, microsecond=0)
     while last + timedelta(seconds=night_seconds) > until:
         last -= timedelta(days=1)
     return Script(
+        name=name,
         planned=planned,
+        steps=steps,
         trials=trials,
         stories=stories,
         nights=[last - timedelta(days=days - 1 - night) for night in range(days)],
-        pair_stories=pairs,
-        fates=night_fates(stories, ends, pairs, len(trials), source),
+        pair_stories=pair_stories,
+        fates=fates,
         starts={run.key: run.start_seconds for run in placed},
         offsets=offsets,
         planned_seconds=night_seconds,

@@ -143,6 +143,11 @@ class EnvironmentRow:
     mesh: VerdictMesh | None = None
 
     @property
+    def is_synthetic(self) -> bool:
+        """Tell whether it is a sample, which nobody measured."""
+        return self.outcome is not None and self.outcome.is_sample
+
+    @property
     def url(self) -> str:
         return _environment_url(self.id)
 
@@ -210,7 +215,7 @@ class LastNight:
     silent_hidden: int
     silent_days: int
     metrics: list[Metric]
-    # That ended in the night, and those of them without a whole result; of archived environments, too.
+    # That ended in the night, and those of them without a whole result; of archived environments, too, of no sample.
     runs: int
     faulty_runs: int
 
@@ -249,8 +254,8 @@ def last_night(since: datetime, alerts: AlertsNow) -> LastNight:
         silent_hidden=max(0, len(silent) - _SILENT_SHOWN),
         silent_days=DAYS_BEFORE + NIGHT.days,
         metrics=[catalog().metrics[key] for key in FIGURES],
-        runs=sum(each.runs for each in ended.values()),
-        faulty_runs=sum(each.without for each in ended.values()),
+        runs=sum(each.runs for each in ended.values() if not each.is_sample),
+        faulty_runs=sum(each.without for each in ended.values() if not each.is_sample),
     )
 
 

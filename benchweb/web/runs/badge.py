@@ -56,7 +56,7 @@ def figure_badge(
         svg = badge_svg(requested or "benchweb", f"{formatting.MISSING} {_('not measured')}", color="grey")
         return HttpResponse(svg, content_type="image/svg+xml", status=404)
     label = f"{found.kind_label}{pgettext('before a figure', ': ')}{found.label.lower()}"
-    label = f"{_('synthetic')} · {label}" if is_synthetic else label
+    label = f"{_('sample')} · {label}" if is_synthetic else label
     counted = ngettext("%(number)d note", "%(number)d notes", len(notes)) % {"number": len(notes)}
     value = f"{_words(found)} · {counted}" if notes else _words(found)
     svg = badge_svg(label, value, color="blue" if state == State.FINISHED else "red", notes=notes)

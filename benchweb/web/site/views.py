@@ -7,12 +7,14 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.catalog.translation import reason_text
 from benchweb.notifications.channels import mail_test
+from benchweb.ops import sample
 from benchweb.site.values import chosen, site_setting
 from benchweb.web.shared.zones import zone_names
 from benchweb.web.site.forms import SiteSettingsForm
@@ -44,5 +46,37 @@ def mail_test_send(request: HttpRequest) -> HttpResponse:
     return render(request, "site/settings.html", _context(SiteSettingsForm.of_now()) | context)
 
 
+@needs(Permission.ADMIN)
+@require_POST
+def sample_make(request: HttpRequest) -> HttpResponse:
+    """Have the sample environment made; a second one isn't."""
+    if sample.request():
+        messages.success(request, _("The sample is being made: it is there in a minute or two."))
+    else:
+        messages.error(request, _("No worker can be reached: try again later."))
+    return redirect("web:site_settings")
+
+
+@needs(Permission.ADMIN)
+@require_POST
+def sample_remove(request: HttpRequest) -> HttpResponse:
+    """Remove all that is made up; what is more than a sample only a command removes."""
+    data = sample.there()
+    if data and not data.is_removable:
+        messages.error(request, _("There is more than a sample: manage.py sample --remove removes it."))
+    else:
+        runs = sample.remove()
+        told = ngettext(
+            "The sample is removed, with its {runs} run.", "The sample is removed, with its {runs} runs.", runs
+        )
+        messages.success(request, told.format(runs=f"{runs:,}"))
+    return redirect("web:overview")
+
+
 def _context(form: SiteSettingsForm) -> dict[str, Any]:
-    return {"form": form, "has_mail": bool(site_setting("EMAIL_HOST")), "suggestions": {"zones": zone_names()}}
+    return {
+        "form": form,
+        "has_mail": bool(site_setting("EMAIL_HOST")),
+        "suggestions": {"zones": zone_names()},
+        "sample": sample.there(),
+    }

@@ -381,7 +381,7 @@ def test_synthetic_hosts_are_not_said_to_answer(signed_in: Client) -> None:
     Host.objects.filter(pk=made_up.host_id).update(is_synthetic=True)
     Endpoint.objects.filter(pk=made_up.pk).update(status=Endpoint.Status.ANSWERED)
     text = words(signed_in.get("/").content.decode())
-    assert "1 synthetic host not monitored." in text
+    assert "1 sample host, not counted." in text
     assert "answered when last checked" not in text
     real = make_endpoint(host_name="real", control_address="192.0.2.20:7410")
     Endpoint.objects.filter(pk=real.pk).update(status=Endpoint.Status.ANSWERED)

@@ -14,8 +14,11 @@ from pytest_django import Settings
 from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.models import Role
 from benchweb.accounts.permissions import access_of
+from benchweb.accounts.roles.grants import role_set
 from benchweb.hosts.addresses import network_policy
+from benchweb.hosts.models import Host
 from benchweb.notifications.egress import admits
+from benchweb.ops import synthetic
 from benchweb.sharing.services import default_expiry
 from benchweb.site.models import SiteSetting
 from benchweb.site.values import chosen, site_setting
@@ -96,3 +99,39 @@ def test_none_in_the_environment_lists_no_network(name: str) -> None:
     code = f"from benchweb import settings; print(repr(settings.{name}))"
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "''"
+
+
+def test_an_admin_makes_a_sample_and_removes_it_and_nobody_else_may(
+    by_admin: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[str] = []
+
+    def send(task: str) -> bool:
+        sent.append(task)
+        return True
+
+    monkeypatch.setattr("benchweb.ops.sample.celery_client.send", send)
+    assert 'action="/settings/sample"' in by_admin.get("/settings").content.decode()
+    told = by_admin.post("/settings/sample", follow=True).content.decode()
+    assert "The sample is being made" in told
+    assert sent == ["workers.tasks.make_sample"]
+    synthetic.generate_nights(pairs=1, days=1, seed=1, until=timezone.now())
+    assert 'action="/settings/sample/remove"' in by_admin.get("/settings").content.decode()
+    client = Client()
+    bea = User.objects.create_user("bea")
+    role_set(user=bea, role=Role.VIEWER)
+    client.force_login(bea)
+    assert client.post("/settings/sample").status_code == 403
+    assert client.post("/settings/sample/remove").status_code == 403
+    assert "/settings/sample/remove" not in client.get("/").content.decode()
+    assert "/settings/sample/remove" in by_admin.get("/").content.decode()
+    told = by_admin.post("/settings/sample/remove", follow=True).content.decode()
+    assert "The sample is removed, with its 1 run." in told
+    assert not Host.objects.filter(is_synthetic=True).exists()
+
+
+def test_what_is_more_than_a_sample_is_left_to_the_command(by_admin: Client) -> None:
+    Host.objects.bulk_create(Host(name=f"made-up-{number}", is_synthetic=True) for number in range(51))
+    told = by_admin.post("/settings/sample/remove", follow=True).content.decode()
+    assert "manage.py sample --remove removes it" in told
+    assert Host.objects.count() == 51

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
-from benchweb.ops import demo
+from benchweb.ops import demo, sample
 from benchweb.ops.running.home import Home
 from benchweb.ops.translations import compile_translations
 
@@ -24,6 +24,7 @@ class Command(BaseCommand):
         if settings.DEMO:
             # Who looks in while the engine is still being built may log in.
             demo.account_open(Home.from_environment())
+            sample.decide(Home.from_environment())
         else:
             # A database that a demo was in, such as a copy, may be served without it.
             demo.disable()

@@ -10,7 +10,7 @@ from benchweb.hosts.probing.availability import Availability, Stretch
 from benchweb.hosts.probing.probes import PROBE_GAP
 
 UNKNOWN_REASON = gettext_noop("no probe was recorded: no worker or beat ran")
-_SYNTHETIC_REASON = gettext_noop("no probe was recorded: a synthetic host is never probed")
+_SYNTHETIC_REASON = gettext_noop("no probe was recorded: a sample host is never probed")
 _FIRST_PROBE = gettext_noop("not probed yet: the first probe comes within two minutes")
 _BEFORE_FIRST = gettext_noop("before the first probe")
 
