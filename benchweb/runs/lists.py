@@ -106,7 +106,7 @@ def recent_runs(
 
 
 def _faulty(since: datetime | None) -> "QuerySet[Run, Run]":
-    """Return the runs without a whole result of the time since then, as they are counted, of no sample; none without a time."""
+    """Return the runs without a whole result of the time since then, as they are counted; none of a sample."""
     is_of = Q(finished_at__gte=since, of__gte=since, state__in=FAULTY_STATES) if since else Q(pk=None)
     measured = Run.objects.filter(pair__environment__is_synthetic=False)
     return measured.alias(of=Coalesce("started_at", "finished_at")).filter(is_of)
