@@ -41,13 +41,13 @@ def _due_ends(claimed: Claimed, ends: Ends) -> list[tuple[Endpoint, EngineClient
     run = claimed.run
     if not occupancy(run.plan_version_id).is_exclusive:
         return []
-    # Of two endpoints on one machine the other's turn is at a later run.
-    clients = {run.pair.sink.host.machine_key: (run.pair.sink, ends.sink)}
-    clients[run.pair.source.host.machine_key] = (run.pair.source, ends.source)
-    due = canaries.canaries_due([endpoint for endpoint, _client in clients.values()])
+    clients = {run.pair.sink_id: ends.sink, run.pair.source_id: ends.source}
+    due = canaries.canaries_due([run.pair.sink, run.pair.source])
     if not due or not Slot.objects.filter(campaign=run.campaign_id, is_extra=False).exists():
         return []
-    return [clients[endpoint.host.machine_key] for endpoint in due if canaries.canary_claim(endpoint_id=endpoint.pk)]
+    # Of two that are due on one machine the sink's turn is at a later run.
+    alone = {endpoint.host.machine_key: endpoint for endpoint in due}.values()
+    return [(end, clients[end.pk]) for end in alone if canaries.canary_claim(endpoint_id=end.pk)]
 
 
 def _take(run_id: int, due: Collection[tuple[Endpoint, EngineClient]]) -> None:

@@ -159,4 +159,6 @@ def test_of_two_endpoints_on_one_machine_one_is_measured_at_a_time(engine: Calla
     with ExitStack() as stack:
         claimed, ends = held(scheduled(Pair.objects.get(pk=pair.pk)), stack)
         canaries_take(claimed, ends)
-    assert {figure.endpoint_id for figure in CanaryFigure.objects.all()} == {pair.source_id}
+        assert {turn.endpoint_id for turn in CanaryTurn.objects.all()} == {pair.source_id}
+        canaries_take(claimed, ends)
+    assert {turn.endpoint_id for turn in CanaryTurn.objects.all()} == {pair.source_id, pair.sink_id}
