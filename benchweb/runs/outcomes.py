@@ -21,7 +21,8 @@ _LONGEST_DAYS = 7
 # By hand: to build it from models takes longer than to run it. Planned anew each time: it is a range that decides.
 _SQL = """
 SELECT e.id AS environment_id, e.name AS environment, e.archived_at IS NOT NULL AS is_archived,
-  e.is_synthetic AS is_sample, coalesce(r.started_at, r.finished_at) >= %(since)s AS is_in_night, r.state, count(*) AS runs
+  e.is_synthetic AS is_sample, coalesce(r.started_at, r.finished_at) >= %(since)s AS is_in_night, r.state,
+  count(*) AS runs
 FROM runs_run r
 JOIN hosts_pair p ON p.id = r.pair_id
 JOIN hosts_environment e ON e.id = p.environment_id

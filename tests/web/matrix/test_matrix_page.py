@@ -167,7 +167,7 @@ def test_it_says_when_the_newest_and_the_oldest_value_were_measured(signed_in: C
     assert "(oldest) and" in text
     assert "synthetic" not in text
     Environment.objects.update(is_synthetic=True)
-    assert "synthetic" in text_of(shown(signed_in))
+    assert "sample" in text_of(shown(signed_in))
 
 
 def test_as_published_names_median_and_mean_in_the_reports_own_notation(signed_in: Client, plan: Plan) -> None:

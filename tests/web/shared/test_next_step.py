@@ -14,7 +14,8 @@ EMPTY = ["/", "/runs", "/history", "/history?kind=tcp_rr&view=heat", "/compare",
 
 def next_step(client: Client, url: str) -> str:
     """Return where the last of a page's prominent links leads; one above may be there whenever."""
-    *_, link = re.findall(r'<a class="btn btn-primary" href="([^"]*)"', client.get(url).content.decode())
+    _shell, _main, content = client.get(url).content.decode().partition("<main")
+    *_, link = re.findall(r'<a class="btn btn-primary" href="([^"]*)"', content.partition("</main>")[0])
     return str(link)
 
 

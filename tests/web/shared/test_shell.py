@@ -18,7 +18,7 @@ from tests.factories import make_alert, make_endpoint, make_pair, make_run
 pytestmark = pytest.mark.django_db
 # Session with its user, last night's runs, alerts in numbers, the worst of them, environments' nights, incomplete runs,
 # slots without a result, running and last runs, their trials, hosts, slots to come.
-OVERVIEW_QUERIES = 11
+OVERVIEW_QUERIES = 10
 
 
 def words(html: str) -> str:
