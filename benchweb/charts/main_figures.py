@@ -52,12 +52,16 @@ CROSS JOIN LATERAL (
 ) main
 WHERE run.id = ANY(%(ids)s::bigint[])
 """
+# By when it was measured: what was imported since may be of years ago.
 _LATEST_OF_PAIRS = """
-SELECT pair.id AS of, latest.id AS run
+SELECT pair.id AS of, recent.runs[cardinality(recent.runs)] AS run
 FROM unnest(%(ids)s::bigint[]) AS pair(id)
 CROSS JOIN LATERAL (
-    SELECT id FROM runs_run WHERE pair_id = pair.id AND has_figures AND state = 'finished' ORDER BY id DESC LIMIT 1
+    SELECT known.series_id FROM results_series series
+    JOIN results_recentmedians known ON known.series_id = series.id
+    WHERE series.pair_id = pair.id ORDER BY known.at DESC, series.id LIMIT 1
 ) latest
+JOIN results_recentmedians recent ON recent.series_id = latest.series_id
 """
 # A run of another plan may have been measured since; the latest few of each version hold one with figures.
 _LATEST_OF_PLANS = """

@@ -19,7 +19,7 @@ from benchweb.hosts.models import Pair
 from benchweb.imports.models import Import
 from benchweb.imports.own_kinds import MetricDefinition, define, definitions
 from benchweb.imports.own_rules import Definer, DefinitionRefused
-from benchweb.imports.trials import ImportedTrial, imported_plan_name, steps_of
+from benchweb.imports.trials import ImportedTrial, steps_of
 from benchweb.imports.writing import run_write
 from benchweb.plans.models import PlanVersion
 from benchweb.plans.services import one_off_version, reported_version
@@ -166,7 +166,7 @@ def _own(push: Push, by: Definer) -> tuple[str, dict[str, Any]]:
 
 
 def _version(push: Push, kind: str, params: dict[str, Any], *, is_test: bool) -> PlanVersion:
-    name = imported_plan_name([push.tool])
+    name = f"{push.tool}: {push.label or push.kind}"[:100]
     if not is_test:
         # Without parameters: one version for all that this system reports of the kind.
         return reported_version(name=name, steps=[{"kind": kind, "params": {}}])

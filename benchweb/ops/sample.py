@@ -15,8 +15,8 @@ from benchweb.runs.models import Run, State
 TASK = "workers.tasks.make_sample"
 STAMP = "sample"
 _DUE, _DECIDED = "due", "decided"
-# More hosts are a history of generate_history's: too much to be removed while a page is waited for.
-_MOST_HOSTS = 50
+# More are a history of generate_history's: too much to be removed while a page is waited for.
+_MOST_HOSTS, _MOST_RUNS = 50, 5_000
 _POLL_SECONDS = 0.5
 # A run that never ends must not keep the sample away.
 _PATIENCE_SECONDS = 300.0
@@ -28,11 +28,13 @@ class SampleData:
 
     hosts: int
     pairs: int
+    # At most one more than a page removes.
+    runs: int
 
     @property
     def is_removable(self) -> bool:
         """Tell whether a page may remove it; the command may remove any."""
-        return self.hosts <= _MOST_HOSTS
+        return self.hosts <= _MOST_HOSTS and self.runs <= _MOST_RUNS
 
 
 def decide(home: Home) -> None:
@@ -64,9 +66,13 @@ def make(first_run: int | None = None) -> int:
 
 
 def there() -> SampleData | None:
-    """Return what is made up, None for nothing; two queries."""
+    """Return what is made up, None for nothing; three queries."""
     hosts = Host.objects.filter(is_synthetic=True).count()
-    return SampleData(hosts, Pair.objects.filter(source__host__is_synthetic=True).count()) if hosts else None
+    if not hosts:
+        return None
+    pairs = Pair.objects.filter(source__host__is_synthetic=True)
+    runs = Run.objects.filter(pair__in=pairs)[: _MOST_RUNS + 1].count()
+    return SampleData(hosts, pairs.count(), runs)
 
 
 def remove() -> int:

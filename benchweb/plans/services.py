@@ -73,6 +73,9 @@ def plan_update(
     latest = plan.versions.order_by("-number")[0]
     if _is_same(latest, fields):
         return latest
+    if plan.main_size_bytes is not None and plan.main_size_bytes not in sizes_to_choose(steps):
+        # What the plan sweeps no more is no size to tell figures at.
+        Plan.objects.filter(pk=plan.pk).update(main_size_bytes=None)
     return _next_version(plan, plan.versions.aggregate(last=Max("number"))["last"], fields)
 
 

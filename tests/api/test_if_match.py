@@ -41,6 +41,15 @@ def test_every_row_that_can_be_changed_shows_a_version(api: ApiClient) -> None:
         assert api.call(method, path, body, **{"If-Match": "*"}).status_code == 200
 
 
+def test_the_tag_of_a_compressed_answer_is_that_of_the_same_state(api: ApiClient) -> None:
+    plan = make_plan()
+    tag = api.call("GET", f"/plans/{plan.pk}", None, **{"Accept-Encoding": "gzip"}).headers["ETag"]
+    assert tag.startswith('W/"')
+    body = {"name": "other"} | PLAN
+    assert api.call("PUT", f"/plans/{plan.pk}", body, **{"If-Match": tag}).status_code == 200
+    assert api.call("PUT", f"/plans/{plan.pk}", body, **{"If-Match": tag}).status_code == 409
+
+
 def test_what_was_measured_meanwhile_is_no_change_of_a_row(api: ApiClient) -> None:
     endpoint = make_endpoint()
     tag = api.get(f"/endpoints/{endpoint.pk}").headers["ETag"]

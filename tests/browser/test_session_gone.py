@@ -41,6 +41,24 @@ def test_a_plan_that_is_typed_is_saved_after_a_log_in_in_another_tab(page: Page,
     assert Plan.objects.get().name == "sizes at night"
 
 
+def test_what_is_typed_is_saved_after_a_log_in_that_nobody_asked_for(page: Page, transactional_db: None) -> None:
+    make_user("ada", PASSWORD)
+    plan = make_plan()
+    log_in(page)
+    page.goto(f"/plans/{plan.pk}/edit")
+    page.get_by_label("Name").fill("sizes at night")
+    expect(page.locator("#plan-preview")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    UserSession.objects.all().delete()
+    # She logs in again in a tab of her own: the page's token is an old one by then.
+    tab = page.context.new_page()
+    log_in(tab)
+    tab.close()
+    page.get_by_role("button", name="Save new version").click()
+    page.wait_for_url(SAVED)
+    assert Plan.objects.get().name == "sizes at night"
+
+
 def test_a_preview_that_finds_no_session_leaves_what_is_typed(page: Page, transactional_db: None) -> None:
     make_user("ada", PASSWORD)
     make_user("bea", PASSWORD)

@@ -10,10 +10,10 @@ from django.test import Client
 from benchweb.imports.models import Import
 from benchweb.plans.models import Plan, PlanVersion
 from benchweb.plans.services import one_off_version
-from benchweb.regressions.models import Threshold
+from benchweb.regressions.models import Alert, Threshold
 from benchweb.runs.models import Campaign, Run
 from tests.api.conftest import ApiClient
-from tests.factories import make_pair, make_threshold
+from tests.factories import make_alert, make_pair, make_threshold
 
 pytestmark = pytest.mark.django_db
 SIZES = (Path(__file__).parents[1] / "toolformats" / "published" / "netperf_sizes.md").read_text()
@@ -52,23 +52,28 @@ def test_run_again_on_an_imported_series_says_that_it_is_another(api: ApiClient,
 
 
 def test_plans_named_by_files_are_put_together_with_what_means_them(api: ApiClient) -> None:
-    runs = [imported(api, SIZES, "monday.md"), imported(api, SIZES, "tuesday.md")]
+    names = ("monday.md", "tuesday.md", "watched.md")
+    runs = [imported(api, SIZES, name) for name in names]
     kept = Plan.objects.get()
     old = []
-    for run, name in zip(runs, ("monday.md", "tuesday.md"), strict=True):
+    for run, name in zip(runs, names, strict=True):
         version = one_off_version(name=name, steps=kept.versions.get().steps, repetitions=1, order="sequential")
         Run.objects.filter(pk=run.pk).update(plan_version=version)
         Campaign.objects.filter(pk=run.campaign_id).update(plan_version=version)
         old.append(version.plan)
     PlanVersion.objects.filter(plan=kept).delete()
     kept.delete()
-    threshold = make_threshold(plan=old[0])
+    # What was said of one file is not said of all.
+    threshold = make_threshold(plan=old[2])
+    told = make_alert()
+    Alert.objects.filter(pk=told.pk).update(plan=old[0])
     by_hand = one_off_version(name="quick", steps=old[0].versions.get().steps, repetitions=1, order="sequential").plan
     with connection.schema_editor() as editor:
         import_module("benchweb.imports.migrations.0002_one_plan_per_tool").put_together(None, editor)
     plan = Plan.objects.get(name="imported netperf")
-    assert set(Plan.objects.all()) == {plan, by_hand}
+    assert set(Plan.objects.all()) == {plan, by_hand, old[2]}
     assert list(plan.versions.order_by("number").values_list("number", flat=True)) == [1, 2]
-    assert {run.plan_version.plan for run in Run.objects.all()} == {plan}
-    assert Threshold.objects.get(pk=threshold.pk).plan == plan
-    assert sorted(Import.objects.values_list("file_name", flat=True)) == ["monday.md", "tuesday.md"]
+    assert {run.plan_version.plan for run in Run.objects.filter(pk__in=[run.pk for run in runs[:2]])} == {plan}
+    assert Alert.objects.get(pk=told.pk).plan == plan
+    assert Threshold.objects.get(pk=threshold.pk).plan == old[2]
+    assert sorted(Import.objects.values_list("file_name", flat=True)) == list(names)

@@ -271,11 +271,17 @@ def _change_finding(history: History, change: Change) -> SeriesFinding:
     )
 
 
-def _canary_move(history: History, covariate: int, index: int) -> CanaryMove:
-    """Return how a canary moved with a change: its median since against that of as many runs before as make a level."""
+def _canary_move(history: History, covariate: int, index: int) -> CanaryMove | None:
+    """Return how a canary moved with a change: its median since against that of as many runs before as make a level.
+
+    None where it wasn't measured on one of the sides.
+    """
     canary = history.canaries[covariate]
     beside = canary.beside([run.at for run in history.runs])
-    before = median(value for value in beside[max(0, index - _LEVEL_RUNS) : index] if value is not None)
-    after = median(value for value in beside[index:] if value is not None)
+    known_before = [value for value in beside[max(0, index - _LEVEL_RUNS) : index] if value is not None]
+    known_after = [value for value in beside[index:] if value is not None]
+    if not known_before or not known_after:
+        return None
+    before, after = median(known_before), median(known_after)
     ratio = before / after if canary.metric in LESS_IS_BETTER else after / before
     return CanaryMove(canary.host_id, canary.metric, ratio - 1)

@@ -116,7 +116,7 @@ def _regrouped(groups: Sequence[frozenset[int]], by_pair: dict[int, list[AlertSe
     taken: dict[int, Alert] = {}
     parted: list[Alert] = []
     left = {part.alert_id: part.alert for its in by_pair.values() for part in its}
-    kept = {alert_id: _group_of_most(alert_id, groups, by_pair) for alert_id, each in left.items() if each.opened_at}
+    kept = _kept_groups([alert_id for alert_id, each in left.items() if each.opened_at], groups, by_pair)
     for group in groups:
         parts = [part for pair_id in sorted(group) for part in by_pair[pair_id]]
         free = [part.alert_id for part in parts if part.alert_id not in taken]
@@ -143,12 +143,23 @@ def _regrouped(groups: Sequence[frozenset[int]], by_pair: dict[int, list[AlertSe
     return list(taken.values())
 
 
-def _group_of_most(
-    alert_id: int, groups: Sequence[frozenset[int]], by_pair: dict[int, list[AlertSeries]]
-) -> frozenset[int]:
-    """Return the group that has the most of an alert's pairs; of equals the first, which explains the most."""
-    its = {pair_id for pair_id, parts in by_pair.items() if any(part.alert_id == alert_id for part in parts)}
-    return max(groups, key=lambda group: len(group & its))
+def _kept_groups(
+    alerts: Sequence[int], groups: Sequence[frozenset[int]], by_pair: dict[int, list[AlertSeries]]
+) -> dict[int, frozenset[int]]:
+    """Return the group that each alert keeps: that with the most of its pairs which no other alert has more of.
+
+    Of equals the first group, which explains the most. An alert for which none is left keeps none.
+    """
+    its = {
+        alert_id: {pair_id for pair_id, parts in by_pair.items() if any(part.alert_id == alert_id for part in parts)}
+        for alert_id in alerts
+    }
+    choices = [(alert_id, group) for group in groups for alert_id in alerts if group & its[alert_id]]
+    kept: dict[int, frozenset[int]] = {}
+    for alert_id, group in sorted(choices, key=lambda choice: -len(choice[1] & its[choice[0]])):
+        if alert_id not in kept and group not in kept.values():
+            kept[alert_id] = group
+    return kept
 
 
 def _home_among(alerts: Sequence[Alert], parts: Sequence[AlertSeries]) -> Alert:

@@ -41,6 +41,9 @@ def judge_thresholds(run: Run) -> None:
     scope = Q(environment=None) | Q(environment=run.pair.environment_id)
     scope &= Q(pair=None) | Q(pair=run.pair_id)
     scope &= Q(plan=None) | Q(plan=run.plan_version.plan_id)
+    if run.pair.environment.is_synthetic:
+        # What nobody measured breaks no limit of what is measured, and keeps no alert of it open.
+        scope &= Q(environment=run.pair.environment_id) | Q(pair=run.pair_id) | Q(plan=run.plan_version.plan_id)
     thresholds = list(Threshold.objects.filter(scope, archived_at=None).order_by("pk"))
     if not thresholds:
         return

@@ -29,7 +29,7 @@ def next_steps(alert: Alert, part: AlertSeries | None) -> NextSteps:
     good, bad = part.last_good_run_id, part.first_bad_run_id
     comparisons, links = [], []
     if good:
-        comparisons.append((_("the month before with all since"), _before_and_after(alert, part)))
+        comparisons.append((_("the month before and everything since"), _before_and_after(alert, part)))
         runs = _("the last good run with the first bad one, {good} with {bad}").format(good=good, bad=bad)
         comparisons.append((runs, f"{reverse('web:compare')}?runs={good},{bad}"))
         links.append((_("Open the last good run"), reverse("web:run", args=[good])))

@@ -130,7 +130,7 @@ class WordsField(forms.MultipleChoiceField):
     def __init__(self, label: Any, known: Sequence[tuple[str, Any]]) -> None:
         widget = forms.CheckboxSelectMultiple(attrs={"class": "ticks"})
         super().__init__(
-            label=label, choices=known, required=False, widget=widget, help_text=_("None ticked: all of them.")
+            label=label, choices=known, required=False, widget=widget, help_text=_("Leave all unticked for all.")
         )
         self._known = known
 
@@ -159,7 +159,7 @@ class RuleForm(PageForm):
     host_label = text_field(_("Label"), help_text=_HELP_LABEL, max_length=60)
     least_severity = forms.ChoiceField(label=_("Minimum severity"), choices=Alert.Severity.choices)
     alert_kinds = WordsField(_("Kinds of alerts"), Alert.Kind.choices)
-    transitions = WordsField(_("Told when"), TRANSITIONS)
+    transitions = WordsField(_("Notify when"), TRANSITIONS)
     digest_at = TimeOfDayField(_("Digest at"), _("All alerts until then in one message. Empty: each at once."))
     quiet_from = TimeOfDayField(_("Quiet from"), _("Messages wait until quiet hours end."))
     quiet_until = TimeOfDayField(_("Quiet until"))

@@ -1,5 +1,6 @@
 """The overview: is the network as good as yesterday, where is it worse, what is missing, what runs and comes."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -129,8 +130,8 @@ def _first_run_part() -> dict[str, object]:
         "first_run": run,
         "first_run_is_open": run.state in OPEN_STATES,
         "first_run_progress": progress_of(run, trials),
-        "first_run_figures": verdict(trials).headlines,
-        "live_metrics": live_metrics(),
+        "first_run_figures": verdict(trials, run.plan_version.plan.main_size_bytes).headlines,
+        "live_metrics": json.dumps(live_metrics()),
     }
 
 

@@ -151,7 +151,7 @@ def _called_so(query: Query, most: int, zone: tzinfo) -> list[FoundGroup]:
 # What runs and histories are narrowed to, as their addresses have it.
 _NARROWING = {"host": "hosts", "pair": "pairs", "environment": "environments"}
 _TITLES = {
-    "meant": gettext_noop("As you say it"),
+    "meant": gettext_noop("Suggested filter"),
     "hosts": gettext_noop("Hosts"),
     "pairs": gettext_noop("Pairs"),
     "environments": gettext_noop("Environments"),

@@ -13,6 +13,7 @@ const typed = new Set<HTMLFormElement>();
 const sent = new WeakSet<HTMLFormElement>();
 const waiting = new Set<HTMLFormElement>();
 let after: (() => void)[] = [];
+let givenUp: (() => void)[] = [];
 
 /** Look at the session before a form that was typed in is sent, and keep what would reload its page. */
 export function startSession(): void {
@@ -54,6 +55,8 @@ async function send(form: HTMLFormElement, button: HTMLElement | null, own: numb
     // The browser keeps the page where the answer is a file: it may be sent again.
     window.setTimeout(() => sent.delete(form), 0);
   };
+  // Whoever logged in again by themselves has another token than this page.
+  if (session?.user === own) takeToken(session.token);
   if (session === null || session?.user === own) go();
   else ask(own, go, () => waiting.delete(form));
 }
@@ -74,6 +77,7 @@ function ask(own: number, go: () => void, giveUp: () => void = () => undefined):
   const dialog = document.querySelector<HTMLDialogElement>("#logged-out");
   if (!dialog) return go();
   after.push(go);
+  givenUp.push(giveUp);
   if (dialog.open) return;
   dialog.showModal();
   const timer = window.setInterval(() => void look(), ASK_MILLISECONDS);
@@ -81,8 +85,10 @@ function ask(own: number, go: () => void, giveUp: () => void = () => undefined):
   dialog.addEventListener("close", () => {
     window.clearInterval(timer);
     window.removeEventListener("focus", look);
+    const acts = givenUp;
     after = [];
-    giveUp();
+    givenUp = [];
+    for (const act of acts) act();
   }, { once: true });
 
   async function look(): Promise<void> {

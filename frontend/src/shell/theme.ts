@@ -11,6 +11,8 @@ export function startTheme(): void {
   document.addEventListener("click", (event) => {
     const choice = (event.target as Element).closest<HTMLElement>("[data-theme-to]");
     if (choice) choose(choice.dataset["themeTo"] ?? "");
+    // A shared page has no menu.
+    if ((event.target as Element).closest("[data-theme-switch]")) choose(current() === "dark" ? "light" : "dark");
   });
   // What the account says holds from now on, whatever the menu said before.
   document.addEventListener("submit", (event) => {

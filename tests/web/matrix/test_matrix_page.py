@@ -165,7 +165,7 @@ def test_it_says_when_the_newest_and_the_oldest_value_were_measured(signed_in: C
     text = text_of(shown(signed_in, "?by=mode"))
     assert "Measured between" in text
     assert "(oldest) and" in text
-    assert "synthetic" not in text
+    assert "sample" not in text
     Environment.objects.update(is_synthetic=True)
     assert "sample" in text_of(shown(signed_in))
 
