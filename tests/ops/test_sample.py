@@ -74,7 +74,7 @@ def test_it_is_sixty_nights_with_a_fall_a_recovery_a_gap_and_a_broken_limit_foun
     assert (told.new, told.ongoing, told.recovered, told.runs, told.incomplete, told.hosts) == (0, 0, 0, 0, 0, 0)
     assert open_count() == 0
     page = client.get("/").content.decode()
-    assert "in sample data that nobody measured: 0 new, 2 ongoing, 1 recovered." in " ".join(page.split())
+    assert "from sample data: 0 new, 2 ongoing, 1 recovered." in " ".join(page.split())
     for path in (f"/alerts/{fallen.pk}", f"/runs/{Run.objects.latest('pk').pk}", "/matrix"):
         assert ">sample</span>" in client.get(path).content.decode(), path
 
