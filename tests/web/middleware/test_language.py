@@ -17,9 +17,9 @@ CHINESE = {"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.5"}
 def test_without_a_choice_a_page_speaks_the_browsers_language(ada: User) -> None:
     chinese = Client().get("/login", headers=CHINESE)
     assert chinese["Content-Language"] == "zh-hans"
-    assert '<html lang="zh-hans">' in chinese.content.decode()
+    assert '<html lang="zh-hans"' in chinese.content.decode()
     assert '<button class="btn btn-primary" type="submit">登录</button>' in chinese.content.decode()
-    assert '<html lang="en">' in Client().get("/login", headers={"Accept-Language": "de"}).content.decode()
+    assert '<html lang="en"' in Client().get("/login", headers={"Accept-Language": "de"}).content.decode()
 
 
 def test_the_switch_keeps_the_page_and_goes_before_the_browsers_language(signed_in: Client) -> None:
@@ -30,7 +30,7 @@ def test_the_switch_keeps_the_page_and_goes_before_the_browsers_language(signed_
     assert '<a href="/runs" data-key="r" aria-current="page">运行</a>' in page
     assert 'value="en" lang="en"' in page
     signed_in.post("/language", {"language": "en"}, headers={"Referer": shown})
-    assert '<html lang="en">' in signed_in.get("/runs", headers=CHINESE).content.decode()
+    assert '<html lang="en"' in signed_in.get("/runs", headers=CHINESE).content.decode()
 
 
 def test_the_switch_leads_to_no_other_site(signed_in: Client) -> None:
@@ -40,7 +40,7 @@ def test_the_switch_leads_to_no_other_site(signed_in: Client) -> None:
 
 def test_a_language_that_is_not_there_is_not_chosen(signed_in: Client) -> None:
     signed_in.post("/language", {"language": "de"})
-    assert '<html lang="en">' in signed_in.get("/runs").content.decode()
+    assert '<html lang="en"' in signed_in.get("/runs").content.decode()
 
 
 @pytest.mark.parametrize("path", ["/api/v1/hosts", "/healthz"])

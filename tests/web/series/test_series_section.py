@@ -86,7 +86,8 @@ def test_many_series_are_paged(signed_in: Client, url: str, monkeypatch: pytest.
 def test_it_costs_no_more_queries_however_many_there_are(
     signed_in: Client, url: str, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    with django_assert_max_num_queries(10):
+    # A host has what it measures alone besides.
+    with django_assert_max_num_queries(11):
         signed_in.get(url)
 
 
