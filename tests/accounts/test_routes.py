@@ -16,7 +16,7 @@ from tests.accounts.routes import needing_routes, page_routes
 # Who may open these is decided by something else than a role, and each says by what.
 OPEN = {
     *("livez", "readyz", "healthz", "metrics", "login", "logout", "language", "password_forgotten", "new_password"),
-    *("first_admin", "invitation", "mfa_authenticate", "mfa_login_webauthn"),
+    *("first_admin", "invitation", "mfa_authenticate", "mfa_login_webauthn", "session"),
     *("provider_login", "account_login", "openid_connect_callback", "socialaccount_login_cancelled"),
     *("install_script", "install_program", "install_claim", "install_ready"),
     *(

@@ -25,6 +25,8 @@ export function startSession(): void {
   });
   document.addEventListener("submit", (event) => {
     const form = event.target as HTMLFormElement;
+    // A script of the form's own sends it, as that of passkeys does.
+    if (event.defaultPrevented) return;
     if (!typed.has(form) || form.closest("dialog") || form.matches("[hx-post]") || sent.has(form)) return;
     event.preventDefault();
     // A second click while the first is on its way is the same.
