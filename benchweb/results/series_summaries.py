@@ -29,16 +29,11 @@ _SUMMARIES = with_pairs("""
 
 
 # Settings as EnvironmentNights has them, the most usual first; of equals that which most environments measure; of those
-# of a size that a plan chose which runs there, and else the middle one by size, of two the larger: whatever was best,
+# of a size that a plan chose, and else the middle one by size, of two the larger: whatever was best,
 # so that figures are of one setting from night to night, and below each other where they can be. With what each night's
 # runs gave together, and of the first figure the same test at the other values that its kind sweeps.
 _FIGURES = """
-    with main_sizes as materialized (
-        select distinct pair.environment_id, plan.main_size_bytes
-        from plans_plan plan join plans_planversion version on version.plan_id = plan.id
-        join runs_run run on run.plan_version_id = version.id join hosts_pair pair on pair.id = run.pair_id
-        where plan.main_size_bytes is not null and plan.archived_at is null and run.finished_at >= %(since)s
-    ), chosen as materialized (
+    with chosen as materialized (
         select distinct on (n.environment_id, n.metric)
                n.id, n.environment_id, e.name as environment, n.kind, n.metric, n.identity, n.identity_digest as digest,
                n.nights, n.medians, n.pairs, n.low, n.high, n.most_pairs,
@@ -58,7 +53,7 @@ _FIGURES = """
         where n.night >= %(since)s and e.archived_at is null {only}
         order by n.environment_id, n.metric, n.kind || '.' || n.metric <> all(%(usual)s), n.most_pairs desc,
                  n.places desc,
-                 (n.environment_id, n.size) in (select environment_id, main_size_bytes from main_sizes) is not true,
+                 n.size in (select main_size_bytes from plans_plan where archived_at is null) is not true,
                  abs(n.place - (n.number / 2 + 1)), n.identity_digest
     )
     select chosen.environment_id, chosen.environment, chosen.kind, chosen.metric, chosen.identity,
