@@ -24,10 +24,10 @@ from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert, AlertTransition, RunJudgement
 from benchweb.regressions.signals import untold
 from benchweb.regressions.thresholds.rules import ThresholdValues, threshold_create
-from benchweb.results.models import Point, RunFigure, Series
+from benchweb.results.models import Point, RecentMedians, Result, RunFigure, Series
 from benchweb.results.run_summaries import make_recent_unseen
 from benchweb.runs.bulk import new_ids
-from benchweb.runs.models import Run, State
+from benchweb.runs.models import Run, State, Trial
 
 NIGHTS = 60
 # Enough before them for a usual level, enough of them for a fall to be found, to end and to be gone for a while.
@@ -149,7 +149,7 @@ def _fates(ends: list[tuple[int, int]]) -> Iterator[NightFate]:
 
 def _analyze() -> None:
     """Tell the planner what was written: the judging asks for a few rows of many."""
-    tables = ", ".join(model._meta.db_table for model in (Run, Series, RunFigure))
+    tables = ", ".join(model._meta.db_table for model in (Run, Trial, Result, Series, RunFigure, RecentMedians))
     with connection.cursor() as cursor:
         cursor.execute(f"analyze {tables}")
 
