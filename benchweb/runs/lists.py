@@ -26,6 +26,7 @@ _OF_OTHER_ROWS = {
     "plan": F("plan_version__plan__name"),
     "version": F("plan_version__number"),
     "environment": F("pair__environment__name"),
+    "is_synthetic": F("pair__environment__is_synthetic"),
     "source_host_id": F("pair__source__host_id"),
     "source_host": F("pair__source__host__name"),
     "source_endpoint": F("pair__source__name"),
@@ -60,6 +61,8 @@ class RunLine(PairNames):
     plan: str
     version: int
     environment: str
+    # Of a sample: nobody measured it.
+    is_synthetic: bool
     why = ReasonOf("reason")
     waits_for = ReasonOf("waiting_for")
 
@@ -117,6 +120,7 @@ def _is_faulty_since(line: RunLine, since: datetime) -> bool:
     of = line.started_at or line.finished_at
     return (
         line.state in FAULTY_STATES
+        and not line.is_synthetic
         and of is not None
         and line.finished_at is not None
         and min(of, line.finished_at) >= since

@@ -26,7 +26,8 @@ def log_in_beside(page: Page, name: str = "ada") -> None:
     tab.close()
 
 
-def test_a_plan_that_is_typed_is_saved_after_a_log_in_in_another_tab(page: Page, transactional_db: None) -> None:
+def type_until_the_session_ends(page: Page) -> None:
+    """Change a plan's name, and end the session before it is saved."""
     make_user("ada", PASSWORD)
     plan = make_plan()
     log_in(page)
@@ -35,6 +36,10 @@ def test_a_plan_that_is_typed_is_saved_after_a_log_in_in_another_tab(page: Page,
     expect(page.locator("#plan-preview")).to_be_visible()
     page.wait_for_load_state("networkidle")
     UserSession.objects.all().delete()
+
+
+def test_a_plan_that_is_typed_is_saved_after_a_log_in_in_another_tab(page: Page, transactional_db: None) -> None:
+    type_until_the_session_ends(page)
     page.get_by_role("button", name="Save new version").click()
     log_in_beside(page)
     page.wait_for_url(SAVED)
@@ -42,14 +47,7 @@ def test_a_plan_that_is_typed_is_saved_after_a_log_in_in_another_tab(page: Page,
 
 
 def test_what_is_typed_is_saved_after_a_log_in_that_nobody_asked_for(page: Page, transactional_db: None) -> None:
-    make_user("ada", PASSWORD)
-    plan = make_plan()
-    log_in(page)
-    page.goto(f"/plans/{plan.pk}/edit")
-    page.get_by_label("Name").fill("sizes at night")
-    expect(page.locator("#plan-preview")).to_be_visible()
-    page.wait_for_load_state("networkidle")
-    UserSession.objects.all().delete()
+    type_until_the_session_ends(page)
     # She logs in again in a tab of her own: the page's token is an old one by then.
     tab = page.context.new_page()
     log_in(tab)

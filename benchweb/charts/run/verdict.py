@@ -19,11 +19,11 @@ from benchweb.runs.models import State
 from benchweb.state_words import state_word
 from benchweb.statistics import Summary, summary
 
-# What makes a figure another one wherever it is set, even in every trial alike: "9.99 Mbit/s" under a limit of
-# 10 Mbit/s is no measure of the network, nor is a rate of sixteen transactions at once one of its latency.
 _RATES = ("rate_bps", "flow_rate_bps")
 # From so much on a loss says more of the sender's speed than of the network.
 UNPACED_LOSS_RATIO = 0.5
+# What makes a figure another one wherever it is set, even in every trial alike: "9.99 Mbit/s" under a limit of
+# 10 Mbit/s is no measure of the network, nor is a rate of sixteen transactions at once one of its latency.
 _STATED_WHEN_SET = ("flows", "direction", "burst", "rate_bps", "flow_rate_bps", "rate_rps")
 
 
