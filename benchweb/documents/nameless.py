@@ -169,7 +169,7 @@ def address_pseudonym(address: str) -> str:
 
 _RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("source", "sink", "sink_own", "source_seen_by_sink"), address_pseudonym),
-    **dict.fromkeys(("addresses", "reply_addresses"), address_pseudonym),
+    **dict.fromkeys(("addresses", "reply_addresses", "gateway"), address_pseudonym),
     **dict.fromkeys(("name", "physical"), _interface),
     **dict.fromkeys(("kernel", "engine_version", "source_version", "sink_version"), _version),
     **dict.fromkeys(("architecture", "virtualisation", "clock_source", "congestion_control"), _words),

@@ -34,6 +34,12 @@ def eth0(**fields: Any) -> dict[str, Any]:
         ({"control_group": {"cpu_quota": 0.5}}, {"control_group": {"cpu_quota": 2}}, [f"{QUOTA} 0.5 CPU → 2 CPU"]),
         ({"interfaces": []}, eth0(), ["eth0 added"]),
         ({"sysctls": {"net.core.rmem_max": "1"}}, {"sysctls": {"net.core.rmem_max": "2"}}, ["net.core.rmem_max 1 → 2"]),
+        (
+            {"default_route": {"name": "eth0", "gateway": "10.0.0.1"}},
+            {"default_route": {"name": "eth1", "gateway": "10.0.9.1"}},
+            ["default route 10.0.0.1 (eth0) → 10.0.9.1 (eth1)"],
+        ),
+        ({"kernel": "6.1"}, {"kernel": "6.1", "default_route": {"name": "eth0", "gateway": "10.0.0.1"}}, []),
         # What one of both doesn't tell is missing, no change.
         ({"kernel": "6.1", "clock_source": None}, {"kernel": "6.1", "clock_source": "tsc"}, []),
     ],

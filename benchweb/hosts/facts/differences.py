@@ -20,6 +20,7 @@ FACTS: Mapping[str, Any] = {
     "speed": gettext_lazy("Speed"),
     "offload": gettext_lazy("Offloads"),
     "interface": gettext_lazy("Interfaces"),
+    "route": gettext_lazy("Default route"),
     "congestion_control": gettext_lazy("Congestion control"),
     "setting": gettext_lazy("Kernel settings"),
     "governor": gettext_lazy("Governor"),
@@ -45,7 +46,13 @@ _OF_GROUP = {
     "memory_limit_bytes": gettext_lazy("memory limit of the control group"),
 }
 _OF_INTERFACE = {"mtu": gettext_lazy("MTU"), "driver": gettext_lazy("driver"), "speed_bps": gettext_lazy("speed")}
-_LABELS: Mapping[str, Any] = {**_PLAIN, **_OF_CPU, **_OF_GROUP, **_OF_INTERFACE}
+_LABELS: Mapping[str, Any] = {
+    **_PLAIN,
+    **_OF_CPU,
+    **_OF_GROUP,
+    **_OF_INTERFACE,
+    "default_route": gettext_lazy("default route"),
+}
 # By the key in a document, where it isn't the fact's own name.
 _FACT_OF_KEY = {"model": "cpu", "logical": "cpu", "speed_bps": "speed"} | dict.fromkeys(_OF_GROUP, "control_group")
 
@@ -80,6 +87,7 @@ def fact_differences(
         *_changed(before.get("cpu") or {}, after.get("cpu") or {}, labels=_OF_CPU),
         *_changed(before.get("control_group") or {}, after.get("control_group") or {}, labels=_OF_GROUP),
         *_interfaces(before, after, used),
+        *_route(before.get("default_route"), after.get("default_route")),
         *_changed(before.get("sysctls") or {}, after.get("sysctls") or {}, fact="setting"),
     ]
     if not changed and _differs(before.get("boot_id"), after.get("boot_id")):
@@ -119,6 +127,18 @@ def _interface(
     changed = _changed(before, after, labels=_OF_INTERFACE)
     offloads = _changed(before.get("offloads") or {}, after.get("offloads") or {}, fact="offload")
     return [_on(name, each) for each in (*changed, *offloads)]
+
+
+def _route(before: Document | None, after: Document | None) -> Iterator[FactDifference]:
+    if before and after and before != after:
+        old, new = route_text(before), route_text(after)
+        yield FactDifference("route", "default_route", "", old, new, f"{_LABELS['default_route']} {old} → {new}")
+
+
+def route_text(route: Document) -> str:
+    """Say where a default route leads: its next hop's address, if it has one, and the interface."""
+    gateway, interface = route.get("gateway"), str(route.get("name"))
+    return f"{gateway} ({interface})" if gateway else interface
 
 
 def _on(interface: str, difference: FactDifference) -> FactDifference:

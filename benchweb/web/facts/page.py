@@ -10,6 +10,7 @@ from django.utils.translation import gettext_noop
 
 from benchweb.catalog.engine_reasons import engine_reason
 from benchweb.catalog.reasons import Reason
+from benchweb.hosts.facts.differences import route_text
 
 _SYSTEM = {
     "hostname": gettext_noop("Host name"),
@@ -102,6 +103,8 @@ def _size(size_bytes: float) -> str:
 def _stack(document: dict[str, Any]) -> list[tuple[str, str]]:
     lines = _lines(document, {"congestion_control": gettext_noop("Congestion control")})
     available = document.get("congestion_controls_available") or []
+    route = document.get("default_route")
+    lines += [(gettext_noop("Default route"), route_text(route))] if route else []
     lines += [(gettext_noop("Congestion controls available"), ", ".join(map(str, available)))] if available else []
     return lines + [(name, str(value)) for name, value in sorted((document.get("sysctls") or {}).items())]
 

@@ -32,7 +32,7 @@ pub use messages::{
 };
 pub use reason::{Reason, ReasonData, ReasonValue};
 pub use result::{
-    Background, ControlGroup, CoreRate, CoreShares, CpuFacts, CpuPerCore, DiskUse, EngineVersions,
+    Background, ControlGroup, CoreRate, CoreShares, CpuFacts, CpuPerCore, DefaultRoute, DiskUse, EngineVersions,
     Evidence, Facts, Flow, FlowInterval, Granted, Histogram, HostBackground, HostLoad, HostTest,
     HostWindow, HostWindows, InterfaceBackground, InterfaceCount, InterfaceCounts, InterfaceFacts,
     InterfaceLoad, InterfaceWindow, Interval, Limit, LimitedBy, MemoryUse, Metrics, Neighbours,

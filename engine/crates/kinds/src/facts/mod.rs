@@ -3,6 +3,7 @@
 mod control_group;
 mod host;
 mod interfaces;
+mod routes;
 mod speed;
 
 use std::collections::BTreeMap;
@@ -60,6 +61,7 @@ pub fn facts() -> Facts {
             .unwrap_or_default(),
         sysctls: sysctls(&mut missing),
         interfaces: interfaces::interfaces(&mut missing),
+        default_route: routes::default_route(),
         features: features(&mut missing),
         engine_version: proto::ENGINE_VERSION.to_owned(),
         missing: Vec::new(),

@@ -40,6 +40,9 @@ pub struct Facts {
     pub sysctls: BTreeMap<String, String>,
     /// The network interfaces.
     pub interfaces: Vec<InterfaceFacts>,
+    /// Where packets go that no narrower route takes; absent without such a route.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_route: Option<DefaultRoute>,
     /// What the kernel lets the engine do, found out by trying, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub features: BTreeMap<String, bool>,
@@ -88,6 +91,18 @@ pub struct ControlGroup {
     /// Memory, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_limit_bytes: Option<u64>,
+}
+
+/// The route to everywhere that has no narrower one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct DefaultRoute {
+    /// The interface's name.
+    pub name: String,
+    /// The next hop's address; absent where the link itself leads there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gateway: Option<String>,
 }
 
 /// What is true of one network interface.

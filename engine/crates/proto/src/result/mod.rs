@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Params, Timestamp};
 
-pub use facts::{ControlGroup, CpuFacts, Facts, InterfaceFacts};
+pub use facts::{ControlGroup, CpuFacts, DefaultRoute, Facts, InterfaceFacts};
 pub use host_test::{CoreRate, DiskUse, HostTest, MemoryUse};
 pub use host_window::{
     Background, CoreShares, HostBackground, HostLoad, HostWindow, HostWindows, InterfaceBackground,
