@@ -158,9 +158,9 @@ class Alert(models.Model):
 
     @property
     def is_synthetic(self) -> bool:
-        """Tell whether it is of what nobody measured."""
-        rows = (self.plan, self.environment, self.host, self.pair.source.host if self.pair else None)
-        return any(row.is_synthetic for row in rows if row is not None)
+        """Tell whether it is of what nobody measured, as `of_sample` does of many."""
+        rows = (self.environment, self.plan, self.host, self.pair.source.host if self.pair else None)
+        return next((row.is_synthetic for row in rows if row is not None), False)
 
     @property
     def is_snoozed(self) -> bool:
@@ -173,6 +173,12 @@ class Alert(models.Model):
 # Nobody has dealt with these yet.
 UNTRIAGED_STATES = (Alert.State.SUSPECT, Alert.State.CONFIRMING, Alert.State.OPEN)
 LIVE_STATES = (*UNTRIAGED_STATES, Alert.State.ACKNOWLEDGED)
+
+
+def of_sample() -> Coalesce:
+    """Return an expression of alerts that tells whether one is of what nobody measured."""
+    ends = ("environment", "plan", "host", "pair__source__host")
+    return Coalesce(*(f"{end}__is_synthetic" for end in ends), Value(False))
 
 
 class AlertSeries(models.Model):

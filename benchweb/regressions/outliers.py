@@ -39,12 +39,13 @@ def judged(change: Deviation | None, metric: Metric) -> str:
 
 
 def night_outliers(night: date, environments: Collection[int] | None = None) -> list[NightOutlier]:
-    """Return the figures that stand out in a night, by environment, in all or in these; one query.
+    """Return the figures that stand out in a night, by environment, in these or in all but samples; one query.
 
     Nights of figures go from noon to noon in UTC, as the overview's do; thirty of them are known.
     """
     only = None if environments is None else list(environments)
-    found = [outlier for row in environment_figures(night, only) if (outlier := _outlier(row, night))]
+    rows = [row for row in environment_figures(night, only) if only is not None or not row.is_sample]
+    found = [outlier for row in rows if (outlier := _outlier(row, night))]
     return found[:MOST_OUTLIERS]
 
 

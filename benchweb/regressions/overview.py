@@ -16,7 +16,7 @@ from benchweb.documents.charts import Measured
 from benchweb.hosts.models import Host
 from benchweb.regressions.alert_texts import change_text
 from benchweb.regressions.handling.snoozes import is_snoozed
-from benchweb.regressions.models import Alert, AlertSeries
+from benchweb.regressions.models import Alert, AlertSeries, of_sample
 from benchweb.regressions.selectors import named_alerts
 from benchweb.results.models import RunFigure
 from benchweb.statistics import Deviation
@@ -270,9 +270,8 @@ def _counts(is_live: Q, is_new: Q, since: datetime, changes_since: date | None) 
     is_told = Q(kind=Alert.Kind.CHANGE, opened_at__isnull=False) & ~Q(state=Alert.State.INVALID)
     is_change = is_told & Q(night__gte=changes_since) if changes_since else Q(pk=None)
     change = JSONObject(alert="pk", at="begun_at", kind=KT("params__kind"), metric=KT("params__metric"))
-    is_sample = Coalesce("environment__is_synthetic", "plan__is_synthetic", "host__is_synthetic", Value(False))
     alerts = Alert.objects.filter(is_live | is_suspect | has_recovered | is_change).order_by()
-    counted = alerts.values("environment", is_sample=is_sample).annotate(
+    counted = alerts.values("environment", is_sample=of_sample()).annotate(
         new=Count("pk", filter=is_live & is_new),
         live=Count("pk", filter=is_live),
         worse=Count("pk", filter=is_live & ~is_missing),

@@ -19,7 +19,7 @@ from benchweb.common.rows import fetch
 from benchweb.regressions.handling.snoozes import is_snoozed
 from benchweb.regressions.judging.findings import changes_of
 from benchweb.regressions.judging.histories import History, RunValue, histories
-from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries
+from benchweb.regressions.models import LIVE_STATES, Alert, AlertSeries, of_sample
 from benchweb.regressions.outliers import NightOutlier, night_outliers
 from benchweb.results.models import RunFigure, Series
 from benchweb.runs.models import Run, State
@@ -47,9 +47,11 @@ SELECT true, slot.state, count(*), (array_agg(slot.reason ORDER BY slot.at DESC)
   (array_agg(slot.reason_data ORDER BY slot.at DESC))[1]
 FROM schedules_slot slot
 WHERE slot.at >= %(begins)s AND slot.at < %(ends)s AND (
-  %(environments)s::bigint[] IS NULL OR slot.campaign_id IS NULL OR EXISTS (
+  slot.campaign_id IS NULL OR EXISTS (
     SELECT FROM runs_run run JOIN hosts_pair pair ON pair.id = run.pair_id
-    WHERE run.campaign_id = slot.campaign_id AND pair.environment_id = ANY(%(environments)s::bigint[])
+      JOIN hosts_environment environment ON environment.id = pair.environment_id
+    WHERE run.campaign_id = slot.campaign_id AND CASE WHEN %(environments)s::bigint[] IS NULL
+      THEN NOT environment.is_synthetic ELSE environment.id = ANY(%(environments)s::bigint[]) END
   )
 )
 GROUP BY slot.state
@@ -124,7 +126,7 @@ def named_alerts() -> "QuerySet[Alert, Alert]":
 
 def open_count() -> int:
     """Return how many alerts are open and not snoozed; of no sample."""
-    measured = Alert.objects.exclude(plan__is_synthetic=True).exclude(environment__is_synthetic=True)
+    measured = Alert.objects.alias(is_sample=of_sample()).filter(is_sample=False)
     return measured.filter(~is_snoozed(), state=Alert.State.OPEN).count()
 
 
@@ -224,7 +226,7 @@ def _is_slot_within(environments: Collection[int]) -> Q:
 
 
 def night_of_date(night: date, environments: Collection[int] | None = None, zone: tzinfo = UTC) -> NightFindings:
-    """Return what a night gave, in all environments or in these: from noon to noon in a zone, named by its end.
+    """Return what a night gave, in these environments or in all but samples: from noon to noon in a zone, named by its end.
 
     What belongs to no environment is told in each: an alert of a host, a slot that came to no run.
     """
@@ -233,7 +235,10 @@ def night_of_date(night: date, environments: Collection[int] | None = None, zone
     in_night = {"at__gte": begins, "at__lt": ends}
     figures = RunFigure.objects.filter(**in_night)
     matching_alerts = alerts()
-    if environments is not None:
+    if environments is None:
+        figures = figures.filter(series__pair__environment__is_synthetic=False)
+        matching_alerts = matching_alerts.alias(is_sample=of_sample()).filter(is_sample=False)
+    else:
         figures = figures.filter(series__pair__environment__in=environments)
         matching_alerts = matching_alerts.alias(of=Coalesce("environment_id", "pair__environment_id"))
         matching_alerts = matching_alerts.filter(Q(of=None) | Q(of__in=environments))

@@ -35,7 +35,7 @@ _SUMMARIES = with_pairs("""
 _FIGURES = """
     with chosen as materialized (
         select distinct on (n.environment_id, n.metric)
-               n.id, n.environment_id, e.name as environment, n.kind, n.metric, n.identity, n.identity_digest as digest,
+               n.id, n.environment_id, e.name as environment, e.is_synthetic as is_sample, n.kind, n.metric, n.identity, n.identity_digest as digest,
                n.nights, n.medians, n.pairs, n.low, n.high, n.most_pairs,
                case when n.metric = %(first)s then %(swept)s::jsonb ->> n.kind end as swept
         from (
@@ -58,7 +58,7 @@ _FIGURES = """
     )
     select chosen.environment_id, chosen.environment, chosen.kind, chosen.metric, chosen.identity,
            chosen.nights, chosen.medians, chosen.pairs, chosen.low, chosen.high, chosen.digest, chosen.most_pairs,
-           told.nights as told, told.ats, told.lows, told.highs, size.sizes, test.varied
+           told.nights as told, told.ats, told.lows, told.highs, size.sizes, test.varied, chosen.is_sample
     from chosen
     cross join lateral (
         select array_agg(night) as nights, array_agg(at) as ats, array_agg(low) as lows, array_agg(high) as highs
@@ -109,6 +109,8 @@ class FigureNights(NamedTuple):
     sizes: list[dict[str, Any]] | None = None
     # What any test of the kind sets otherwise than by default there: a link to this one must name all of it.
     varied: list[str] | None = None
+    # Of an environment that nobody measured.
+    is_sample: bool = False
 
 
 @dataclass(frozen=True)

@@ -35,11 +35,14 @@ WHERE e.archived_at IS NULL
   AND EXISTS (SELECT FROM hosts_pair p WHERE p.environment_id = e.id AND p.archived_at IS NULL)
 ORDER BY 2, 1
 """
-# The runs of a night by state, in all environments or in these: a part of whoever's statement tells of the night.
+# The runs of a night by state, in these environments or in all but samples, which nobody measured: a part of whoever's
+# statement tells of the night.
 IN_NIGHT = f"""
 SELECT run.state, count(*) AS runs
 FROM runs_run run JOIN hosts_pair pair ON pair.id = run.pair_id
-WHERE (%(environments)s::bigint[] IS NULL OR pair.environment_id = ANY(%(environments)s::bigint[])) AND (
+  JOIN hosts_environment environment ON environment.id = pair.environment_id
+WHERE (CASE WHEN %(environments)s::bigint[] IS NULL THEN NOT environment.is_synthetic
+  ELSE environment.id = ANY(%(environments)s::bigint[]) END) AND (
   (run.finished_at >= %(begins)s AND run.finished_at < %(ends)s + interval '{_LONGEST_DAYS} days'
     AND run.state NOT IN ({literals(OPEN_STATES)})
     AND coalesce(run.started_at, run.finished_at) >= %(begins)s

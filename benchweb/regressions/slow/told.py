@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import groupby
 
-from django.db.models import Count, QuerySet, Window
+from django.db.models import Count, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -99,10 +99,10 @@ class SlowLine:
 
 
 def slow_lines_of_night(night: date, environments: Collection[int] | None = None) -> list[SlowLine]:
-    """Return what the looks of a night found, in all environments or in these, most series first; one query."""
+    """Return what the looks of a night found, in these environments or in all but samples, most series first; one query."""
     changes = SlowChange.objects.filter(look__night=night)
-    if environments is not None:
-        changes = changes.filter(look__environment__in=environments)
+    is_its = Q(look__environment__is_synthetic=False) if environments is None else Q(look__environment__in=environments)
+    changes = changes.filter(is_its)
     return slow_lines(changes)
 
 

@@ -180,3 +180,18 @@ def test_the_environments_in_use_and_the_readers_teams_may_be_chosen_by_name(sig
         "environments": [(str(rooms[1].pk), "cellar"), (str(rooms[0].pk), "roof")],
         "teams": [(str(mine.pk), "night shift")],
     }
+
+
+def test_of_all_environments_a_sample_is_left_out_and_has_a_night_of_its_own(signed_in: Client) -> None:
+    pair = make_pair()
+    quiet(pair)
+    sample = make_alert(pair=pair, at=NIGHT + 19 * timedelta(days=1))
+    Environment.objects.filter(pk=pair.environment_id).update(is_synthetic=True)
+    address = f"/morning?night={(NIGHT + timedelta(days=19, hours=12)).date()}"
+    every, its = (
+        signed_in.get(f"{address}{chosen}").content.decode() for chosen in ("", f"&environment={pair.environment_id}")
+    )
+    assert f"/alerts/{sample.pk}" not in every
+    assert "Nothing ran." in every
+    assert f"/alerts/{sample.pk}" in its
+    assert "1 of 1 run complete." in its
