@@ -198,6 +198,7 @@ INSTALLED_APPS = [
     "benchweb.results",
     "benchweb.schedules",
     "benchweb.annotations",
+    "benchweb.dashboards",
     "benchweb.regressions",
     "benchweb.notifications",
     "benchweb.imports",
@@ -287,7 +288,7 @@ AUTH_PASSWORD_VALIDATORS = [
 PASSWORD_RESET_TIMEOUT = 3_600
 PASSWORD_HASHERS = ["benchweb.accounts.hashing.PooledPasswordHasher"]
 # Makes what a link to a view shows: a path and a time zone in, a FrozenView for each language out.
-SHARED_VIEW_BUILDER = "benchweb.web.view_shares.building.built_in_languages"
+SHARED_VIEW_BUILDER = "benchweb.web.view_shares.building.built"
 AUTHENTICATION_BACKENDS = [
     "benchweb.accounts.backend.PasswordBackend",
     "benchweb.ops.login.DemoBackend",

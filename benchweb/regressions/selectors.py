@@ -226,7 +226,7 @@ def _is_slot_within(environments: Collection[int]) -> Q:
 
 
 def night_of_date(night: date, environments: Collection[int] | None = None, zone: tzinfo = UTC) -> NightFindings:
-    """Return what a night gave, in these environments or in all but samples: from noon to noon in a zone, named by its end.
+    """Return what a night gave, in these environments or in all but samples: noon to noon in a zone, named by its end.
 
     What belongs to no environment is told in each: an alert of a host, a slot that came to no run.
     """

@@ -35,7 +35,8 @@ _SUMMARIES = with_pairs("""
 _FIGURES = """
     with chosen as materialized (
         select distinct on (n.environment_id, n.metric)
-               n.id, n.environment_id, e.name as environment, e.is_synthetic as is_sample, n.kind, n.metric, n.identity, n.identity_digest as digest,
+               n.id, n.environment_id, e.name as environment, e.is_synthetic as is_sample, n.kind, n.metric,
+               n.identity, n.identity_digest as digest,
                n.nights, n.medians, n.pairs, n.low, n.high, n.most_pairs,
                case when n.metric = %(first)s then %(swept)s::jsonb ->> n.kind end as swept
         from (

@@ -18,11 +18,16 @@ class NotShareable(ValueError):
     """An address that is no view that can be shared."""
 
 
+def page_at(path: str, zone: str, language: str) -> Document:
+    """Return what a view shows now to a reader in a zone; raise NotShareable."""
+    # The pages build it, which are above: settings name who does.
+    built: Callable[[str, str, str], Document] = import_string(settings.SHARED_VIEW_BUILDER)
+    return built(path, zone, language)
+
+
 def pages_at(path: str, zone: str) -> dict[str, Document]:
     """Return what a view shows now to a reader in a zone, by language; raise NotShareable."""
-    # The pages build it, which are above: settings name who does.
-    built_in_languages: Callable[[str, str], dict[str, Document]] = import_string(settings.SHARED_VIEW_BUILDER)
-    return built_in_languages(path, zone)
+    return {language: page_at(path, zone, language) for language, _name in settings.LANGUAGES}
 
 
 def hidden_names(pages: Mapping[str, Page]) -> dict[str, Page]:

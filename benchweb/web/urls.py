@@ -23,6 +23,7 @@ urlpatterns = [
     path("", include("benchweb.web.launch.urls")),
     path("", include("benchweb.web.imports.urls")),
     path("", include("benchweb.web.reports.urls")),
+    path("", include("benchweb.web.dashboards.urls")),
     path("", include("benchweb.web.schedules.urls")),
     path("", include("benchweb.web.campaigns.urls")),
     path("", include("benchweb.web.timeline.urls")),

@@ -10,6 +10,7 @@ import { registerSameX } from "./charts/drawing/plugins";
 import { type IntervalMessage, runningTrial } from "./charts/running";
 import { type Spec, isSmall, largest, received } from "./charts/spec";
 import { smallChart } from "./charts/small";
+import { drawTiles, redrawTiles } from "./charts/tiles";
 import { SymlogScale } from "./charts/axes/symlog";
 import { redrawWatched, watchRun } from "./charts/watched";
 
@@ -96,6 +97,7 @@ function listenForFresh(root: HTMLElement): void {
 
 function start(): void {
   startBrush();
+  drawTiles();
   watchRun(read("live-metrics") ?? {});
   const root = document.querySelector<HTMLElement>("[data-charts]");
   if (root?.dataset["started"]) return;
@@ -119,6 +121,7 @@ function start(): void {
 function redrawAll(): void {
   for (const each of cards.values()) each.redraw();
   redrawWatched();
+  redrawTiles();
 }
 
 document.addEventListener("benchweb:theme", redrawAll);

@@ -14,6 +14,7 @@ from benchweb.accounts.roles.grants import member_add, role_set, team_create
 from benchweb.accounts.saved_views import view_save
 from benchweb.accounts.services import token_create
 from benchweb.annotations.services import annotation_create
+from benchweb.dashboards.services import dashboard_create, tile_add
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.hosts.probing.probes import Probe, ProbedLoad, probes_record
 from benchweb.hosts.services import archive
@@ -134,6 +135,7 @@ NO_PAGES = {
     "report_markdown",
     "own_change",
     "report_restore",
+    *("dashboard_tile", "dashboard_change", "dashboard_restore", "tile_move"),
     "provider_login",
 }
 
@@ -172,7 +174,7 @@ def filled_site() -> list[Address]:
     token, _ = token_create(user=user, name="script")
     pages = [*_lists(), *_definitions(pair, nights[0].plan_version.plan, schedule)]
     pages += [*_of_runs(run, nights), *_history(), *_shares(run), Address("token_revoke", f"/tokens/{token.pk}/revoke")]
-    pages += [*_alerts(pair), *_limits(nights[0]), *_reports(), *_users(user, pair)]
+    pages += [*_alerts(pair), *_limits(nights[0]), *_reports(), *_dashboards(pair), *_users(user, pair)]
     # An archived row's page stands, and tells it.
     archive(row=make_endpoint(host_name="cedar").host)
     return pages
@@ -298,6 +300,19 @@ def _limits(run: Run) -> list[Address]:
         Address("baselines", "/baselines"),
         Address("baseline_new", f"/runs/{run.pk}/pin"),
         Address("baseline_archive", f"/baselines/{baseline.pk}/archive"),
+    ]
+
+
+def _dashboards(pair: Pair) -> list[Address]:
+    board = dashboard_create(user=User.objects.order_by("pk")[0], name="The wall")
+    history, matrix = f"/history?pair={pair.pk}", "/matrix"
+    for path, width in ((history, "half"), (f"/pairs/{pair.pk}", "half"), (matrix, "whole")):
+        tile_add(dashboard=board, path=path, part="", width=width)
+    return [
+        Address("dashboards", "/dashboards"),
+        Address("dashboard", f"/dashboards/{board.pk}"),
+        Address("dashboard", f"/dashboards/{board.pk}?arrange=1"),
+        Address("pin", f"/pin?path={history}"),
     ]
 
 

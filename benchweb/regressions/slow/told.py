@@ -99,7 +99,7 @@ class SlowLine:
 
 
 def slow_lines_of_night(night: date, environments: Collection[int] | None = None) -> list[SlowLine]:
-    """Return what the looks of a night found, in these environments or in all but samples, most series first; one query."""
+    """Return what a night's looks found, in these environments or in all but samples, most series first; one query."""
     changes = SlowChange.objects.filter(look__night=night)
     is_its = Q(look__environment__is_synthetic=False) if environments is None else Q(look__environment__in=environments)
     changes = changes.filter(is_its)

@@ -58,6 +58,8 @@ _OBJECTS = {
     "site_sitesecret": (gettext_noop("Secret site setting"), ""),
     "reports_report": (gettext_noop("Report"), "web:report"),
     "reports_reportrun": (gettext_noop("Run of a report"), ""),
+    "dashboards_dashboard": (gettext_noop("Dashboard"), "web:dashboard"),
+    "dashboards_tile": (gettext_noop("Tile of a dashboard"), ""),
 }
 
 

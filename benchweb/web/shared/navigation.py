@@ -58,6 +58,7 @@ _GROUPS = [
             (gettext_noop("History"), "web:history", "y"),
             (gettext_noop("Matrix"), "web:matrix", "m"),
             (gettext_noop("Compare"), "web:compare", "c"),
+            (gettext_noop("Dashboards"), "web:dashboards", "q"),
             (gettext_noop("Saved views"), "web:saved_views", "v"),
             (gettext_noop("Reports"), "web:reports", "b"),
         ],
@@ -109,6 +110,7 @@ _BESIDE = {
     "web:hosts": ["/endpoints"],
     "web:plans": ["/launch"],
     "web:users": ["/teams", "/invitations"],
+    "web:dashboards": ["/pin"],
     "web:runs": ["/campaigns", "/imports", "/own-kinds"],
 }
 

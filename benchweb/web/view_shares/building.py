@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.http import HttpRequest, QueryDict
 from django.urls import Resolver404, resolve
 from django.utils import translation
+from django.utils.translation import get_language
 
+from benchweb.dashboards.models import Dashboard
 from benchweb.documents.document import Document
 from benchweb.hosts.models import Pair
 from benchweb.regressions.selectors import alerts
@@ -21,6 +22,7 @@ from benchweb.web.alerts.documents import alert_document, morning_document
 from benchweb.web.alerts.morning import morning_of
 from benchweb.web.compare.document import compared_document
 from benchweb.web.compare.query import compare_query
+from benchweb.web.dashboards.document import dashboard_document
 from benchweb.web.history.document import history_document
 from benchweb.web.history.page import history_view
 from benchweb.web.matrix.document import matrix_document
@@ -30,11 +32,6 @@ from benchweb.web.pairs.document import pair_document
 from benchweb.web.runs.document import run_document
 from benchweb.web.schedules.document import schedule_document
 from benchweb.web.shared.zones import COOKIE, reader_zone
-
-
-def built_in_languages(path: str, zone: str) -> dict[str, Document]:
-    """Make a view in each language; raise NotShareable."""
-    return {language: built(path, zone, language) for language, _name in settings.LANGUAGES}
 
 
 def built(path: str, zone: str, language: str) -> Document:
@@ -94,6 +91,13 @@ def _report(_request: HttpRequest, report_id: int) -> Document:
     return report_document(report)
 
 
+def _dashboard(request: HttpRequest, dashboard_id: int) -> Document:
+    dashboard = Dashboard.objects.filter(pk=dashboard_id).first()
+    if dashboard is None:
+        raise NotShareable(dashboard_id)
+    return dashboard_document(dashboard, reader_zone(request).key, get_language() or "en")
+
+
 # By the name of the page's address.
 _DOCUMENTS: dict[str, Callable[..., Document]] = {
     "history": lambda request: history_document(history_view(request)),
@@ -105,4 +109,5 @@ _DOCUMENTS: dict[str, Callable[..., Document]] = {
     "pair": _pair,
     "schedule": _schedule,
     "report": _report,
+    "dashboard": _dashboard,
 }

@@ -21,6 +21,7 @@ from django.utils import timezone
 from benchweb.accounts.models import ApiToken, Invitation, Role, SavedView, Team
 from benchweb.accounts.roles.grants import role_set
 from benchweb.annotations.models import Annotation
+from benchweb.dashboards.models import Dashboard, Tile
 from benchweb.hosts.models import Endpoint, Environment, Host, Pair
 from benchweb.idempotency import services
 from benchweb.idempotency.models import KeptAnswer
@@ -84,6 +85,7 @@ REPEATABLE = {
     *("team_delete", "team_member_add", "team_member_remove", "team_role"),
     *("threshold_preview", "ticked_compare", "ticket_end", "ticked_export", "token_revoke", "user_activate"),
     *("user_deactivate", "user_role", "user_team", "view_change"),
+    *("dashboard_change", "dashboard_restore", "tile_change"),
 }
 
 
@@ -138,6 +140,8 @@ def forms() -> dict[str, Form]:
         "report_new": Form(
             "/reports/new", {"title": "night", "template": "sizes", "statistic": "mean", "runs": f"{ended.pk}"}, Report
         ),
+        "dashboards": Form("/dashboards", {"name": "wall"}, Dashboard),
+        "pin": Form("/pin", {"path": view, "dashboard": "new", "name": "wall", "part": "", "width": "half"}, Tile),
         "run_shares": Form(f"/runs/{run.pk}/shares", share, Share),
         "view_shares": Form("/share", share | {"path": view, "shows": "frozen"}, Share),
         "annotation_add": Form(
