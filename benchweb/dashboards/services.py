@@ -74,7 +74,7 @@ def dashboard_restore(*, dashboard: Dashboard) -> bool:
 def tile_add(*, dashboard: Dashboard, path: str, part: str, width: str) -> Tile:
     """Put a view, or a part of it, at the end of a dashboard; raise DashboardError."""
     if len(path) > LONGEST_PATH or len(part) > LONGEST_PART:
-        raise DashboardError("part", _("Its address is too long to be pinned: leave out some filters."))
+        raise DashboardError("part", _("Its address is too long: leave out some filters."))
     if width not in Tile.Width.values:
         raise DashboardError("width", _("Choose a width."))
     tiles = _locked_tiles(dashboard)

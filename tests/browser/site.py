@@ -312,7 +312,7 @@ def _dashboards(pair: Pair) -> list[Address]:
         Address("dashboards", "/dashboards"),
         Address("dashboard", f"/dashboards/{board.pk}"),
         Address("dashboard", f"/dashboards/{board.pk}?arrange=1"),
-        Address("pin", f"/pin?path={history}"),
+        Address("tile_new", f"/dashboards/add?path={history}"),
     ]
 
 

@@ -29,5 +29,5 @@ def tile_section(tile: Tile, zone: str, language: str) -> DocumentSection:
     except (NotShareable, ValueError):
         section = DocumentSection(key, "")
     if section.is_empty:
-        return DocumentSection(key, section.title or _("Nothing to show"), text=_("What was pinned here is gone."))
+        return DocumentSection(key, section.title or _("Nothing to show"), text=_("What stood here is gone."))
     return section

@@ -1,4 +1,4 @@
-"""The form that pins a view, or a part of it, to a dashboard."""
+"""The form that adds a view, or a part of it, to a dashboard."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NEW = "new"
 
 
-class PinForm(PageForm):
+class TileForm(PageForm):
     """Where to, what of the view, and how wide."""
 
     dashboard = forms.ChoiceField(label=_("Dashboard"))

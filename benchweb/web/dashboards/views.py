@@ -1,4 +1,4 @@
-"""Dashboards: a list, a page of tiles that load one by one, and what arranges them; and how a view is pinned."""
+"""Dashboards: a list, a page of tiles that load one by one, and what arranges them; and the form that adds a view."""
 
 from typing import cast
 
@@ -21,7 +21,7 @@ from benchweb.dashboards.services import DashboardError
 from benchweb.sharing.frozen_views import NotShareable, page_at
 from benchweb.web.access.once import once
 from benchweb.web.dashboards.document import tile_section
-from benchweb.web.dashboards.forms import PinForm
+from benchweb.web.dashboards.forms import TileForm
 from benchweb.web.shared.archiving import done_with_undo
 from benchweb.web.shared.zones import reader_zone
 
@@ -115,31 +115,31 @@ def tile_change(request: HttpRequest, dashboard_id: int, tile_id: int) -> HttpRe
 @needs(Permission.READ)
 @once
 @require_http_methods(["GET", "POST"])
-def pin(request: HttpRequest) -> HttpResponse:
-    """Ask where to pin a view, and what of it; on POST pin it."""
+def tile_new(request: HttpRequest) -> HttpResponse:
+    """Ask where a view is to go, and what of it; on POST add it."""
     user, path = cast(User, request.user), request.POST.get("path", "") or request.GET.get("path", "")
     try:
         view = page_at(path, reader_zone(request).key, get_language() or "en")
     except (NotShareable, ValueError) as error:
-        raise Http404(_("There is no view at this address that can be pinned.")) from error
+        raise Http404(_("There is no view at this address that can be added to a dashboard.")) from error
     if path.startswith(reverse("web:dashboards")):
-        raise Http404(_("A dashboard can't be pinned to a dashboard."))
+        raise Http404(_("A dashboard can't be added to a dashboard."))
     known = services.arranged_by(user).filter(archived_at=None)
-    form = PinForm(request.POST if request.method == "POST" else None, dashboards=known, parts=parts_of(view))
+    form = TileForm(request.POST if request.method == "POST" else None, dashboards=known, parts=parts_of(view))
     if form.is_bound and form.is_valid():
         try:
-            row = _pinned(user, form, path)
+            row = _added(user, form, path)
         except DashboardError as error:
             form.refuse(error.field, error.message)
         else:
-            messages.success(request, _("Pinned to {name}.").format(name=row.name))
+            messages.success(request, _("Added to {name}.").format(name=row.name))
             return redirect("web:dashboard", row.pk)
-    context = {"form": form, "title": _("Pin to a dashboard"), "back": path, "view": view}
-    return render(request, "dashboards/pin.html", context, status=422 if form.errors else 200)
+    context = {"form": form, "title": _("Add to dashboard"), "back": path, "view": view}
+    return render(request, "dashboards/tile_new.html", context, status=422 if form.errors else 200)
 
 
 @transaction.atomic
-def _pinned(user: User, form: PinForm, path: str) -> Dashboard:
+def _added(user: User, form: TileForm, path: str) -> Dashboard:
     data = form.cleaned_data
     if form.is_new:
         row = services.dashboard_create(user=user, name=data["name"])

@@ -110,7 +110,6 @@ _BESIDE = {
     "web:hosts": ["/endpoints"],
     "web:plans": ["/launch"],
     "web:users": ["/teams", "/invitations"],
-    "web:dashboards": ["/pin"],
     "web:runs": ["/campaigns", "/imports", "/own-kinds"],
 }
 

@@ -1,8 +1,9 @@
-"""Dashboards: what is pinned where, who arranges it, and that a dashboard is a document as every view is."""
+"""Dashboards: what is added where, who arranges it, and that a dashboard is a document as every view is."""
 
 import json
 import re
 from datetime import timedelta
+from urllib.parse import quote
 
 import pytest
 from django.contrib.auth.models import User
@@ -43,12 +44,12 @@ def viewer(name: str) -> Client:
     return client
 
 
-def pinned(client: Client, path: str, **fields: str) -> Dashboard:
-    """Pin a view by the form, to a new dashboard unless one is named."""
-    form = client.get("/pin", {"path": path}).content.decode()
+def added(client: Client, path: str, **fields: str) -> Dashboard:
+    """Add a view by the form, to a new dashboard unless one is named."""
+    form = client.get("/dashboards/add", {"path": path}).content.decode()
     part = re.findall(r'<option value="((?:chart|table):[^"]+)"', form)[0]
     values = {"path": path, "dashboard": "new", "name": "wall", "width": "half", "part": part} | fields
-    answer = client.post("/pin", values)
+    answer = client.post("/dashboards/add", values)
     assert answer.status_code == 302, answer.content.decode()
     return Dashboard.objects.get(pk=int(answer["Location"].rpartition("/")[2]))
 
@@ -60,13 +61,11 @@ def tiles(client: Client, board: Dashboard) -> list[str]:
     return [client.get(address).content.decode() for address in addresses]
 
 
-def test_one_chart_of_a_history_is_pinned_and_shows_its_figures_now(signed_in: Client, pair: Pair) -> None:
+def test_one_chart_of_a_history_is_added_and_shows_its_figures_now(signed_in: Client, pair: Pair) -> None:
     path = f"/history?pair={pair.pk}&over=30d"
-    assert (
-        f'href="/pin?path={path.replace("/", "%2F").replace("?", "%3F").replace("=", "%3D").replace("&", "%26")}"'
-        in (signed_in.get(path).content.decode())
-    )
-    board = pinned(signed_in, path)
+    page = signed_in.get(path).content.decode()
+    assert f'href="/dashboards/add?path={quote(path, safe="")}"' in page
+    board = added(signed_in, path)
     (tile,) = tiles(signed_in, board)
     specs = json.loads(re.search(r"data-tile-specs>(.*?)</div>", tile, re.DOTALL)[1])
     points = [point for line in specs[0]["series"] for point in line["points"]]
@@ -75,8 +74,8 @@ def test_one_chart_of_a_history_is_pinned_and_shows_its_figures_now(signed_in: C
     assert "quartz" in tile
 
 
-def test_a_table_is_pinned_with_the_title_of_its_section(signed_in: Client, pair: Pair) -> None:
-    board = pinned(signed_in, f"/matrix?environment={pair.environment_id}", width="whole")
+def test_a_table_is_added_with_the_title_of_its_section(signed_in: Client, pair: Pair) -> None:
+    board = added(signed_in, f"/matrix?environment={pair.environment_id}", width="whole")
     (tile,) = tiles(signed_in, board)
     assert pair.environment.name in tile and "Gbit/s" in tile
     assert board.tiles.get().part.startswith("table:")
@@ -85,9 +84,9 @@ def test_a_table_is_pinned_with_the_title_of_its_section(signed_in: Client, pair
 def test_page_and_tile_ask_few_queries(
     signed_in: Client, pair: Pair, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    board = pinned(signed_in, f"/history?pair={pair.pk}")
+    board = added(signed_in, f"/history?pair={pair.pk}")
     for _ in range(3):
-        pinned(signed_in, f"/matrix?environment={pair.environment_id}", dashboard=str(board.pk))
+        added(signed_in, f"/matrix?environment={pair.environment_id}", dashboard=str(board.pk))
     with django_assert_max_num_queries(MOST_QUERIES):
         signed_in.get(f"/dashboards/{board.pk}")
     for tile in board.tiles.all():
@@ -96,9 +95,9 @@ def test_page_and_tile_ask_few_queries(
 
 
 def test_a_dashboard_is_shared_exported_and_printed_as_any_view(signed_in: Client, pair: Pair) -> None:
-    board = pinned(signed_in, f"/history?pair={pair.pk}")
-    pinned(signed_in, f"/history?pair={pair.pk}&over=7d", dashboard=str(board.pk))
-    pinned(signed_in, f"/matrix?environment={pair.environment_id}", dashboard=str(board.pk))
+    board = added(signed_in, f"/history?pair={pair.pk}")
+    added(signed_in, f"/history?pair={pair.pk}&over=7d", dashboard=str(board.pk))
+    added(signed_in, f"/matrix?environment={pair.environment_id}", dashboard=str(board.pk))
     path = f"/dashboards/{board.pk}"
     made = signed_in.post("/share", {"path": path, "shows": "live", "lasts": "30"}).content.decode()
     link = re.search(r'value="http://testserver(/s/[^"]+)"', made)[1]
@@ -115,8 +114,8 @@ def test_a_dashboard_is_shared_exported_and_printed_as_any_view(signed_in: Clien
 
 
 def test_tiles_are_moved_widened_and_removed(signed_in: Client, pair: Pair) -> None:
-    board = pinned(signed_in, f"/history?pair={pair.pk}")
-    pinned(signed_in, f"/matrix?environment={pair.environment_id}", dashboard=str(board.pk))
+    board = added(signed_in, f"/history?pair={pair.pk}")
+    added(signed_in, f"/matrix?environment={pair.environment_id}", dashboard=str(board.pk))
     first, second = board.tiles.all()
 
     def change(tile: Tile, **how: str) -> int:
@@ -137,7 +136,7 @@ def test_tiles_are_moved_widened_and_removed(signed_in: Client, pair: Pair) -> N
 
 def test_one_who_only_reads_has_dashboards_of_their_own_and_no_word_in_others(signed_in: Client, pair: Pair) -> None:
     reader, other = viewer("vic"), viewer("eve")
-    board = pinned(reader, f"/history?pair={pair.pk}")
+    board = added(reader, f"/history?pair={pair.pk}")
     address = f"/dashboards/{board.pk}"
     assert "wall" in reader.get("/dashboards").content.decode()
     assert "wall" not in other.get("/dashboards").content.decode()
@@ -145,7 +144,9 @@ def test_one_who_only_reads_has_dashboards_of_their_own_and_no_word_in_others(si
         assert other.post(f"{address}/change", body).status_code == 404
     assert other.post(f"{address}/tiles/{board.tiles.get().pk}/move", {"remove": "1"}).status_code == 404
     assert (
-        other.post("/pin", {"path": "/matrix", "dashboard": str(board.pk), "width": "half", "part": ""}).status_code
+        other.post(
+            "/dashboards/add", {"path": "/matrix", "dashboard": str(board.pk), "width": "half", "part": ""}
+        ).status_code
         == 422
     )
     # To offer it to everybody takes an operator.
@@ -155,7 +156,7 @@ def test_one_who_only_reads_has_dashboards_of_their_own_and_no_word_in_others(si
 
 
 def test_the_teams_dashboard_is_everybodys_and_operators_arrange_it(signed_in: Client, pair: Pair) -> None:
-    board = pinned(signed_in, f"/history?pair={pair.pk}")
+    board = added(signed_in, f"/history?pair={pair.pk}")
     address = f"/dashboards/{board.pk}"
     assert signed_in.post(f"{address}/change", {"action": "offer"}).status_code == 302
     reader = viewer("vic")
@@ -175,21 +176,21 @@ def test_the_teams_dashboard_is_everybodys_and_operators_arrange_it(signed_in: C
 
 def test_what_is_gone_says_so_and_leaves_the_other_tiles(signed_in: Client, pair: Pair) -> None:
     alert = make_alert(pair=pair)
-    board = pinned(signed_in, f"/history?pair={pair.pk}")
+    board = added(signed_in, f"/history?pair={pair.pk}")
     board.tiles.create(path=f"/alerts/{alert.pk}", part="", position=1)
     board.tiles.create(path=f"/history?pair={pair.pk}", part="chart:of-before", position=2)
     alert.delete()
     shown = tiles(signed_in, board)
-    assert ["What was pinned here is gone." in tile for tile in shown] == [False, True, True]
+    assert ["What stood here is gone." in tile for tile in shown] == [False, True, True]
 
 
 @pytest.mark.parametrize(
     "path", ["/account", "//example.org/history", "https://example.org/history", "/dashboards/1", ""]
 )
-def test_only_views_are_pinned(signed_in: Client, path: str) -> None:
+def test_only_views_are_added(signed_in: Client, path: str) -> None:
     Dashboard.objects.create(pk=1, name="wall", user=User.objects.get())
-    assert signed_in.get("/pin", {"path": path}).status_code == 404
-    answer = signed_in.post("/pin", {"path": path, "dashboard": "1", "width": "half", "part": ""})
+    assert signed_in.get("/dashboards/add", {"path": path}).status_code == 404
+    answer = signed_in.post("/dashboards/add", {"path": path, "dashboard": "1", "width": "half", "part": ""})
     assert answer.status_code == 404
     assert not Tile.objects.exists()
 

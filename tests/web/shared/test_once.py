@@ -141,7 +141,9 @@ def forms() -> dict[str, Form]:
             "/reports/new", {"title": "night", "template": "sizes", "statistic": "mean", "runs": f"{ended.pk}"}, Report
         ),
         "dashboards": Form("/dashboards", {"name": "wall"}, Dashboard),
-        "pin": Form("/pin", {"path": view, "dashboard": "new", "name": "wall", "part": "", "width": "half"}, Tile),
+        "tile_new": Form(
+            "/dashboards/add", {"path": view, "dashboard": "new", "name": "wall", "part": "", "width": "half"}, Tile
+        ),
         "run_shares": Form(f"/runs/{run.pk}/shares", share, Share),
         "view_shares": Form("/share", share | {"path": view, "shows": "frozen"}, Share),
         "annotation_add": Form(
