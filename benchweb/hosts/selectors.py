@@ -167,16 +167,18 @@ def pairs_matching(
     return pairs.select_related("source__host", "sink__host", "environment")
 
 
-def pairs_to_choose(*, chosen: Collection[int], text: str, most: int) -> tuple[list[Pair], int]:
+def pairs_to_choose(
+    *, chosen: Collection[int], text: str, most: int, environment: int | None = None
+) -> tuple[list[Pair], int]:
     """Return the first that match, before them the chosen that are not among these; and how many match in all.
 
     Every chosen pair is there: a tick that a form doesn't show would be lost when it is sent.
     """
     order = ("source__host__name", "pk")
-    matching = list(pairs_matching(text=text).order_by(*order)[: most + 1])
+    matching = list(pairs_matching(text=text, environment=environment).order_by(*order)[: most + 1])
     hidden = set(chosen) - {pair.pk for pair in matching[:most]}
     first = list(pairs_matching().filter(pk__in=hidden).order_by(*order)) if hidden else []
-    total = pairs_matching(text=text).count() if len(matching) > most else len(matching)
+    total = pairs_matching(text=text, environment=environment).count() if len(matching) > most else len(matching)
     return first + matching[:most], total
 
 

@@ -173,17 +173,19 @@ def campaign_cancel(*, campaign: Campaign) -> int:
 
 def _check_sinks(pairs: Sequence[Pair], version: PlanVersion) -> None:
     """Refuse a test between two hosts on one host alone."""
-    one_host = next((pair for pair in pairs if pair.is_one_host), None)
-    if one_host is None:
-        return
+    if fault := next(filter(None, (sink_fault(pair, version) for pair in pairs)), ""):
+        raise LaunchError("pairs", fault)
+
+
+def sink_fault(pair: Pair, version: PlanVersion) -> str:
+    """Say why a plan version can't run on a pair whose ends are one host; empty where it can."""
+    if not pair.is_one_host:
+        return ""
     between = next((kind for kind in _kinds(version) if kind is not None and not kind.is_of_one_host), None)
-    if between is not None:
-        raise LaunchError(
-            "pairs",
-            _("{kind} needs a source and a sink, and {pair} is one host alone: choose pairs of two.").format(
-                kind=between.label, pair=one_host
-            ),
-        )
+    if between is None:
+        return ""
+    sentence = _("{kind} needs a source and a sink, and {pair} is one host alone: choose pairs of two.")
+    return sentence.format(kind=between.label, pair=pair)
 
 
 def check_together(pairs: Sequence[Pair], version: PlanVersion) -> None:
@@ -207,18 +209,17 @@ def _kinds(version: PlanVersion) -> list[Kind | None]:
 def _check_pairs(pairs: Sequence[Pair]) -> None:
     if not pairs:
         raise LaunchError("pairs", _("Choose at least one pair to run the plan on."))
-    for pair in pairs:
-        rows = (pair, pair.source, pair.sink, pair.source.host, pair.sink.host, pair.environment)
-        archived = next((row for row in rows if row.archived_at is not None), None)
-        if archived is not None:
-            what = kind_word(archived)
-            raise LaunchError(
-                "pairs",
-                _("{pair} can't run: its {what} {archived} is archived. Restore it first.").format(
-                    pair=pair, what=what, archived=archived
-                ),
-            )
-        if pair.source.host.is_synthetic or pair.sink.host.is_synthetic:
-            raise LaunchError(
-                "pairs", _("{pair} can't run: its hosts are a sample, no engine answers there.").format(pair=pair)
-            )
+    if fault := next(filter(None, map(pair_fault, pairs)), ""):
+        raise LaunchError("pairs", fault)
+
+
+def pair_fault(pair: Pair) -> str:
+    """Say why nothing can run on a pair: something of it is archived or a sample; empty where something can."""
+    rows = (pair, pair.source, pair.sink, pair.source.host, pair.sink.host, pair.environment)
+    archived = next((row for row in rows if row.archived_at is not None), None)
+    if archived is not None:
+        sentence = _("{pair} can't run: its {what} {archived} is archived. Restore it first.")
+        return sentence.format(pair=pair, what=kind_word(archived), archived=archived)
+    if pair.source.host.is_synthetic or pair.sink.host.is_synthetic:
+        return _("{pair} can't run: its hosts are a sample, no engine answers there.").format(pair=pair)
+    return ""

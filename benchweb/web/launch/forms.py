@@ -16,6 +16,9 @@ class LaunchForm:
     plan_id: int | None
     pair_ids: list[int]
     text: str
+    environment_id: int | None = None
+    # The environment that the pairs were chosen in: another one brings its own.
+    chosen_in_id: int | None = None
     # The number of runs that was agreed to.
     confirm_runs: int | None = None
     arrangement: str = Campaign.Arrangement.RUNS
@@ -32,6 +35,8 @@ def launch_form(data: QueryDict) -> LaunchForm:
         plan_id=plan_ids[0] if plan_ids else None,
         pair_ids=_ids(data.getlist("pairs")),
         text=data.get("q", "").strip(),
+        environment_id=row_id(data.get("environment", "")),
+        chosen_in_id=row_id(data.get("chosen_in", "")),
         confirm_runs=row_id(data.get("confirm_runs", "")),
         arrangement=data.get("arrangement") or Campaign.Arrangement.RUNS,
     )

@@ -107,8 +107,10 @@ def _start(request: HttpRequest) -> dict[str, object]:
         "name": request.GET.get("name", ""),
         "plan": row_id(request.GET.get("plan", "")),
         "pairs": pairs,
+        "environment": row_id(request.GET.get("environment", "")),
     }
     given |= _mesh_of_address(request)
+    given = {"target": "pairs" if given["pairs"] else "environment"} | given
     given |= {"repeat": "times", "at": time(2), "cron": "0 2 * * *"}
     return given | {"timezone": zone, "retry_pause": DEFAULT_RETRY_PAUSE_SECONDS}
 

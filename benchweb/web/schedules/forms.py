@@ -71,7 +71,7 @@ class ScheduleForm(PageForm):
         empty_label=_("Choose a plan"),
         error_messages={"required": _("Choose a plan to run."), "invalid_choice": _("This plan is archived.")},
     )
-    target = forms.ChoiceField(label=_("Targets"), choices=TARGETS, initial="pairs")
+    target = forms.ChoiceField(label=_("Targets"), choices=TARGETS, initial="environment")
     pairs = forms.ModelMultipleChoiceField(
         label=_("Pairs"),
         queryset=Pair.objects.none(),
@@ -212,7 +212,7 @@ class ScheduleForm(PageForm):
     def chosen(self, name: str) -> str:
         """Return which of several is chosen, whether valid or not."""
         value = str(self[name].value() or "")
-        return value if value in dict(self.fields[name].choices) else "pairs" if name == "target" else "times"  # type: ignore[attr-defined]
+        return value if value in dict(self.fields[name].choices) else "environment" if name == "target" else "times"  # type: ignore[attr-defined]
 
     def values(self) -> dict[str, Any]:
         """Return the values as the services take them; of a form that isn't valid, those that are."""

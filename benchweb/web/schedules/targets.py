@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
 TARGETS = [
-    ("pairs", _("Individual pairs")),
     ("environment", _("All pairs of an environment")),
-    ("label", _("All pairs of hosts with a label")),
     ("mesh", _("Full mesh of selected endpoints")),
+    ("pairs", _("Individual pairs")),
+    ("label", _("All pairs of hosts with a label")),
     ("modes", _("Network modes: each source mode to each sink mode")),
 ]
 # The fields that have to be filled in for each.

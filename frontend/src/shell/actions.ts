@@ -23,8 +23,8 @@ export function startActions(): void {
     const name = all.dataset["ticks"];
     if (!name) return;
     for (const tick of all.closest("table, [data-tick-group]")?.querySelectorAll<HTMLInputElement>(`input[name="${name}"]`) ?? []) {
-      // What a filter hides is not chosen by the way.
-      if (!tick.closest("[hidden]")) tick.checked = all.checked;
+      // What a filter hides, or can't be chosen, is not chosen by the way.
+      if (!tick.closest("[hidden]") && !tick.disabled) tick.checked = all.checked;
     }
   });
   document.addEventListener("keydown", (event) => {

@@ -1,10 +1,14 @@
 """Launching a plan on one or several pairs."""
 
+import re
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from benchweb.hosts.models import Endpoint
+from benchweb.accounts.models import Role
+from benchweb.accounts.roles.grants import role_set
+from benchweb.hosts.models import Endpoint, Host, Pair
 from benchweb.hosts.services import archive
 from benchweb.plans.services import plan_archive
 from benchweb.runs import services
@@ -157,3 +161,55 @@ def test_more_runs_than_are_taken_without_a_question_are_asked_for_by_their_numb
     assert Campaign.objects.count() == 0
     signed_in.post("/launch", values | {"confirm_runs": "2"})
     assert Campaign.objects.get().runs.count() == 2
+
+
+def ticked(page: str) -> set[int]:
+    """Return the ids of the pairs that are ticked."""
+    return {int(pk) for pk in re.findall(r'name="pairs" value="(\d+)" checked', page)}
+
+
+def test_an_environment_is_launched_whole(signed_in: Client) -> None:
+    plan, pairs = make_plan(), [make_pair(environment="zone"), make_pair(environment="zone")]
+    other = make_pair(environment="other")
+    environment = pairs[0].environment_id
+    page = signed_in.get("/launch", {"environment": environment}).content.decode()
+    assert ticked(page) == {pair.pk for pair in pairs}
+    assert f'value="{other.pk}"' not in page
+    # Another one brings its own pairs; within one the ticks are the reader's.
+    choice = {"plan": plan.pk, "environment": other.environment_id, "chosen_in": environment, "pairs": [pairs[0].pk]}
+    changed = signed_in.post("/launch/choice", choice).content.decode()
+    assert ticked(changed) == {other.pk}
+    kept = signed_in.post("/launch/choice", choice | {"environment": environment}).content.decode()
+    assert ticked(kept) == {pairs[0].pk}
+    none = signed_in.post("/launch/choice", choice | {"environment": environment, "pairs": []}).content.decode()
+    assert ticked(none) == set()
+    ids = [pair.pk for pair in pairs]
+    signed_in.post("/launch", LAUNCH | choice | {"environment": environment, "pairs": ids})
+    assert set(Run.objects.values_list("pair_id", flat=True)) == set(ids)
+
+
+def test_what_can_not_run_is_greyed_with_the_reason(signed_in: Client) -> None:
+    plan = make_plan(steps=SIZES)
+    good, alone, sample = make_pair(), make_pair(), make_pair()
+    Pair.objects.filter(pk=alone.pk).update(sink=alone.source)
+    Host.objects.filter(pk=sample.source.host_id).update(is_synthetic=True)
+    page = signed_in.get(f"/plans/{plan.pk}/launch", {"environment": good.environment_id}).content.decode()
+    assert ticked(page) == {good.pk}
+    assert page.count(" disabled aria-describedby") == 2
+    assert "is one host alone: choose pairs of two." in page
+    assert "its hosts are a sample, no engine answers there." in page
+    # What an address names stays ticked, so that it isn't lost without a word.
+    named = signed_in.get(f"/plans/{plan.pk}/launch", {"pairs": [sample.pk]}).content.decode()
+    assert ticked(named) == {sample.pk}
+
+
+def test_pairs_of_environments_without_a_role_are_greyed(client: Client) -> None:
+    mine, theirs = make_pair(environment="mine"), make_pair(environment="theirs")
+    user = User.objects.create_user("olly")
+    role_set(role=Role.VIEWER, user=user)
+    role_set(role=Role.OPERATOR, user=user, environment_id=mine.environment_id)
+    client.force_login(user)
+    page = client.get("/launch").content.decode()
+    assert "You may not run tests in theirs." in page
+    assert f'id="pair-{theirs.pk}" name="pairs" value="{theirs.pk}" disabled' in page
+    assert f'id="pair-{mine.pk}" name="pairs" value="{mine.pk}">' in page
