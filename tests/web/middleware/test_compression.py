@@ -1,11 +1,16 @@
 """What is sent compressed, and what isn't."""
 
 import gzip
+import zlib
+from collections.abc import AsyncIterator
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
-from django.test import Client
+from django.http import StreamingHttpResponse
+from django.test import Client, RequestFactory
 
+from benchweb.web.middleware.compression import CompressionMiddleware
 from tests.charts.history_rows import NIGHT, past_run
 from tests.factories import make_pair, make_plan, make_run
 
@@ -42,3 +47,23 @@ def test_streams_of_events_stay_as_they_are_and_files_in_parts_come_in_gzip(sign
         assert gzip.decompress(small.getvalue()) == plain.getvalue()
     events = signed_in.get(f"/runs/{make_run().pk}/events", headers=GZIP)
     assert (events.status_code, "Content-Encoding" in events) == (200, False)
+
+
+def test_a_file_in_parts_is_one_gzip_file_where_the_server_is_asynchronous() -> None:
+    """A browser reads the first gzip file of several and leaves the rest."""
+    parts = [b"id,at\r\n", *(f"{number},2026-11-26\r\n".encode() * 200 for number in range(9))]
+
+    async def sent() -> AsyncIterator[bytes]:
+        for part in parts:
+            yield part
+
+    async def received() -> bytes:
+        request = RequestFactory().get("/audit.csv", headers=GZIP)
+        answer = CompressionMiddleware(lambda _request: StreamingHttpResponse(sent()))(request)
+        assert (answer["Content-Encoding"], "Content-Length" in answer) == ("gzip", False)
+        return b"".join([part async for part in answer])
+
+    reader, small = zlib.decompressobj(zlib.MAX_WBITS + 16), async_to_sync(received)()
+    assert reader.decompress(small) == b"".join(parts)
+    assert (reader.eof, reader.unused_data) == (True, b"")
+    assert len(small) < len(b"".join(parts)) / 10
