@@ -11,7 +11,7 @@ from django.test import Client
 from benchweb.accounts.models import Role
 from benchweb.accounts.roles.grants import role_set, team_create
 from benchweb.documents.document import Badge
-from benchweb.hosts.models import Environment
+from benchweb.hosts.models import Environment, Host
 from benchweb.hosts.services import environment_create
 from benchweb.regressions import transitions
 from benchweb.regressions.alert_texts import alert_title
@@ -184,12 +184,12 @@ def test_the_environments_in_use_and_the_readers_teams_may_be_chosen_by_name(sig
 
 def test_of_all_environments_a_sample_is_left_out_and_has_a_night_of_its_own(signed_in: Client) -> None:
     pair = make_pair()
-    quiet(pair)
-    sample = make_alert(pair=pair, at=NIGHT + 19 * timedelta(days=1))
+    quiet(pair, 6)
+    sample = make_alert(pair=pair, at=AT)
     Environment.objects.filter(pk=pair.environment_id).update(is_synthetic=True)
-    address = f"/morning?night={(NIGHT + timedelta(days=19, hours=12)).date()}"
+    Host.objects.filter(pk=pair.source.host_id).update(is_synthetic=True)
     every, its = (
-        signed_in.get(f"{address}{chosen}").content.decode() for chosen in ("", f"&environment={pair.environment_id}")
+        signed_in.get(f"{PAGE}{chosen}").content.decode() for chosen in ("", f"&environment={pair.environment_id}")
     )
     assert f"/alerts/{sample.pk}" not in every
     assert "Nothing ran." in every

@@ -68,7 +68,7 @@ def test_one_chart_of_a_history_is_added_and_shows_its_figures_now(signed_in: Cl
     board = added(signed_in, path)
     (tile,) = tiles(signed_in, board)
     specs = json.loads(re.search(r"data-tile-specs>(.*?)</div>", tile, re.DOTALL)[1])
-    points = [point for line in specs[0]["series"] for point in line["points"]]
+    points = [point for line in specs[0]["series"] for point in line["measured"]]
     assert len(points) == NIGHTS
     assert f'href="{path.replace("&", "&amp;")}"' in tile
     assert "quartz" in tile

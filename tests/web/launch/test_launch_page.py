@@ -13,7 +13,7 @@ from benchweb.hosts.services import archive
 from benchweb.plans.services import plan_archive
 from benchweb.runs import services
 from benchweb.runs.models import Campaign, Run
-from tests.factories import SIZES, make_endpoint, make_pair, make_plan
+from tests.factories import SIZES, make_endpoint, make_pair, make_plan, make_user
 
 LAUNCH = {"action": "launch"}
 
@@ -111,7 +111,7 @@ def test_the_filter_keeps_chosen_pairs_in_sight(signed_in: Client) -> None:
     birch = make_pair(source=make_endpoint(host_name="birch"))
     make_pair(source=make_endpoint(host_name="cedar"))
     page = signed_in.post("/launch/choice", {"q": "ald", "pairs": [birch.pk]}).context["page"]
-    assert page.pairs == [birch, alder]
+    assert [row.pair for row in page.offered] == [birch, alder]
     assert page.chosen == [birch]
 
 
@@ -121,7 +121,8 @@ def test_a_chosen_pair_is_launched_even_where_the_list_is_too_long(
     alder, _, cedar = (make_pair(source=make_endpoint(host_name=name)) for name in ("alder", "birch", "cedar"))
     monkeypatch.setattr("benchweb.web.launch.views.DISPLAYED_PAIRS", 1)
     page = signed_in.get(f"/launch?pairs={cedar.pk}").context["page"]
-    assert (page.pairs, page.chosen, page.is_shortened) == ([cedar, alder], [cedar], True)
+    assert [row.pair for row in page.offered] == [cedar, alder]
+    assert (page.chosen, page.is_shortened) == ([cedar], True)
     signed_in.post("/launch", LAUNCH | {"plan": make_plan().pk, "pairs": [cedar.pk]})
     assert Run.objects.get().pair == cedar
 
@@ -163,18 +164,23 @@ def test_more_runs_than_are_taken_without_a_question_are_asked_for_by_their_numb
     assert Campaign.objects.get().runs.count() == 2
 
 
+def together(*pairs: Pair) -> None:
+    """Put pairs into the environment of the first."""
+    Pair.objects.filter(pk__in=[pair.pk for pair in pairs]).update(environment=pairs[0].environment)
+
+
 def ticked(page: str) -> set[int]:
     """Return the ids of the pairs that are ticked."""
     return {int(pk) for pk in re.findall(r'name="pairs" value="(\d+)" checked', page)}
 
 
 def test_an_environment_is_launched_whole(signed_in: Client) -> None:
-    plan, pairs = make_plan(), [make_pair(environment="zone"), make_pair(environment="zone")]
-    other = make_pair(environment="other")
+    plan, pairs, other = make_plan(), [make_pair(), make_pair()], make_pair()
+    together(*pairs)
     environment = pairs[0].environment_id
     page = signed_in.get("/launch", {"environment": environment}).content.decode()
     assert ticked(page) == {pair.pk for pair in pairs}
-    assert f'value="{other.pk}"' not in page
+    assert f'name="pairs" value="{other.pk}"' not in page
     # Another one brings its own pairs; within one the ticks are the reader's.
     choice = {"plan": plan.pk, "environment": other.environment_id, "chosen_in": environment, "pairs": [pairs[0].pk]}
     changed = signed_in.post("/launch/choice", choice).content.decode()
@@ -191,6 +197,7 @@ def test_an_environment_is_launched_whole(signed_in: Client) -> None:
 def test_what_can_not_run_is_greyed_with_the_reason(signed_in: Client) -> None:
     plan = make_plan(steps=SIZES)
     good, alone, sample = make_pair(), make_pair(), make_pair()
+    together(good, alone, sample)
     Pair.objects.filter(pk=alone.pk).update(sink=alone.source)
     Host.objects.filter(pk=sample.source.host_id).update(is_synthetic=True)
     page = signed_in.get(f"/plans/{plan.pk}/launch", {"environment": good.environment_id}).content.decode()
@@ -203,13 +210,15 @@ def test_what_can_not_run_is_greyed_with_the_reason(signed_in: Client) -> None:
     assert ticked(named) == {sample.pk}
 
 
+@pytest.mark.django_db
 def test_pairs_of_environments_without_a_role_are_greyed(client: Client) -> None:
-    mine, theirs = make_pair(environment="mine"), make_pair(environment="theirs")
+    mine, theirs = make_pair(), make_pair()
+    make_user("root", "a password of hers")
     user = User.objects.create_user("olly")
     role_set(role=Role.VIEWER, user=user)
     role_set(role=Role.OPERATOR, user=user, environment_id=mine.environment_id)
     client.force_login(user)
     page = client.get("/launch").content.decode()
-    assert "You may not run tests in theirs." in page
+    assert f"You may not run tests in {theirs.environment}." in page
     assert f'id="pair-{theirs.pk}" name="pairs" value="{theirs.pk}" disabled' in page
     assert f'id="pair-{mine.pk}" name="pairs" value="{mine.pk}">' in page
