@@ -63,7 +63,7 @@ def test_a_migration_waits_beside_its_readers_names_who_is_in_the_way_and_ends_o
     with session(database, "night report") as holder:
         holder.execute(HOLDING)
         pid = holder.info.backend_pid
-        process = begun(command(), database, ready=b"waits for a lock")()
+        process = begun(command("0002"), database, ready=b"waits for a lock")()
         read = reads(database, process, tries=3)
         said = said_by(process)
         holder.commit()
@@ -78,6 +78,21 @@ def test_a_migration_waits_beside_its_readers_names_who_is_in_the_way_and_ends_o
     assert f"It is held by process {pid} (night report, user benchweb) since 20" in said
     assert f"UTC, idle in transaction: {HOLDING}" in said
     assert columns(database) >= {"locked_thing.size", "locked_other.size"}
+
+
+def test_a_migration_whose_last_statement_waits_is_tried_again_too(database: Database) -> None:
+    """A foreign key is added when all else is done: then the transaction of the first try is still open."""
+    migrated(database, "0002")
+    with session(database, "night report") as holder:
+        holder.execute("insert into locked_thing default values")
+        process = begun(command(), database, ready=b"waits for a lock")()
+        reads(database, process, tries=2)
+        holder.rollback()
+    assert process.wait(PATIENCE_SECONDS) == 0, said_by(process)
+    said = said_by(process)
+    stopped(process)
+    assert "Migration locked.0003_note waits for a lock" in said
+    assert columns(database) >= {"locked_note.thing_id"}
 
 
 def reads(environment: Database, process: "subprocess.Popen[bytes]", *, tries: int) -> list[float]:
@@ -98,7 +113,7 @@ def reads(environment: Database, process: "subprocess.Popen[bytes]", *, tries: i
 def test_a_migration_that_gets_no_lock_gives_up_by_name_and_leaves_all_as_it_was(database: Database) -> None:
     with session(database, "night report") as holder:
         holder.execute(HOLDING)
-        done = migrated(database, "--lock-wait", "1")
+        done = migrated(database, "0002", "--lock-wait", "1")
         pid = holder.info.backend_pid
     assert done.returncode == 1
     assert (

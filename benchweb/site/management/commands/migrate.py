@@ -65,8 +65,7 @@ class Command(migrate.Command):
         """Migrate."""
         _require_last_state()
         give_up_at = time.monotonic() + options["lock_wait"]
-        with connection.cursor() as cursor:
-            cursor.execute(f"set lock_timeout = '{LOCK_SECONDS}s'")
+        _wait_briefly()
         try:
             while not self._tried(give_up_at, *args, **options):
                 time.sleep(PAUSE_SECONDS)
@@ -82,6 +81,7 @@ class Command(migrate.Command):
             except OperationalError as error:
                 if not isinstance(error.__cause__, errors.LockNotAvailable | errors.DeadlockDetected):
                     raise
+                _begin_anew()
             else:
                 return True
         self._tell(lookout.holders, give_up_at - time.monotonic())
@@ -115,6 +115,18 @@ def _require_last_state() -> None:
     for migration in MigrationLoader(None).replacements.values():
         if not done.isdisjoint(migration.replaces) and not done.issuperset(migration.replaces):
             raise CommandError(_IN_BETWEEN)
+
+
+def _wait_briefly() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"set lock_timeout = '{LOCK_SECONDS}s'")
+
+
+def _begin_anew() -> None:
+    """Leave the transaction of a try: Django keeps it open where a statement fails that it put off to the end."""
+    connection.close()
+    connection.connect()
+    _wait_briefly()
 
 
 class _Lookout:
