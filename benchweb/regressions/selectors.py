@@ -255,7 +255,7 @@ def night_of_date(night: date, environments: Collection[int] | None = None, zone
     # Those of this night first: of a night of more the rest is cut off.
     is_earlier = Case(When(is_begun, then=Value(0)), default=Value(1))
     listed = matching_alerts.filter(is_told | is_suspect).order_by(is_earlier, "-size_ratio", "pk")
-    told = list(listed[: 2 * MOST_ALERTS])
+    told: list[Alert] = list(listed[: 2 * MOST_ALERTS])
     opened = [alert for alert in told if alert.opened_at is not None]
     back = [alert for alert in opened if alert.ended_at and begins <= alert.ended_at < ends]
     return NightFindings(

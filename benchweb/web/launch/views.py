@@ -126,7 +126,7 @@ def _page(form: LaunchForm, request: HttpRequest, refusal: LaunchError | None = 
     listed = list(plans.plans_matching())
     plan = next((row for row in listed if row.pk == form.plan_id), None)
     version = plan.versions.order_by("-number")[0] if plan else None
-    environments = list(hosts.environments_matching().filter(pair_count__gt=0))
+    environments = list(hosts.environments_matching().filter(("pair_count__gt", 0)))
     environment = next((row.pk for row in environments if row.pk == form.environment_id), None)
     # Whoever chooses an environment means all of it, until ticks are taken away.
     is_whole = environment is not None and environment != form.chosen_in_id

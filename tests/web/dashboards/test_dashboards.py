@@ -35,6 +35,13 @@ def pair(db: None) -> Pair:
     return pair
 
 
+def found(pattern: str, text: str) -> str:
+    """Return what a pattern's group matches."""
+    match = re.search(pattern, text, re.DOTALL)
+    assert match, pattern
+    return match[1]
+
+
 def viewer(name: str) -> Client:
     """Log somebody in who may only read."""
     user = User.objects.create_user(name)
@@ -67,7 +74,7 @@ def test_one_chart_of_a_history_is_added_and_shows_its_figures_now(signed_in: Cl
     assert f'href="/dashboards/add?path={quote(path, safe="")}"' in page
     board = added(signed_in, path)
     (tile,) = tiles(signed_in, board)
-    specs = json.loads(re.search(r"data-tile-specs>(.*?)</div>", tile, re.DOTALL)[1])
+    specs = json.loads(found(r"data-tile-specs>(.*?)</div>", tile))
     points = [point for line in specs[0]["series"] for point in line["measured"]]
     assert len(points) == NIGHTS
     assert f'href="{path.replace("&", "&amp;")}"' in tile
@@ -100,17 +107,17 @@ def test_a_dashboard_is_shared_exported_and_printed_as_any_view(signed_in: Clien
     added(signed_in, f"/matrix?environment={pair.environment_id}", dashboard=str(board.pk))
     path = f"/dashboards/{board.pk}"
     made = signed_in.post("/share", {"path": path, "shows": "live", "lasts": "30"}).content.decode()
-    link = re.search(r'value="http://testserver(/s/[^"]+)"', made)[1]
+    link = found(r'value="http://testserver(/s/[^"]+)"', made)
     page = Client().get(link).content.decode()
     first, second, _table = board.tiles.all()
     assert page.count("charts-data") == 1
     assert f'data-charts-of="tile{second.pk}"' in page
-    charts = json.loads(re.search(r'id="charts-data" type="application/json">(.*?)</script>', page, re.DOTALL)[1])
+    charts = json.loads(found(r'id="charts-data" type="application/json">(.*?)</script>', page))
     assert [chart["id"].split("-")[0] for chart in charts] == [f"tile{first.pk}", f"tile{second.pk}"]
     hidden = signed_in.get("/share/preview", {"path": path, "anonymise": "1"}).content.decode()
     assert "quartz" in page and "quartz" not in hidden and "wall" not in hidden
     text = signed_in.get("/share/results.md", {"path": path})
-    assert "Gbit/s" in b"".join(text).decode()  # type: ignore[arg-type]
+    assert "Gbit/s" in b"".join(text).decode()
 
 
 def test_tiles_are_moved_widened_and_removed(signed_in: Client, pair: Pair) -> None:

@@ -59,7 +59,9 @@ def test_a_file_in_parts_is_one_gzip_file_where_the_server_is_asynchronous() -> 
 
     async def received() -> bytes:
         request = RequestFactory().get("/audit.csv", headers=GZIP)
-        answer = CompressionMiddleware(lambda _request: StreamingHttpResponse(sent()))(request)
+        sends = CompressionMiddleware(lambda _request: StreamingHttpResponse())
+        answer = sends.process_response(request, StreamingHttpResponse(sent()))
+        assert isinstance(answer, StreamingHttpResponse)
         assert (answer["Content-Encoding"], "Content-Length" in answer) == ("gzip", False)
         return b"".join([part async for part in answer])
 
