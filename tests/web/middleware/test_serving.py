@@ -1,6 +1,7 @@
 """The ASGI application by a real uvicorn: every request is one visit to one of a few threads."""
 
 import json
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection, HTTPResponse
 from urllib.parse import urlsplit
@@ -75,3 +76,9 @@ def test_downloads_come_in_parts_and_leave_the_connections_to_others(web: str, c
     assert len(json.loads(bodies[0])["trials"]) == 600
     assert len(bodies[1].splitlines()) == 601
     assert bodies[:2] == bodies[2:]
+    # As a browser asks, which reads one gzip file and leaves what follows.
+    small = fetched(web, f"/runs/{run.pk}/results.csv", cookie, **{"Accept-Encoding": "gzip"})
+    assert small.headers["Content-Encoding"] == "gzip"
+    reader = zlib.decompressobj(zlib.MAX_WBITS + 16)
+    assert reader.decompress(small.read()) == bodies[1]
+    assert (reader.eof, reader.unused_data) == (True, b"")
