@@ -27,6 +27,7 @@ from pytest_django import DjangoDbBlocker
 from benchweb.accounts import hashing, throttle
 from benchweb.imports.own_kinds import definitions
 from benchweb.schedules.timing.localtime import zones_forget
+from benchweb.site.installation import notice
 from benchweb.site.values import chosen
 from tests import databases
 from tests.forked import ForkServer
@@ -54,7 +55,7 @@ QUIET = (
 # Django's count of rounds takes half a second of a CPU for each password.
 hashing.PooledPasswordHasher.iterations = 1
 
-FOLLOWED = (definitions, chosen)
+FOLLOWED = (definitions, chosen, notice)
 # Tests that are being collected have no database.
 for followed in FOLLOWED:
     followed.forget()

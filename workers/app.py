@@ -2,6 +2,7 @@
 
 import os
 import threading
+from contextlib import suppress
 from typing import Any
 
 from celery import Celery
@@ -12,12 +13,13 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchweb.settings")
 
 import django
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS
+from django.db import DEFAULT_DB_ALIAS, DatabaseError
 
 django.setup()
 
 from benchweb.common.celery_client import QUEUE, TICK_QUEUE, TRANSPORT_OPTIONS, broker_url  # noqa: E402  (needs the settings)
 from benchweb.common.followed import follow_all  # noqa: E402
+from benchweb.site.installation import installation_note  # noqa: E402  (needs the settings)
 from workers.heartbeat import WorkerHeartbeat, WritableBroker  # noqa: E402  (needs the settings)
 from workers.schedule import BEAT  # noqa: E402
 
@@ -48,6 +50,9 @@ app.steps["consumer"].add(WritableBroker)
 
 @worker_init.connect
 def _follow_values(**_: Any) -> None:
+    # Before the first tick: it has to know whether this is a copy. Where the database is away, the next start does it.
+    with suppress(DatabaseError):
+        installation_note()
     follow_all()
 
 

@@ -9,6 +9,7 @@ from benchweb.hosts.enrolment import rotation
 from benchweb.ops import sample
 from benchweb.regressions import judgements
 from benchweb.regressions.slow import looks
+from benchweb.site.installation import is_copy
 from workers import notifying, ticking
 from workers.background import in_background
 from workers.checks import check, path_check, probe
@@ -21,7 +22,9 @@ _rest = Rest()
 
 @shared_task(name="workers.tasks.execute_runs")
 def execute_runs(run_ids: list[int]) -> None:
-    """Take these runs, as far as there is room for them and it is this worker's turn."""
+    """Take these runs, as far as there is room for them and it is this worker's turn; a copy takes none."""
+    if is_copy():
+        return
     for run_id in run_ids:
         runner().take(run_id)
 

@@ -26,6 +26,7 @@ from benchweb.schedules import selectors, services
 from benchweb.schedules import services as schedules
 from benchweb.schedules.timing.localtime import zones_forget
 from benchweb.sharing import services as sharing
+from benchweb.site.installation import is_copy_now
 from workers import notifying
 from workers.background import in_background
 from workers.engines.connections import let_database_go
@@ -71,6 +72,7 @@ def follow_zones() -> int:
     return schedules.follow_zones() + held.follow_zones()
 
 
+_sessions_end = hourly(sessions.sessions_remove_ended)
 # In this order: what was planned by other rules moves, what is too late isn't started, what is new is started at once.
 STEPS: tuple[Callable[[], object], ...] = (
     hourly(follow_zones),
@@ -94,11 +96,13 @@ STEPS: tuple[Callable[[], object], ...] = (
     looks.send_due,
     hourly(outbox.remove_old),
     hourly(audit.remove_old),
-    hourly(sessions.sessions_remove_ended),
+    _sessions_end,
     hourly(idempotency.remove_old),
     hourly(sharing.expired_content_remove),
     hourly(tickets.remove_old),
 )
+# What a copy does: nothing that is seen outside of it, and nothing that the original's night would be judged by.
+STEPS_OF_COPY: tuple[Callable[[], object], ...] = (recents.sum_up, nights.make, _sessions_end)
 _under_way = threading.Lock()
 _log = logging.getLogger(__name__)
 
@@ -109,10 +113,18 @@ def tick(rest: Rest | None = None) -> None:
         return
     try:
         if rest is None or not _goes_on(rest):
-            for step in STEPS:
+            for step in _steps():
                 _try_step(step)
     finally:
         _under_way.release()
+
+
+def _steps() -> tuple[Callable[[], object], ...]:
+    """Return the original's steps, or those of a copy."""
+    try:
+        return STEPS_OF_COPY if is_copy_now() else STEPS
+    finally:
+        let_database_go()
 
 
 def _goes_on(rest: Rest) -> bool:

@@ -28,6 +28,7 @@ from benchweb.runs.models import Run, State
 from benchweb.runs.queueing import dispatch
 from benchweb.runs.queueing.reservations import resources_of_run
 from benchweb.runs.selectors import runs_named
+from benchweb.site.installation import is_copy
 
 STAMP = "demo"
 TOKEN_FILE = "demo-token"  # noqa: S105  (a file's name)
@@ -112,6 +113,8 @@ def _create(home: Home, user: User) -> str:
     forward = hosts.pair_create(source=source, sink=sink, environment=environment)
     hosts.pair_create(source=sink, sink=source, environment=environment)
     plan = plans.plan_create(name=PLAN, steps=STEPS, repetitions=REPETITIONS, order="interleaved")
+    if is_copy():
+        return "The demo's data is there; this is a copy, so that nothing is measured."
     campaign = runs.launch(plan=plan, pairs=[forward], user=user)
     # Within the launch's transaction: no worker has heard of it.
     campaign.runs.update(not_before=Now() + AWAITS_READER, **reason_fields("waiting_for", Reason(_AWAITS_CODE)))

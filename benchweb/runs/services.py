@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from benchweb.accounts.permissions import Permission, access_of
 from benchweb.catalog import Kind, catalog
+from benchweb.catalog.translation import reason_text
 from benchweb.common.names import kind_word
 from benchweb.common.refusals import RefusedWrite
 from benchweb.hosts.models import Pair
@@ -20,6 +21,7 @@ from benchweb.runs.models import OPEN_STATES, Campaign, Run
 from benchweb.runs.placement.meshes import Job, arranged, lower_bound_seconds, makespan_seconds
 from benchweb.runs.queueing import dispatch, endings
 from benchweb.runs.queueing.occupancy import occupancy, resources_of
+from benchweb.site.installation import QUIET, is_copy
 
 # A launch of more runs than this asks first, naming the number: pairs ticked by mistake must not hold every host.
 CONFIRM_ABOVE = 1_000
@@ -92,6 +94,8 @@ def launch_version(
     """
     if user is not None:
         access_of(user).demand(Permission.RUN, (pair.environment_id for pair in pairs))
+    if is_copy():
+        raise LaunchError("plan", reason_text(QUIET))
     _check_pairs(pairs)
     _check_sinks(pairs, version)
     _check_kinds(version)

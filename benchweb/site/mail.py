@@ -1,5 +1,6 @@
 """The mail server: the environment's, else the one that admins chose on the page of site settings."""
 
+import logging
 import smtplib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,6 +9,7 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 from django.core.mail.backends.smtp import EmailBackend
 
+from benchweb.site.installation import QUIET, is_copy
 from benchweb.site.models import SiteSecret
 from benchweb.site.secrets import SecretUnreadable, decrypted, encrypted
 from benchweb.site.values import is_locked, site_setting
@@ -17,6 +19,7 @@ MAIL_FAULTS = (OSError, SecretUnreadable)
 _NAME = "EMAIL_HOST_PASSWORD"
 # RFC 3834: nobody's absence is answered to a program.
 _BY_PROGRAM = {"Auto-Submitted": "auto-generated"}
+_log = logging.getLogger(__name__)
 
 
 class _Refusals(smtplib.SMTP):
@@ -54,7 +57,10 @@ class SiteEmailBackend(EmailBackend):
         return _RefusalsByTls if self.use_ssl else _Refusals
 
     def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
-        """Send mails, each marked as a program's."""
+        """Send mails, each marked as a program's; none from a copy."""
+        if is_copy():
+            _log.warning("%d mails are not sent: %s", len(email_messages), QUIET)
+            return 0
         for mail in email_messages:
             mail.extra_headers = _BY_PROGRAM | mail.extra_headers
         return super().send_messages(email_messages)

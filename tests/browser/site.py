@@ -114,7 +114,7 @@ NO_PAGES = {
     *("sessions_end", "help_image", "threshold_preview"),
     *("schedule_preview", "schedule_pairs", "schedule_outlook", "schedule_pause", "schedule_resume", "schedule_run"),
     *("schedule_cancel", "channel_test", "mail_test", "channel_enable", "alert_move", "alert_charts", "alerts_triage"),
-    *("host_silence", "sample_make", "sample_remove"),
+    *("host_silence", "original_make", "sample_make", "sample_remove"),
     "alerts_count",
     *(
         "campaign_cancel",

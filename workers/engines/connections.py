@@ -13,6 +13,7 @@ from benchweb.catalog.reasons import Reason
 from benchweb.hosts.endpoints.services import endpoint_pin_first
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Endpoint
+from benchweb.site.installation import QUIET, is_copy
 from benchweb.site.secrets import SecretUnreadable, decrypted
 from workers.engine_client import EngineClient, EngineRefused, PresentedCertificate, Trust, presented_certificate
 from workers.engines.discretion import Contact, require_engine
@@ -62,6 +63,9 @@ def seen_fingerprint(endpoint: Endpoint, contact: Contact | None = None) -> str:
 
 
 def _addresses(endpoint: Endpoint, address: str, contact: Contact | None) -> list[str]:
+    """Return the addresses of an engine, on the way of every contact with one; raise EngineRefused in a copy."""
+    if is_copy():
+        raise EngineRefused(QUIET, code="copy")
     host, port = control_address(endpoint)
     addresses = addresses_of(endpoint, address or host)
     if contact is not None:

@@ -25,7 +25,7 @@ from workers.engines.resolution import control_address
 # Longer than a connection without an answer takes, and a handshake or a call after it.
 UNDISCLOSED_SECONDS = 6.0
 # Refusals that tell of nothing but an engine, or of what was entered.
-_OF_ENGINES = ("address", "unauthorized", "unproven", "same_machine")
+_OF_ENGINES = ("address", "copy", "unauthorized", "unproven", "same_machine")
 _log = logging.getLogger(__name__)
 
 

@@ -12,6 +12,7 @@ from benchweb.catalog.messages import (
     results,
     runs,
     schedules,
+    site,
     tool_sentences,
     words,
 )
@@ -23,6 +24,7 @@ MESSAGES: dict[str, str] = {
     **engines.MESSAGES,
     **results.MESSAGES,
     **notifications.MESSAGES,
+    **site.MESSAGES,
     **engine_sentences.MESSAGES,
     **tool_sentences.MESSAGES,
     **words.MESSAGES,

@@ -3,6 +3,7 @@
 MESSAGES = {
     "delivery_muted": "Muted by the maintenance window {window}, until {until}.",
     "delivery_channel_disabled": "The channel is disabled: {reason}",
+    "delivery_of_copy": "It was waiting when this copy was made: the original sends it.",
     "delivery_in_digest": "For the digest of {at}.",
     "delivery_waits_for_joined": "Until {until}, for what else joins its alert.",
     "delivery_quiet_hours": "Quiet hours, until {until}.",

@@ -11,6 +11,7 @@ from benchweb.notifications.kinds.kind import ChannelKind, Receiver, Unsendable
 from benchweb.notifications.kinds.table import stored_kind
 from benchweb.notifications.messages import Message
 from benchweb.notifications.models import Channel
+from benchweb.site.installation import QUIET, is_copy
 from benchweb.site.secrets import SecretUnreadable, decrypted
 
 SECONDS = 10.0
@@ -27,7 +28,9 @@ def send(message: Message, channel: Channel, *, left: Sequence[str] = ()) -> Rec
 
 
 def send_by(kind: ChannelKind, message: Message, receiver: Receiver) -> ReceiverAnswer:
-    """Send it by a kind of channel to a receiver, and return what that one said."""
+    """Send it by a kind of channel to a receiver, and return what that one said. A copy sends nothing."""
+    if is_copy():
+        return ReceiverAnswer(error=QUIET)
     try:
         return guarded(kind.sender(message, receiver), seconds=SECONDS, admitted=kind.admits)
     except (Unsendable, EgressRefused) as error:

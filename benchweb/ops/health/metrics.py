@@ -19,6 +19,7 @@ from benchweb.ops.health.heartbeat import Pulse, client, pulse
 from benchweb.regressions.models import LIVE_STATES, Alert
 from benchweb.runs.models import OPEN_STATES, State
 from benchweb.schedules.models import SKIPPED
+from benchweb.site.installation import is_copy
 
 # A scrape that takes longer would meet the next one.
 _STATEMENT_TIMEOUT_MILLISECONDS = 2_000
@@ -104,6 +105,7 @@ def _database_metrics() -> list[Metric]:
         ),
         _lateness(),
         _alerts(),
+        _gauge("benchweb_copy", "Whether this is a copy, which measures and sends nothing", int(is_copy())),
     ]
 
 

@@ -5,6 +5,7 @@ from django.http import HttpRequest
 from django.utils.translation import get_language, gettext, gettext_noop
 
 from benchweb.catalog import catalog
+from benchweb.site.installation import copy_notice
 
 # Each say("…") of frontend/src; a test compares.
 TEXTS = (
@@ -77,5 +78,5 @@ def script_words() -> dict[str, str]:
 
 
 def shell(request: HttpRequest) -> dict[str, object]:
-    """Return the texts of the scripts, and whether this is the demo."""
-    return {"is_demo": settings.DEMO, "script_words": script_words()}
+    """Return the texts of the scripts, whether this is the demo, and of what it is a copy."""
+    return {"is_demo": settings.DEMO, "copy_notice": copy_notice(), "script_words": script_words()}

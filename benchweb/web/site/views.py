@@ -14,7 +14,8 @@ from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.catalog.translation import reason_text
 from benchweb.notifications.channels import mail_test
-from benchweb.ops import sample
+from benchweb.ops import copies, sample
+from benchweb.site.installation import is_copy_now
 from benchweb.site.values import chosen, site_setting
 from benchweb.web.shared.zones import zone_names
 from benchweb.web.site.forms import SiteSettingsForm
@@ -44,6 +45,18 @@ def mail_test_send(request: HttpRequest) -> HttpResponse:
     if request.headers.get("HX-Request"):
         return render(request, "site/partials/mail_answer.html", context)
     return render(request, "site/settings.html", _context(SiteSettingsForm.of_now()) | context)
+
+
+@needs(Permission.ADMIN)
+@require_POST
+def original_make(request: HttpRequest) -> HttpResponse:
+    """Let a copy be the original from now on."""
+    if is_copy_now():
+        copies.original_make()
+        messages.success(request, _("This is the original now: it measures, and sends messages."))
+    else:
+        messages.info(request, _("This is the original already."))
+    return redirect("web:site_settings")
 
 
 @needs(Permission.ADMIN)
