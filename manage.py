@@ -13,6 +13,8 @@ STEPS = {
 }
 # What takes longest: `up` builds it beside pages that are there already.
 LATER = {"up": ("engine", "static")}
+# They start the embedded database where `up` isn't running.
+WITH_DATABASE = ("backup", "restore", "make_original", "make_copy")
 
 
 def main():
@@ -45,6 +47,25 @@ def run(command, words):
         from benchweb.ops.setup import testing
 
         return testing.run(words[1:])
+    if command in WITH_DATABASE:
+        return run_with_database(command, words)
+    return run_by_django(words)
+
+
+def run_with_database(command, words):
+    """Run a command that has to work while `up` is stopped too."""
+    from benchweb.ops.running.offline import embedded_database
+    from benchweb.ops.running.processes import SetupError
+
+    try:
+        with embedded_database(make=command == "restore", alone=command == "restore"):
+            return run_by_django(words)
+    except SetupError as error:
+        sys.exit(f"{command}: {error}")
+
+
+def run_by_django(words):
+    """Run one of Django's commands or of ours."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchweb.settings")
     from django.core.management import execute_from_command_line
 

@@ -123,6 +123,10 @@ SHARE_LIVE = os.environ.get("BENCHWEB_SHARE_LIVE") or "allowed"
 SHARE_ENDLESS = os.environ.get("BENCHWEB_SHARE_ENDLESS") or "allowed"
 # So many days the audit log keeps its entries, at least 30; 0 keeps all.
 AUDIT_DAYS = int(os.environ.get("BENCHWEB_AUDIT_DAYS") or "730")
+# A folder for a backup of each night, none without; how many are kept; and the hour of UTC in which it is made.
+BACKUP_DIR = os.environ.get("BENCHWEB_BACKUP_DIR", "")
+BACKUP_KEEP = int(os.environ.get("BENCHWEB_BACKUP_KEEP") or "7")
+BACKUP_HOUR = int(os.environ.get("BENCHWEB_BACKUP_HOUR") or "6")
 DEBUG = os.environ.get("BENCHWEB_DEBUG") == "1"
 # Extra catalog sections merged over engine/schema/catalog.json: for private kinds, and for the tests.
 CATALOG_OVERLAY = os.environ.get("BENCHWEB_CATALOG_OVERLAY", "")

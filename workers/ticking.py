@@ -15,6 +15,7 @@ from benchweb.hosts.probing import probes
 from benchweb.idempotency import services as idempotency
 from benchweb.notifications import maintenance
 from benchweb.notifications.delivery import held, outbox
+from benchweb.ops.backups import nightly as backups
 from benchweb.regressions import judgements
 from benchweb.regressions.absence import missing as absences
 from benchweb.regressions.slow import looks
@@ -72,6 +73,13 @@ def follow_zones() -> int:
     return schedules.follow_zones() + held.follow_zones()
 
 
+def back_up() -> int:
+    """Have the night's backup made and tested, where that is due, beside what the ticks do."""
+    if backups.work_is_due():
+        in_background(backups.nightly_work)
+    return 0
+
+
 _sessions_end = hourly(sessions.sessions_remove_ended)
 # In this order: what was planned by other rules moves, what is too late isn't started, what is new is started at once.
 STEPS: tuple[Callable[[], object], ...] = (
@@ -100,6 +108,7 @@ STEPS: tuple[Callable[[], object], ...] = (
     hourly(idempotency.remove_old),
     hourly(sharing.expired_content_remove),
     hourly(tickets.remove_old),
+    hourly(back_up),
 )
 # What a copy does: nothing that is seen outside of it, and nothing that the original's night would be judged by.
 STEPS_OF_COPY: tuple[Callable[[], object], ...] = (recents.sum_up, nights.make, _sessions_end)

@@ -27,7 +27,7 @@ def settings_are_usable(**_: Any) -> list[CheckMessage]:
     """Check what comes from the environment."""
     own = [*_secret_key(), *_addresses(), *_proxies(), *_demo(), *_debug(), *_catalog_overlay(), *_catalog_units()]
     more = [*_audit_days(), *_share_days(), *_share_links(), *_default_role(), *_defaults(), *login_faults()]
-    return [*own, *_networks(), *_mail_server(), *_public_url(), *_delivery_days(), *more]
+    return [*own, *_backups(), *_networks(), *_mail_server(), *_public_url(), *_delivery_days(), *more]
 
 
 def _secret_key() -> list[CheckMessage]:
@@ -177,6 +177,22 @@ def _delivery_days() -> list[CheckMessage]:
     if settings.DELIVERY_DAYS >= 0:
         return []
     return [Error("BENCHWEB_DELIVERY_DAYS is below 0.", hint="0 keeps all messages.", id="benchweb.E010")]
+
+
+def _backups() -> list[CheckMessage]:
+    faults = [
+        *(["BENCHWEB_BACKUP_DIR is no whole path: begin it with /."] if _is_relative(settings.BACKUP_DIR) else []),
+        *(
+            ["BENCHWEB_BACKUP_KEEP is below 1: without backups leave out BENCHWEB_BACKUP_DIR."]
+            * (settings.BACKUP_KEEP < 1)
+        ),
+        *(["BENCHWEB_BACKUP_HOUR is not from 0 to 23."] * (not 0 <= settings.BACKUP_HOUR <= 23)),
+    ]
+    return [Error(fault, id="benchweb.E035") for fault in faults]
+
+
+def _is_relative(path: str) -> bool:
+    return bool(path) and not Path(path).is_absolute()
 
 
 def _audit_days() -> list[CheckMessage]:

@@ -19,8 +19,10 @@ from benchweb.accounts.services import TokenLimits, token_create, token_revoke
 from benchweb.common.celery_client import QUEUE
 from benchweb.hosts.models import Endpoint
 from benchweb.ops.health.heartbeat import BEAT_KEY, WORKER_KEY, beat_heart
+from benchweb.ops.models import Backup
 from benchweb.runs.models import Run
 from benchweb.schedules.models import Schedule, Slot
+from benchweb.site.installation import copy_mark, notice
 from tests.factories import make_alert, make_pair, make_plan, make_run
 
 pytestmark = pytest.mark.django_db
@@ -191,6 +193,25 @@ def test_a_scrape_costs_few_queries(
     for _ in range(3):
         make_run()
     client.get("/metrics", headers=bearer["headers"])
-    # The token, a savepoint and its release, the time-out, and seven figures.
-    with django_assert_max_num_queries(11):
+    # The token, a savepoint and its release, the time-out, and eight figures.
+    with django_assert_max_num_queries(12):
         client.get("/metrics", headers=bearer["headers"])
+
+
+def test_backups_have_their_ages_and_a_copy_says_so(scraped: Callable[[], dict[str, float]]) -> None:
+    before = scraped()
+    assert before["benchweb_copy"] == 0
+    assert not [name for name in before if name.startswith("benchweb_backup")]
+    now = timezone.now()
+    Backup.objects.create(name="a.zip", begun_at=now - timedelta(days=2), tested_at=now - timedelta(days=1))
+    Backup.objects.create(name="b.zip", begun_at=now - timedelta(hours=1))
+    samples = scraped()
+    assert samples["benchweb_backup_age_seconds"] == pytest.approx(3_600, abs=60)
+    assert samples["benchweb_backup_test_age_seconds"] == pytest.approx(86_400, abs=60)
+    assert samples["benchweb_backup_failed"] == 0
+    Backup.objects.create(begun_at=now, fault="There is no room left")
+    copy_mark(of="elsewhere", made_at=None)
+    notice.read_now()
+    samples = scraped()
+    assert samples["benchweb_backup_age_seconds"] == pytest.approx(3_600, abs=60)
+    assert (samples["benchweb_backup_failed"], samples["benchweb_copy"]) == (1, 1)

@@ -162,7 +162,9 @@ def _texts(part: Any) -> Iterator[str]:
 
 
 def _reference(item: Any) -> str:
-    return str(item).partition(":")[0]
+    """Return what is used: a volume's name, or a path, as it is where no variable is set."""
+    text = str(item["source"] if isinstance(item, dict) else item)
+    return re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", text).partition(":")[0]
 
 
 def _secret_parts(key: str, value: str) -> list[str]:

@@ -64,7 +64,7 @@ def test_the_services_are_the_whole_of_benchweb(compose: Document) -> None:
 
 def test_the_database_is_stored_where_its_version_looks_for_it(compose: Document) -> None:
     assert compose["services"]["postgres"]["image"].startswith("${BENCHWEB_POSTGRES_IMAGE:-postgres:18-")
-    assert compose["services"]["postgres"]["volumes"] == ["postgres-data:/var/lib/postgresql"]
+    assert compose["services"]["postgres"]["volumes"][0] == "postgres-data:/var/lib/postgresql"
 
 
 def test_the_only_proxy_is_the_gateway_of_the_network_that_pages_are_served_on(compose: Document) -> None:

@@ -17,6 +17,7 @@ IGNORE_FILE = rules.PROJECT / ".dockerignore"
 _MADE = {
     "/build/frontend/dist": ("npm run build", "frontend/build.mjs"),
     "/app/.venv": ("uv sync", "uv.lock"),
+    "/opt/postgres": ("uv sync", "uv.lock"),
     "/build/engine/target/release/benchweb-engine": ("cargo build --release", "engine/crates/agent/Cargo.toml"),
     "/build/engine/target/release/benchweb-engine-static": ("cargo static", "engine/crates/programs/Cargo.toml"),
 }

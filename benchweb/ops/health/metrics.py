@@ -9,12 +9,14 @@ import redis
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Count
+from django.utils import timezone
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from benchweb.common.rows import fetch, fetch_value
 from benchweb.hosts.models import Endpoint
+from benchweb.ops.backups.nightly import backup_state, is_nightly
 from benchweb.ops.health.heartbeat import Pulse, client, pulse
 from benchweb.regressions.models import LIVE_STATES, Alert
 from benchweb.runs.models import OPEN_STATES, State
@@ -106,7 +108,21 @@ def _database_metrics() -> list[Metric]:
         _lateness(),
         _alerts(),
         _gauge("benchweb_copy", "Whether this is a copy, which measures and sends nothing", int(is_copy())),
+        *_backups(),
     ]
+
+
+def _backups() -> Iterable[Metric]:
+    """Return ages of what was made and tested, missing before the first, and whether something failed since."""
+    state, now = backup_state(), timezone.now()
+    if state.made:
+        age = (now - state.made.begun_at).total_seconds()
+        yield _gauge("benchweb_backup_age_seconds", "Time since the last backup was made", age)
+    if state.tested and state.tested.tested_at:
+        age = (now - state.tested.tested_at).total_seconds()
+        yield _gauge("benchweb_backup_test_age_seconds", "Time since a backup was last restored and compared", age)
+    if state.made or state.failed or is_nightly():
+        yield _gauge("benchweb_backup_failed", "Whether the last backup or its test failed", int(state.is_faulty))
 
 
 def _broker_metrics() -> list[Metric]:

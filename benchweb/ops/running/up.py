@@ -45,6 +45,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
     """Parse the options of `up`."""
     parser = argparse.ArgumentParser(prog="manage.py up", description="Set up and start benchweb in the foreground.")
     parser.add_argument("--port", type=_port, default=8000, help="the port of the pages on 127.0.0.1 (8000)")
+    parser.add_argument("--no-backup", action="store_true", help="no backup before an upgrade of the database")
     parser.add_argument("--no-demo", action="store_true", help="no demo engines, data and log-in")
     return parser.parse_args(words)
 
@@ -70,7 +71,8 @@ def main(words: list[str]) -> int:
     lock = home.lock()
     check_free(options.port)
     home.create_sockets()
-    up = Up(home, options.port, demo=not options.no_demo and os.environ.get("BENCHWEB_DEMO") != "0")
+    has_demo = not options.no_demo and os.environ.get("BENCHWEB_DEMO") != "0"
+    up = Up(home, options.port, demo=has_demo, backup=not options.no_backup)
     try:
         up.start()
         up.run()
@@ -84,10 +86,11 @@ def main(words: list[str]) -> int:
 class Up:
     """One start of benchweb."""
 
-    def __init__(self, home: Home, port: int, *, demo: bool) -> None:
+    def __init__(self, home: Home, port: int, *, demo: bool, backup: bool = True) -> None:
         self._home = home
         self._port = port
         self._demo = demo
+        self._backup = backup
         self._supervisor = Supervisor(home.logs, PROJECT)
         self._own_database = not os.environ.get("BENCHWEB_DATABASE_URL")
         self._next_demo_at = 0.0
@@ -107,7 +110,8 @@ class Up:
         prepared = self._digest_of_what_is_prepared()
         if self._home.stamp("prepared") != prepared:
             say("Preparing the database…")
-            self._supervisor.run(programs.management("prepare", "prepare"), timeout_seconds=PREPARE_SECONDS)
+            words = ["--backup"] if self._own_database and self._backup else []
+            self._supervisor.run(programs.management("prepare", "prepare", *words), timeout_seconds=PREPARE_SECONDS)
             self._home.set_stamp("prepared", prepared)
         if not self._demo:
             self._disable_demo()

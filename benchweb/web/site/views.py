@@ -2,6 +2,7 @@
 
 from typing import Any, cast
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
@@ -13,8 +14,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.catalog.translation import reason_text
+from benchweb.common.formatting import quantity
 from benchweb.notifications.channels import mail_test
 from benchweb.ops import copies, sample
+from benchweb.ops.backups.nightly import backup_state, is_nightly
 from benchweb.site.installation import is_copy_now
 from benchweb.site.values import chosen, site_setting
 from benchweb.web.shared.zones import zone_names
@@ -87,9 +90,15 @@ def sample_remove(request: HttpRequest) -> HttpResponse:
 
 
 def _context(form: SiteSettingsForm) -> dict[str, Any]:
+    backups = backup_state()
     return {
         "form": form,
         "has_mail": bool(site_setting("EMAIL_HOST")),
         "suggestions": {"zones": zone_names()},
         "sample": sample.there(),
+        "backups": backups,
+        "backup_size": quantity(backups.made.size_bytes if backups.made else None, "B"),
+        "is_nightly": is_nightly(),
+        "backup_folder": settings.BACKUP_DIR,
+        "backups_kept": settings.BACKUP_KEEP,
     }

@@ -1,0 +1,21 @@
+"""Store what became of backups."""
+
+from django.db import models
+
+
+class Backup(models.Model):
+    """One backup that was made or tried, and whether restoring it was tried."""
+
+    # Its name in the folder of backups; empty where none was made.
+    name = models.CharField(max_length=255, blank=True)
+    begun_at = models.DateTimeField(db_index=True)
+    ended_at = models.DateTimeField(null=True)
+    size_bytes = models.BigIntegerField(null=True)
+    # Why none was made.
+    fault = models.TextField(blank=True)
+    tested_at = models.DateTimeField(null=True)
+    # Why it can't be restored.
+    test_fault = models.TextField(blank=True)
+
+    def __str__(self) -> str:
+        return self.name
