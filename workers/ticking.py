@@ -16,6 +16,7 @@ from benchweb.idempotency import services as idempotency
 from benchweb.notifications import maintenance
 from benchweb.notifications.delivery import held, outbox
 from benchweb.ops.backups import nightly as backups
+from benchweb.ops.removal import removals
 from benchweb.regressions import judgements
 from benchweb.regressions.absence import missing as absences
 from benchweb.regressions.slow import looks
@@ -100,6 +101,7 @@ STEPS: tuple[Callable[[], object], ...] = (
     recents.sum_up,
     judgements.send_waiting,
     absences.find_missing,
+    removals.remove_some,
     nights.make,
     looks.send_due,
     hourly(outbox.remove_old),
@@ -111,7 +113,7 @@ STEPS: tuple[Callable[[], object], ...] = (
     hourly(back_up),
 )
 # What a copy does: nothing that is seen outside of it, and nothing that the original's night would be judged by.
-STEPS_OF_COPY: tuple[Callable[[], object], ...] = (recents.sum_up, nights.make, _sessions_end)
+STEPS_OF_COPY: tuple[Callable[[], object], ...] = (recents.sum_up, removals.remove_some, nights.make, _sessions_end)
 _under_way = threading.Lock()
 _log = logging.getLogger(__name__)
 

@@ -19,3 +19,25 @@ class Backup(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Removal(models.Model):
+    """Something that an admin wants deleted with all it has; rows go in batches, and this stays."""
+
+    class Removed(models.TextChoices):
+        RUN = "run"
+        HOST = "host"
+
+    what = models.CharField(max_length=4, choices=Removed.choices)
+    # Its id, which no row will have any more.
+    of = models.BigIntegerField()
+    name = models.CharField(max_length=500)
+    requested_at = models.DateTimeField()
+    runs = models.PositiveIntegerField(default=0)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["what", "of"], name="removal_once")]
+
+    def __str__(self) -> str:
+        return self.name

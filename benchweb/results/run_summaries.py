@@ -140,6 +140,12 @@ def rebuild() -> int:
     return len(ids)
 
 
+def recent_make_anew(ids: Sequence[int]) -> None:
+    """Make the recent medians of some series anew, in the caller's transaction: runs of theirs are gone."""
+    RecentMedians.objects.filter(series__in=ids).delete()
+    _write_recent(ids)
+
+
 def _write_recent(ids: Sequence[int]) -> None:
     for first in range(0, len(ids), _SERIES_AT_ONCE):
         _write(_medians(_LATEST, {"series": ids[first : first + _SERIES_AT_ONCE], "most": RETAINED}), {})

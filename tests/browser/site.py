@@ -176,8 +176,12 @@ def filled_site() -> list[Address]:
     pages += [*_of_runs(run, nights), *_history(), *_shares(run), Address("token_revoke", f"/tokens/{token.pk}/revoke")]
     pages += [*_alerts(pair), *_limits(nights[0]), *_reports(), *_dashboards(pair), *_users(user, pair)]
     # An archived row's page stands, and tells it.
-    archive(row=make_endpoint(host_name="cedar").host)
-    return pages
+    archive(row=(cedar := make_endpoint(host_name="cedar").host))
+    return [
+        *pages,
+        Address("host_delete", f"/hosts/{cedar.pk}/delete"),
+        Address("run_delete", f"/runs/{run.pk}/delete"),
+    ]
 
 
 def _lists() -> list[Address]:

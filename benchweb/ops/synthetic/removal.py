@@ -1,16 +1,15 @@
 # ruff: noqa: S608  (names of tables and columns come from the models, the conditions from here)
-"""Remove all synthetic rows, whatever refers to them: found by the models' own foreign keys, deepest first.
+"""Remove all synthetic rows, with whatever refers to them.
 
 What counts as synthetic is what has a synthetic host at one end: nothing measured can have. A plan or an environment
 that somebody has used for real hosts since stays, and is no longer called synthetic.
 """
 
-from typing import Any
+from django.db import models, transaction
 
-from django.db import connection, models, transaction
-
-from benchweb.common.rows import fetch_column, fetch_value
+from benchweb.common.rows import fetch_column
 from benchweb.hosts.models import Environment, Host, Pair
+from benchweb.ops.removal.rows import rows_delete
 from benchweb.plans.models import Plan
 from benchweb.results import nightly_summaries as nights
 from benchweb.results.models import Point, Series
@@ -59,35 +58,9 @@ def remove() -> dict[str, int]:
     nights.take_lock(wait=True)
     mixed = fetch_column(f"select distinct environment_id from hosts_pair where {_PAIR}")
     for model, condition in _STEPS:
-        _delete(model, condition, removed)
+        rows_delete(model, condition, removed)
     # Those that stay are summed up without what went.
     nights.make_anew(mixed)
     for model in (Plan, Environment):
         model._default_manager.filter(is_synthetic=True).update(is_synthetic=False)
     return removed
-
-
-def _delete(model: type[models.Model], condition: str, removed: dict[str, int]) -> None:
-    table = model._meta.db_table
-    if not fetch_value(f"select exists (select from {table} where {condition})"):
-        return
-    for field in _referring_keys(model):
-        child = field.model
-        refers = f'"{field.column}" in (select id from {table} where {condition})'
-        if field.remote_field.on_delete is models.SET_NULL:
-            _execute(f'update {child._meta.db_table} set "{field.column}" = null where {refers}')
-        else:
-            _delete(child, refers, removed)
-    removed[table] = removed.get(table, 0) + _execute(f"delete from {table} where {condition}")
-
-
-def _referring_keys(model: type[models.Model]) -> list[Any]:
-    """Return the foreign keys to a model, those without a name for the way back included."""
-    relations: list[Any] = [field for field in model._meta.get_fields(include_hidden=True) if field.auto_created]
-    return [relation.field for relation in relations if relation.one_to_many or relation.one_to_one]
-
-
-def _execute(statement: str) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(statement)
-        return int(cursor.rowcount)

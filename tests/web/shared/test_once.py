@@ -73,7 +73,7 @@ REPEATABLE = {
     *("plan_steps", "plans_archive", "plans_label", "plans_restore", "role_take", "run_cancel_page"),
     *(
         "runs_bulk",
-        "original_make",
+        *("host_delete", "original_make", "run_delete"),
         "sample_make",
         "sample_remove",
         "schedule_cancel",

@@ -1,0 +1,171 @@
+"""Delete runs, and hosts with all they have: asked for by an admin, done by the tick in batches.
+
+A run goes with its trials, results, points, baselines and its parts in alerts; frozen share links stay. Figures over
+nights and over latest runs are made anew without it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from benchweb.common.refusals import RefusedWrite
+from benchweb.hosts.models import Host, Pair
+from benchweb.imports.models import Import
+from benchweb.ops.models import Removal
+from benchweb.ops.removal.rows import rows_delete
+from benchweb.regressions.models import Alert, AlertSeries, Baseline
+from benchweb.results import nightly_summaries as nights
+from benchweb.results.models import Point, RunFigure, Series
+from benchweb.results.run_summaries import recent_make_anew
+from benchweb.runs.models import OPEN_STATES, Campaign, Resource, Run
+from benchweb.runs.services import runs_cancel
+from benchweb.schedules.models import Schedule
+
+# Of so many each batch takes some tenths of a second: points of a run are a thousand.
+RUNS_AT_ONCE = 5
+
+
+@dataclass(frozen=True)
+class RemovalLosses:
+    """What goes with something that is deleted."""
+
+    runs: int
+    pairs: int
+    points: int
+    imports: int
+    alerts: int
+    baselines: int
+
+
+def run_losses(run: Run) -> RemovalLosses:
+    """Count what goes with a run."""
+    return _losses(Run.objects.filter(pk=run.pk), pairs=0)
+
+
+def host_losses(host: Host) -> RemovalLosses:
+    """Count what goes with a host."""
+    pairs = _pairs_of(host.pk)
+    return _losses(Run.objects.filter(pair__in=pairs), pairs=pairs.count())
+
+
+def _losses(runs: QuerySet[Run], *, pairs: int) -> RemovalLosses:
+    return RemovalLosses(
+        runs=runs.count(),
+        pairs=pairs,
+        points=Point.objects.filter(run__in=runs).count(),
+        imports=Import.objects.filter(run__in=runs).count(),
+        alerts=_parts_of(runs).values("alert").distinct().count(),
+        baselines=Baseline.objects.filter(run__in=runs).count(),
+    )
+
+
+@transaction.atomic
+def run_remove(run: Run, *, typed: str) -> Removal:
+    """Have a run deleted; raise RefusedWrite unless it is over and its number was typed."""
+    if run.state in OPEN_STATES:
+        raise RefusedWrite("", _("Run {number} has not ended: cancel it first.").format(number=run.pk))
+    if typed.strip() != str(run.pk):
+        raise RefusedWrite("typed", _("Type {name} to delete it.").format(name=run.pk))
+    return _request(Removal.Removed.RUN, run.pk, _("run {number}").format(number=run.pk))
+
+
+@transaction.atomic
+def host_remove(host: Host, *, typed: str) -> Removal:
+    """Have an archived host deleted with all it has; raise RefusedWrite unless its name was typed."""
+    if host.archived_at is None:
+        raise RefusedWrite("", _("{host} is in use: archive it first.").format(host=host.name))
+    if typed.strip() != host.name:
+        raise RefusedWrite("typed", _("Type {name} to delete it.").format(name=host.name))
+    open_runs = Run.objects.filter(pair__in=_pairs_of(host.pk), state__in=OPEN_STATES)
+    runs_cancel(run_ids=list(open_runs.values_list("pk", flat=True)))
+    return _request(Removal.Removed.HOST, host.pk, host.name)
+
+
+def _request(what: str, of: int, name: str) -> Removal:
+    values = {"name": name, "requested_at": timezone.now()}
+    return Removal.objects.get_or_create(what=what, of=of, defaults=values)[0]
+
+
+def remove_some() -> int:
+    """Do one batch of the oldest removal that isn't done; return how many runs went. For the tick."""
+    removal = Removal.objects.filter(finished_at=None).order_by("pk").first()
+    return 0 if removal is None else _batch(removal)
+
+
+@transaction.atomic
+def _batch(removal: Removal) -> int:
+    # Before the tables, as all that sums up has it; a tick that has it now comes again.
+    if not nights.take_lock():
+        return 0
+    runs = _runs_of(removal)
+    ids = list(runs.exclude(state__in=OPEN_STATES).order_by("-pk").values_list("pk", flat=True)[:RUNS_AT_ONCE])
+    if ids:
+        _delete_runs(ids)
+        Removal.objects.filter(pk=removal.pk).update(runs=F("runs") + len(ids))
+    elif not runs.exists():
+        if removal.what == Removal.Removed.HOST:
+            _delete_host(removal.of)
+        Removal.objects.filter(pk=removal.pk).update(finished_at=timezone.now())
+    return len(ids)
+
+
+def _runs_of(removal: Removal) -> QuerySet[Run]:
+    if removal.what == Removal.Removed.RUN:
+        return Run.objects.filter(pk=removal.of)
+    return Run.objects.filter(pair__in=_pairs_of(removal.of))
+
+
+def _pairs_of(host_id: int) -> QuerySet[Pair]:
+    return Pair.objects.filter(Q(source__host=host_id) | Q(sink__host=host_id))
+
+
+def _parts_of(runs: QuerySet[Run]) -> QuerySet[AlertSeries]:
+    return AlertSeries.objects.filter(Q(first_bad_run__in=runs) | Q(last_good_run__in=runs) | Q(recovered_run__in=runs))
+
+
+def _delete_runs(ids: Sequence[int]) -> None:
+    figures = RunFigure.objects.filter(run__in=ids).values_list("series", "at")
+    ats: dict[int, list[object]] = {}
+    for series_id, at in figures:
+        ats.setdefault(series_id, []).append(at)
+    campaigns = list(Run.objects.filter(pk__in=ids).values_list("campaign", flat=True))
+    alerts = list(_parts_of(Run.objects.filter(pk__in=ids)).values_list("alert", flat=True))
+    rows_delete(Run, f"id in ({', '.join(map(str, ids))})", {})
+    Campaign.objects.filter(pk__in=campaigns, runs=None, slot=None).delete()
+    _delete_empty_alerts(alerts)
+    series = Series.objects.select_related("pair").in_bulk(list(ats))
+    recent_make_anew(sorted(series))
+    nights.mark_stale(series.values(), ats)  # type: ignore[arg-type]
+
+
+def _delete_empty_alerts(ids: Sequence[int]) -> None:
+    """Delete alerts that have no part left, with those merged into them."""
+    empty = Alert.objects.filter(pk__in=ids, series=None).values_list("pk", flat=True)
+    if empty:
+        rows_delete(Alert, f"id in ({', '.join(map(str, empty))})", {})
+
+
+def _delete_host(host_id: int) -> None:
+    pairs = list(_pairs_of(host_id).values_list("pk", flat=True))
+    _leave_schedules(set(pairs))
+    if pairs:
+        rows_delete(Series, f"pair_id in ({', '.join(map(str, pairs))})", {})
+        rows_delete(Pair, f"id in ({', '.join(map(str, pairs))})", {})
+    rows_delete(Resource, f"host_id = {host_id:d}", {})
+    rows_delete(Host, f"id = {host_id:d}", {})
+
+
+def _leave_schedules(pairs: set[int]) -> None:
+    """Take pairs out of schedules that name them one by one; one that has no other is archived."""
+    for schedule in Schedule.objects.filter(target__has_key="pairs").select_for_update():
+        left = [pair for pair in schedule.target["pairs"] if pair not in pairs]
+        if left == schedule.target["pairs"]:
+            continue
+        if left:
+            Schedule.objects.filter(pk=schedule.pk).update(target={"pairs": left})
+        else:
+            Schedule.objects.filter(pk=schedule.pk, archived_at=None).update(archived_at=timezone.now(), next_at=None)
