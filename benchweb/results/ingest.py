@@ -22,13 +22,16 @@ from benchweb.results.models import IntervalPart, Series
 from benchweb.results.shapes import result_fault
 from benchweb.runs import live
 from benchweb.runs.models import OPEN_STATES, State, Trial
-from benchweb.toolformats.host.littles_law import broken
+from benchweb.toolformats.host.littles_law import broken, least_share
 
 _METRICS_DISPLAYED_LIVE = 40
 # What the engine calls its own way to measure.
 _NATIVE = "native"
 # The flag of figures that can't be true together, and where both are in the document.
 LAW = "littles_law"
+# The flag of a rate that counts answers which were errors, and the share of them from which on it is given.
+FAILED = "responses_failed"
+_MOST_FAILED = 0.01
 # Where a document has when its sink's session began, by the sink's clock.
 SINK_STARTED_AT = "sink_started_at"
 # Some three hundred kilobytes.
@@ -105,10 +108,11 @@ def parsed_result(kind_name: str, document: Any) -> ParsedResult:
     if is_long:
         rest["intervals"] = thinned(intervals, MOST_DISPLAYED)
     kind = catalog().kinds[kind_name]
-    law, law_figures = law_flags(kind, kind.filled(document.get("params") or {}), metrics)
+    params = kind.filled(document.get("params") or {})
+    law, law_figures = law_flags(kind, params, metrics)
     return ParsedResult(
         metrics=metrics,
-        flags=[*(document.get("flags") or []), *law],
+        flags=[*(document.get("flags") or []), *law, *failed_flags(params, metrics)],
         limits=_limits(document.get("limits") or []),
         histogram=_histogram(document.get("histogram")),
         source_facts=_facts(document, "source"),
@@ -250,10 +254,22 @@ def _metrics(kind_name: str, metrics: Any) -> dict[str, float]:
     return checked
 
 
-def law_flags(kind: Kind, params: Mapping[str, Any], metrics: Mapping[str, float]) -> tuple[list[str], dict[str, Any]]:
+def failed_flags(params: Mapping[str, Any], metrics: Mapping[str, float]) -> list[str]:
+    """Return the flag of a rate of requests of which over 1 % were answered by errors."""
+    failed, rate = metrics.get("failed_responses", 0.0), metrics.get("requests_per_second", 0.0)
+    seconds = params.get("duration_seconds")
+    if not failed or not isinstance(seconds, int | float):
+        return []
+    return [FAILED] if failed > _MOST_FAILED * rate * seconds else []
+
+
+def law_flags(
+    kind: Kind, params: Mapping[str, Any], metrics: Mapping[str, float], *, is_imported: bool = False
+) -> tuple[list[str], dict[str, Any]]:
     """Return the flag of figures that break Little's law, and both of its figures for the document.
 
-    Judged are kinds with a queue depth, by operations per second and their mean latency.
+    Judged are kinds with a queue depth, by operations per second and their mean latency; another tool's job may have
+    fewer in flight than its depth.
     """
     if "depth" not in kind.parameters or not {"iops", "latency_mean_seconds"} <= metrics.keys():
         return [], {}
@@ -261,7 +277,9 @@ def law_flags(kind: Kind, params: Mapping[str, Any], metrics: Mapping[str, float
     depth, jobs = filled["depth"], filled.get("jobs", 1)
     if not isinstance(depth, int | float) or not isinstance(jobs, int | float):
         return [], {}
-    law = broken(metrics["iops"], metrics["latency_mean_seconds"], float(depth * jobs))
+    whole = float(depth * jobs)
+    least = {"least": least_share(whole)} if is_imported else {}
+    law = broken(metrics["iops"], metrics["latency_mean_seconds"], whole, **least)
     return ([LAW], {LAW: {"in_flight": law.in_flight, "depth": law.depth}}) if law else ([], {})
 
 

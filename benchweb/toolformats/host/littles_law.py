@@ -7,6 +7,9 @@ from benchweb.toolformats.readings import Reading
 
 # A row further from its depth than this share has figures that don't belong together.
 TOLERANCE = 0.05
+# Another program's job computes between its operations, or waits to submit: of a queue half may stay empty, and a job
+# of one operation at a time has none.
+LEAST_OF_A_TOOL = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +32,25 @@ class Broken:
         )
 
 
-def broken(iops: float, latency_mean_seconds: float, depth: float) -> Broken | None:
-    """Return both figures where rate × latency isn't `depth` within 5 %, else None.
+def least_share(depth: float) -> float:
+    """Return the share of its depth that another tool's job has in flight at least."""
+    return LEAST_OF_A_TOOL if depth > 1 else 0.0
+
+
+def broken(iops: float, latency_mean_seconds: float, depth: float, *, least: float = 1 - TOLERANCE) -> Broken | None:
+    """Return both figures where rate × latency is over `depth` by 5 %, or under its share `least`; else None.
 
     Source: J. D. C. Little, "A Proof for the Queuing Formula: L = λW", Operations Research 9 (1961).
     """
     if iops <= 0 or latency_mean_seconds <= 0 or depth <= 0:
         return None
     row = Broken(iops, latency_mean_seconds, depth)
-    return row if abs(row.in_flight - depth) > TOLERANCE * depth else None
+    return row if not least * depth <= row.in_flight <= (1 + TOLERANCE) * depth else None
 
 
 def contradiction(iops: float, latency_mean_seconds: float, depth: float) -> str:
     """Return a sentence with both figures where a row breaks the law, else the empty text."""
-    row = broken(iops, latency_mean_seconds, depth)
+    row = broken(iops, latency_mean_seconds, depth, least=least_share(depth))
     return row.sentence if row else ""
 
 
