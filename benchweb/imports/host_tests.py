@@ -86,15 +86,17 @@ def _memory(reading: Reading) -> Iterator[HostTest]:
         if isinstance(size := reading.parameters.get(name), int | float):
             array["array_bytes"] = int(size * times)
     for figure in reading.figures:
+        if figure.metric != _BEST:
+            continue
         if kernel := _KERNELS.get((figure.part or reading.test).lower()):
             metrics = _of_mbw(reading, figure) if reading.tool == "mbw" else {_BEST: figure.value}
             yield HostTest(MEMORY, {"kernel": kernel, **cores, **array}, metrics, (reading,), (figure,))
 
 
 def _of_mbw(reading: Reading, figure: Figure) -> dict[str, float]:
-    """Return the mean that mbw prints, and of its rows the best and the least, the first one left out."""
-    rows = [each.value for interval in reading.intervals for each in interval.figures][1:]
-    return {_MEAN: figure.value} | ({_BEST: max(rows), _LEAST: min(rows)} if rows else {})
+    """Return the mean that mbw prints, and of its rows the best and the least."""
+    found = {_BEST: reading.value("memory_best_bytes_per_second"), _LEAST: reading.value(_LEAST)}
+    return {_MEAN: figure.value} | {metric: value for metric, value in found.items() if value is not None}
 
 
 def _sysbench(reading: Reading) -> HostTest | None:

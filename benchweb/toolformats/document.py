@@ -1,13 +1,12 @@
 """Any text, of one tool or with many outputs in prose, read whole: the one way in."""
 
 import re
-from array import array
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
-from itertools import accumulate
 
 from benchweb.toolformats import json_values, own_table, report_table
+from benchweb.toolformats.complaints import heed_complaints
 from benchweb.toolformats.host import fio_json, fio_text, memory
+from benchweb.toolformats.known import keep_known
 from benchweb.toolformats.network import (
     flent,
     latency_tools,
@@ -20,7 +19,10 @@ from benchweb.toolformats.network import (
 )
 from benchweb.toolformats.network.iperf import iperf2, iperf3_json, iperf3_text
 from benchweb.toolformats.plain_text import MAX_INFLATED_BYTES, Patience, lines_of, text_of
+from benchweb.toolformats.prefixes import without_prefixes
 from benchweb.toolformats.readings import Lines, Reading, ToolDocument, ToolFormatError, Unread
+from benchweb.toolformats.unread import LONGEST_LINE, why_unread
+from benchweb.toolformats.whole import Whole
 
 Format = Callable[[Sequence[str], int], tuple[Reading | list[Reading], int] | None]
 # Tried in this order at each line: what begins by words that no other tool has comes first.
@@ -39,36 +41,18 @@ _FORMATS: tuple[Format, ...] = (
     own_table.read,
     report_table.read,
 )
-# A line that only a tool prints, in a place where none of its tests begins.
-_TOOL_LIKE = re.compile(
-    r"^\s*+(?:\[\s*(?:\d+|SUM)\]\s+\d|MIGRATED |OMNI |Requests/sec|Transfer/sec|rtt min/|round-trip min/"
-    r"|\d+ packets transmitted|AVG\s+Method:|(?:Copy|Scale|Add|Triad):\s+\d|sockperf: |\d+ requests in "
-    r"|.*: \(groupid=)"
-)
-_MOST_UNREAD = 100
-# More than the heads of all that netperf can tell; of JSON, a whole document may stand in a line.
-_LONGEST_LINE = 8_192
+_MOST_UNREAD, _LONGEST_QUOTE = 100, 200
+# Documents within documents, such as a list of runs with each tool's own answer.
+_DEEPEST, _MOST_MEMBERS = 6, 2_000
+# Members in which other programs keep what a tool printed: Ansible, pScheduler, PerfKitBenchmarker.
+_OUTPUT_MEMBERS = ("stdout", "stderr", "output", "raw", "log", "result")
 _MOST_READINGS = 5_000
-
-
-class _Whole:
-    """All lines as one text, and where each begins: joined once, however many documents there are, and if there are."""
-
-    def __init__(self, lines: Sequence[str]) -> None:
-        self._lines = lines
-
-    @cached_property
-    def text(self) -> str:
-        return "\n".join(self._lines)
-
-    @cached_property
-    def starts(self) -> Sequence[int]:
-        return array("L", accumulate((len(line) + 1 for line in self._lines), initial=0))
 
 
 def read_bytes(content: bytes, patience: Patience | None = None) -> ToolDocument:
     """Return all that a file holds; raise ToolFormatError for what is no text, too large, or a broken gzip."""
-    return read_text(text_of(content), patience)
+    patience = patience or Patience()
+    return read_text(text_of(content, patience), patience)
 
 
 def read_text(text: str, patience: Patience | None = None) -> ToolDocument:
@@ -78,11 +62,11 @@ def read_text(text: str, patience: Patience | None = None) -> ToolDocument:
             f"The text has {len(text):,} characters; at most {MAX_INFLATED_BYTES:,} are read at once."
         )
     patience = patience or Patience()
-    lines = lines_of(text, patience)
+    lines, moments = without_prefixes(lines_of(text, patience))
     # Megabytes that nobody needs any more.
     del text
-    whole = _Whole(lines)
-    tool_lines = [line if len(line) <= _LONGEST_LINE else "" for line in lines]
+    whole = Whole(lines)
+    tool_lines = [line if len(line) <= LONGEST_LINE else "" for line in lines]
     readings: list[Reading] = []
     unread: list[Unread] = []
     index = 0
@@ -92,50 +76,88 @@ def read_text(text: str, patience: Patience | None = None) -> ToolDocument:
             index += 1
             continue
         patience.check()
-        found = _json_at(lines, index, whole) if line.lstrip().startswith("{") else _text_at(tool_lines, index)
+        found = _json_at(lines, index, whole, patience) if _JSON.match(line) else _text_at(tool_lines, index)
         if found:
-            readings += found[0]
-            index = max(found[1], index + 1)
-            continue
-        if (why := _why_unread(line)) and len(unread) < _MOST_UNREAD:
-            unread.append(Unread(index + 1, line.strip()[:200], why))
-        index += 1
+            made, end, why = found
+            readings += made
+        else:
+            end, why = index + 1, why_unread(line)
+        if why and len(unread) < _MOST_UNREAD:
+            unread.append(Unread(index + 1, line.strip()[:_LONGEST_QUOTE], why))
+        index = max(end, index + 1)
     if index < len(lines) and any(line.strip() for line in lines[index:]):
         unread.append(
-            Unread(index + 1, lines[index].strip()[:200], f"Only {_MOST_READINGS:,} results of one text are read.")
+            Unread(
+                index + 1,
+                lines[index].strip()[:_LONGEST_QUOTE],
+                f"Only {_MOST_READINGS:,} results of one text are read.",
+            )
         )
-    return ToolDocument(tuple(readings), tuple(unread), lines)
+    for reading in readings:
+        keep_known(reading)
+        if moments and reading.began_at is None:
+            reading.began_at = moments[reading.lines.first - 1]
+    alone = heed_complaints(readings, whole, patience.check)
+    readings = sorted([*readings, *alone], key=lambda reading: reading.lines.first)
+    begins = next((line.strip() for line in lines if line.strip()), "")[:_LONGEST_QUOTE]
+    return ToolDocument(tuple(readings), tuple(unread), begins, text_lines=lines)
 
 
-def _why_unread(line: str) -> str:
-    """Return what is to be told of a line that belongs to no test; empty for prose."""
-    if len(line) > _LONGEST_LINE:
-        return f"The line has over {_LONGEST_LINE:,} characters: no tool's has."
-    return "No test begins here that this line belongs to." if _TOOL_LIKE.match(line) else ""
+# Readings, the index of the line behind them, and what is to be told where there are none.
+_Found = tuple[list[Reading], int, str]
 
 
-def _text_at(lines: Sequence[str], index: int) -> tuple[list[Reading], int] | None:
+def _text_at(lines: Sequence[str], index: int) -> _Found | None:
     for read in _FORMATS:
         found = read(lines, index)
         if found:
             readings, end = found
-            return (readings if isinstance(readings, list) else [readings]), end
+            return (readings if isinstance(readings, list) else [readings]), end, ""
     return None
 
 
-def _json_at(lines: Sequence[str], index: int, whole: _Whole) -> tuple[list[Reading], int] | None:
+def _json_at(lines: Sequence[str], index: int, whole: Whole, patience: Patience) -> _Found | None:
     """Read the JSON document, or the events, one a line, that begin at a line."""
     events, end = _events(lines, index)
     if events:
-        return [_placed(iperf3_json.from_events(events), lines, index, end)], end
+        return [_placed(iperf3_json.from_events(events), lines, index, end)], end, ""
     begin = whole.starts[index] + len(lines[index]) - len(lines[index].lstrip())
-    found = json_values.document_at(whole.text, begin)
+    found = json_values.value_at(whole.text, begin)
     if not found:
-        return None
-    document, stop = found
+        why = _CUT_OFF if not whole.is_cut_off and _BEGINS_A_DOCUMENT.match(lines[index]) else ""
+        whole.is_cut_off = whole.is_cut_off or bool(why)
+        return [], index + 1, why
+    value, stop = found
     end = index + whole.text.count("\n", begin, stop) + 1
-    readings = [_placed(reading, lines, index, end) for reading in _from_document(document)]
-    return (readings, end) if readings else None
+    readings = [_placed(reading, lines, index, end) for reading in _from_value(value, _DEEPEST, patience)]
+    return readings, end, "" if readings or whole.is_cut_off else _OTHER_JSON
+
+
+_CUT_OFF = "A JSON document begins here and doesn't end: it was cut off."
+_OTHER_JSON = "This JSON is no result of a tool that is read."
+_JSON = re.compile(r"^\s*+[{\[]\s*+(?:[\"{\[]|$)")
+_BEGINS_A_DOCUMENT = re.compile(r"^[{\[]")
+
+
+def _from_value(value: object, depth: int, patience: Patience) -> list[Reading]:
+    """Return what a document holds, also within lists and documents of other programs."""
+    if depth == 0:
+        return []
+    if isinstance(value, list):
+        if value and all(isinstance(each, dict) and "event" in each for each in value):
+            return [iperf3_json.from_events(value)]
+        return [reading for each in value[:_MOST_MEMBERS] for reading in _from_value(each, depth - 1, patience)]
+    if not isinstance(value, dict):
+        return []
+    if readings := _from_document(value):
+        return readings
+    readings = []
+    for name, member in list(value.items())[:_MOST_MEMBERS]:
+        if not isinstance(member, str):
+            readings += _from_value(member, depth - 1, patience)
+        elif name in _OUTPUT_MEMBERS and ("\n" in member or member.startswith("{")):
+            readings += read_text(member, patience).readings
+    return readings
 
 
 def _events(lines: Sequence[str], index: int) -> tuple[list[Mapping[str, object]], int]:

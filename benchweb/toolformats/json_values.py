@@ -12,13 +12,19 @@ from benchweb.toolformats.readings import Figure
 _NO_NUMBER = re.compile(r"(?<=[:\[,])(\s*)[-+]?(?:nan|inf(?:inity)?)(?=\s*[,\]}])", re.IGNORECASE)
 _LOST_SIGN = re.compile(r"(?<=\d)[eE] (?=\d+\s*[,\]}])")
 # A string that nothing closes goes to the end, and is looked through once.
-_MARK = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}]', re.DOTALL)
+_MARK = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\]]', re.DOTALL)
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
 _DEEPEST = 60
 
 
 def document_at(text: str, start: int) -> tuple[Mapping[str, object], int] | None:
     """Return the JSON object that begins at `start` and where it ends, or None where none does."""
+    found = value_at(text, start)
+    return (found[0], found[1]) if found and isinstance(found[0], dict) else None
+
+
+def value_at(text: str, start: int) -> tuple[object, int] | None:
+    """Return the JSON object or list that begins at `start` and where it ends, or None where none does."""
     try:
         value, end = _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
@@ -30,7 +36,7 @@ def document_at(text: str, start: int) -> tuple[Mapping[str, object], int] | Non
             value = _DECODER.decode(mended)
         except (ValueError, RecursionError):
             return None
-    return (value, end) if isinstance(value, dict) else None
+    return value, end
 
 
 def _matching_brace(text: str, start: int) -> int:
@@ -38,11 +44,11 @@ def _matching_brace(text: str, start: int) -> int:
     depth = 0
     for match in _MARK.finditer(text, start):
         mark = match.group(0)
-        if mark == "{":
+        if mark in "{[":
             depth += 1
             if depth > _DEEPEST:
                 return -1
-        elif mark == "}":
+        elif mark in "}]":
             depth -= 1
             if depth == 0:
                 return match.end()

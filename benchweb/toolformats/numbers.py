@@ -1,6 +1,7 @@
 """Printed numbers, exactly: the value by decimal arithmetic, and how many digits stood there."""
 
 import re
+from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 
 from benchweb.toolformats.readings import Figure
@@ -83,6 +84,11 @@ def losses(jitter_ms: str, lost: int, total: int, part: str = "") -> list[Figure
         ratio = Figure("loss_ratio", lost / total, "ratio", len(str(total)), f"{lost}/{total}", part, is_derived=True)
         figures.append(ratio)
     return [present for present in figures if present]
+
+
+def moment_of_epoch(seconds: float) -> datetime | None:
+    """Return when so many seconds since 1970 are; None for what no clock of a test said."""
+    return datetime.fromtimestamp(seconds, tz=UTC) if 1e8 < seconds < 1e11 else None
 
 
 def power_of_ten(exponent: int) -> Decimal:

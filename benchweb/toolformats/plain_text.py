@@ -4,7 +4,7 @@ import re
 import time
 import zlib
 from collections.abc import Callable
-from html.parser import HTMLParser
+from html import unescape
 
 from benchweb.toolformats.readings import ToolFormatError
 
@@ -12,13 +12,16 @@ MAX_BYTES = 5 * 1024 * 1024
 MAX_INFLATED_BYTES = 20 * 1024 * 1024
 _GZIP = b"\x1f\x8b"
 _STEP_BYTES = 1024 * 1024
-_STEP_CHARACTERS = 64 * 1024
+# Of one request's files together, unpacked.
+MOST_BYTES_TOGETHER = 3 * MAX_INFLATED_BYTES
 # Twice what the slowest honest text of MAX_INFLATED_BYTES takes.
 MOST_SECONDS = 10.0
+TAKES_TOO_LONG = "The text takes too long to read. Split it, and leave out what is no tool's output."
+_TOGETHER_TOO_LARGE = f"The files together unpack to over {MOST_BYTES_TOGETHER:,} bytes. Send fewer at once."
 # Colours and cursor moves of a terminal.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 # Keys that a terminal has echoed.
-_ECHOED = re.compile(r"\^\[\[[A-D]")
+_ECHOED = re.compile(r"\^\[\[[A-D]|^\^C", re.MULTILINE)
 # An e-mail's quote.
 _QUOTE = re.compile(r"^(?:> ?)+", re.MULTILINE)
 # No tool prints a number so long; one would be read at length, or be no float.
@@ -27,12 +30,14 @@ _HTML = re.compile(r"<(?:!doctype html|html|body|pre|table|code|div|p)\b[^<>]*>"
 _BREAKS = {"br", "p", "div", "tr", "pre", "li", "h1", "h2", "h3", "h4", "table", "section", "article"}
 
 
-def text_of(content: bytes) -> str:
+def text_of(content: bytes, patience: "Patience | None" = None) -> str:
     """Return a file's text, unpacked where it is gzip; raise ToolFormatError when it is too large or no text."""
     if len(content) > MAX_BYTES:
         raise ToolFormatError(f"The file has {len(content):,} bytes; at most {MAX_BYTES:,} are read at once. Split it.")
     if content.startswith(_GZIP):
         content = _inflated(content)
+    if patience:
+        patience.take(len(content))
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return content.decode("utf-16", errors="replace")
     if b"\0" in content[:4096]:
@@ -46,19 +51,20 @@ def text_of(content: bytes) -> str:
     return content.decode("latin-1")
 
 
-def _still_wanted() -> None:
+def still_wanted() -> None:
     """Go on: somebody waits for what is read."""
 
 
 class Patience:
-    """How much of this thread's CPU may go into a text: what takes longer is refused, whoever sent it.
+    """How much of this thread's CPU, and how many bytes, may go into one request's texts, whoever sent them.
 
-    `still_wanted` is asked as well, and raises something once nobody waits for what is read.
+    `is_wanted` is asked as well, and raises something once nobody waits for what is read.
     """
 
-    def __init__(self, still_wanted: Callable[[], None] = _still_wanted) -> None:
-        self._still_wanted = still_wanted
+    def __init__(self, is_wanted: Callable[[], None] = still_wanted) -> None:
+        self._is_wanted = is_wanted
         self._until = time.thread_time() + MOST_SECONDS
+        self._left_bytes = MOST_BYTES_TOGETHER
 
     @property
     def is_over(self) -> bool:
@@ -67,9 +73,15 @@ class Patience:
 
     def check(self) -> None:
         """Raise ToolFormatError when the time is over."""
-        self._still_wanted()
+        self._is_wanted()
         if self.is_over:
-            raise ToolFormatError("The text takes too long to read. Split it, and leave out what is no tool's output.")
+            raise ToolFormatError(TAKES_TOO_LONG)
+
+    def take(self, size_bytes: int) -> None:
+        """Count a text's bytes; raise ToolFormatError where all of them are too many."""
+        self._left_bytes -= size_bytes
+        if self._left_bytes < 0:
+            raise ToolFormatError(_TOGETHER_TOO_LARGE)
 
 
 def lines_of(text: str, patience: Patience) -> list[str]:
@@ -81,43 +93,59 @@ def lines_of(text: str, patience: Patience) -> list[str]:
 
 
 def without_tags(text: str, patience: Patience) -> str:
-    """Return the text of an HTML page; from a tag or comment on that nothing closes, as it stands."""
-    parser = _TagRemover()
-    for begin in range(0, len(text), _STEP_CHARACTERS):
-        parser.feed(text[begin : begin + _STEP_CHARACTERS])
-        patience.check()
-    # Not close(): it would look for the end of each open comment anew, up to the end of the text.
-    line, column = parser.getpos()
-    return "".join([*parser.pieces, "\n".join(text.split("\n")[line - 1 :])[column:]])
+    """Return the text of an HTML page; from a comment on that nothing closes, as it stands.
+
+    Each character is looked at once: eight hundred thousand tags take a second.
+    """
+    page = _Page()
+    position = 0
+    for count, tag in enumerate(_TAG.finditer(text)):
+        if count % _TAGS_BETWEEN_CHECKS == 0:
+            patience.check()
+        if tag.start() < position:
+            continue
+        page.add(text[position : tag.start()])
+        position = tag.end()
+        if tag["comment"]:
+            end = text.find("-->", position)
+            if end < 0:
+                break
+            position = end + 3
+        elif tag["name"]:
+            name = tag["name"].lower()
+            if name in _HIDDEN and not tag["end"]:
+                closing = _HIDDEN_END.search(text, position)
+                position = closing.start() if closing else len(text)
+            page.tag(name, is_end=bool(tag["end"]))
+    page.add(text[position:])
+    return "".join(page.pieces)
 
 
-class _TagRemover(HTMLParser):
+_TAG = re.compile(r"<(?:(?P<comment>!--)|[!?][^<>]*>|(?P<end>/)?(?P<name>[a-zA-Z][a-zA-Z0-9]*+)[^<>]*>)")
+_HIDDEN = {"script", "style"}
+_HIDDEN_END = re.compile(r"</(?:script|style)\b", re.IGNORECASE)
+_TAGS_BETWEEN_CHECKS = 1_000
+
+
+class _Page:
     """Keeps text; within a table, cells become the columns of a Markdown row."""
 
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
         self.pieces: list[str] = []
-        self._is_hidden = False
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in {"script", "style"}:
-            self._is_hidden = True
-        elif tag in {"td", "th"}:
+    def add(self, text: str) -> None:
+        """Keep a text between two tags, its entities as the characters that they stand for."""
+        if text:
+            self.pieces.append(unescape(text) if "&" in text else text)
+
+    def tag(self, name: str, *, is_end: bool) -> None:
+        """Keep what a tag says of lines and columns."""
+        if name in {"td", "th"} and not is_end:
             self.pieces.append("| ")
-        elif tag == "br" or (tag in _BREAKS and not self._at_line_start()):
-            self.pieces.append("\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in {"script", "style"}:
-            self._is_hidden = False
-        elif tag == "tr":
+        elif name == "tr" and is_end:
             self.pieces.append("|\n")
-        elif tag in _BREAKS and not self._at_line_start():
+        elif name == "br" or (name in _BREAKS and not self._at_line_start()):
             self.pieces.append("\n")
-
-    def handle_data(self, data: str) -> None:
-        if not self._is_hidden:
-            self.pieces.append(data)
 
     def _at_line_start(self) -> bool:
         return not self.pieces or self.pieces[-1].endswith("\n")

@@ -100,15 +100,21 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class ToolDocument:
-    """All that was read from one text: readings in their order, and lines of tools that weren't understood."""
+    """All that was read from one text: readings in their order, and lines of tools that weren't understood.
+
+    `begins` is its first line with a word; `excerpts` are what the tools printed, by a reading's first and last line.
+    """
 
     readings: tuple[Reading, ...]
     unread: tuple[Unread, ...]
+    begins: str = ""
+    excerpts: Mapping[tuple[int, int], str] = field(default_factory=dict, repr=False)
     text_lines: Sequence[str] = field(default=(), repr=False)
 
     def raw(self, reading: Reading) -> str:
         """Return what the tool printed, as it stands in the text."""
-        return "\n".join(self.text_lines[reading.lines.first - 1 : reading.lines.last])
+        first, last = reading.lines.first, reading.lines.last
+        return self.excerpts.get((first, last)) or "\n".join(self.text_lines[first - 1 : last])
 
     def tools(self) -> Mapping[str, int]:
         """Return how many readings each tool has."""

@@ -14,10 +14,10 @@ from benchweb.toolformats.numbers import NUMBER, figure, power_of_ten
 from benchweb.toolformats.readings import Figure, Lines, Reading
 
 _HEAD = re.compile(
-    r"^\|?\s*(?:项目|指标|测试项|Item|Metric|Test)\s*\|\s*(?:值|结果|数值|Value|Result)\s*\|?\s*$", re.IGNORECASE
+    r"^\|?\s*(?:项目|指标|测试项|Item|Metric|Test)\s*\|\s*(?:值|结果|数值|Value|Result)\s*+(?:\|\s*+)?$", re.IGNORECASE
 )
 _RULE = re.compile(r"^\|?\s*:?-{2,}")
-_ROW = re.compile(rf"^\|?(?P<label>[^|]+)\|\s*(?P<value>{NUMBER})\s*\|?\s*$")
+_ROW = re.compile(rf"^\|?(?P<label>[^|]+)\|\s*(?P<value>{NUMBER})\s*+(?:\|\s*+)?$")
 _UNIT = re.compile(r"[（(](?P<unit>[^()（）]+)[)）]\s*$")
 _DEPTH = re.compile(r"(?:深度|depth|iodepth=|qd)\s*(\d+)", re.IGNORECASE)
 _UNITS: dict[str, tuple[str, Decimal]] = {

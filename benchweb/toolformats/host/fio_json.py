@@ -13,6 +13,8 @@ DIRECTIONS = ("read", "write", "trim")
 PERCENTILES = {50.0: "p50", 90.0: "p90", 99.0: "p99", 99.9: "p999"}
 # The metric's name before the phase's statistics: submission, completion, both.
 PHASES = {"lat": "latency", "clat": "completion_latency", "slat": "submission_latency"}
+_SYNCHRONOUS = {"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "null"}
+_ALL = 100.0
 _SIZES = {"k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 
 
@@ -33,6 +35,9 @@ def read(document: Json) -> list[Reading]:
         ]
         if not directions:
             directions = [name for name in DIRECTIONS if (number(mapping(mapping(job).get(name)).get("iops")) or 0) > 0]
+        if number(mapping(mapping(job).get("iodepth_level")).get("1")) == _ALL:
+            # However many were asked for, one was in flight at a time.
+            options["iodepth"] = "1"
         of_job = [_direction(mapping(job), name, options, version) for name in directions]
         _check(of_job, options)
         for reading in of_job:
@@ -74,6 +79,8 @@ def _parameters(reading: Reading, options: Json, moved: Json) -> None:
         elif options:
             # A document names every option that was set.
             reading.parameters[name] = 1
+    if isinstance(depth := reading.parameters.get("depth"), int):
+        reading.parameters["depth"] = depth_in_effect(text(options.get("ioengine")), depth)
     for key, name in (("bs", "block_size_bytes"), ("size", "file_size_bytes")):
         if size := size_of(text(options.get(key))):
             reading.parameters[name] = size
@@ -103,7 +110,22 @@ def _statistics(reading: Reading, metric: str, statistics: Json, exponent: int) 
 def _check(readings: list[Reading], options: Json) -> None:
     """Say where the directions of a job together break Little's law; fio's own depth is 1, of mixed jobs it is said."""
     depth = number(options.get("iodepth")) or (1.0 if len(readings) == 1 and options else 0.0)
+    engine = text(options.get("ioengine"))
+    depth = float(depth_in_effect(engine, int(depth)))
     check_together(readings, depth * (number(options.get("numjobs")) or 1.0))
+
+
+def depth_in_effect(engine: str, depth: int) -> int:
+    """Return how many operations of a job are in flight: a synchronous engine has one, whatever is asked for."""
+    return 1 if engine in _SYNCHRONOUS else depth
+
+
+def moment_of_text(text: str) -> datetime | None:
+    """Return the moment of "Thu Jan  1 00:00:00 2026"; None for another text."""
+    try:
+        return datetime.strptime(text, "%a %b %d %H:%M:%S %Y").replace(tzinfo=UTC)
+    except ValueError:
+        return None
 
 
 def size_of(value: str) -> int | None:

@@ -7,17 +7,18 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
-from benchweb.toolformats.host.fio_json import PERCENTILES, PHASES, size_of
+from benchweb.toolformats.host.fio_json import PERCENTILES, PHASES, depth_in_effect, moment_of_text, size_of
 from benchweb.toolformats.host.littles_law import check_together
 from benchweb.toolformats.numbers import NUMBER, binary_prefix, decimal_prefix, figure, seconds_of
 from benchweb.toolformats.readings import Lines, Reading
 
 _SETTING = re.compile(
-    r"^(?P<name>\S+): \(g=\d+\): rw=(?P<rw>\w+), bs=(?:\(R\) )?(?P<bs>[\d.]+\w*)(?P<rest>.*?)"
+    r"^(?P<name>\S+): \(g=\d+\): rw=(?P<rw>\w+), bs=(?:\(R\) )?(?P<bs>[\d.]++\w*+)(?P<rest>.*?)"
     r"ioengine=(?P<engine>\w+), iodepth=(?P<depth>\d+)"
 )
 _JOB = re.compile(
     r"^(?P<name>[^:]+): \(groupid=\d+, jobs=(?P<jobs>\d+)\): err=\s*(?P<error>-?\d+)(?: \((?P<why>[^)]*)\))?"
+    r"(?:: pid=\d+: (?P<at>\w{3} \w{3} +\d+ \d\d:\d\d:\d\d \d{4}))?"
 )
 _DIRECTION = re.compile(r"^(?P<name>read|write|trim)\s*:\s*(?P<rest>(?:io=|IOPS=).*)$")
 _IOPS = re.compile(rf"iops=\s*({NUMBER})([kKMG]?)", re.IGNORECASE)
@@ -29,6 +30,7 @@ _LATENCY = re.compile(
 )
 _PERCENTILE_HEAD = re.compile(r"^(?P<phase>[sc]?lat) percentiles \((?P<unit>[num]sec)\):")
 _PERCENTILE = re.compile(rf"({NUMBER})th=\[\s*({NUMBER})([kKM]?)\]")
+_ONE_AT_A_TIME = re.compile(r"^IO depths\s*: 1=100\.0%")
 _VERSION = re.compile(r"^fio[- ](?P<version>[\d.]+\S*)$")
 # A job's text has no more lines; a file of many jobs has a head for each.
 _LONGEST = 600
@@ -42,32 +44,39 @@ def read(lines: Sequence[str], start: int) -> tuple[list[Reading], int] | None:
         return None
     setting, version = _before(lines, start, job["name"])
     readings: list[Reading] = []
-    phase, last, blanks = "", start, 0
+    phase, last, blanks, is_single = "", start, 0, False
     unit = Decimal(1)
     for index in range(start + 1, min(len(lines), start + _LONGEST)):
         line = lines[index].strip()
-        if not line:
-            blanks += 1
-            if blanks > _MOST_BLANKS:
-                break
-            continue
-        blanks = 0
-        if _JOB.match(line) or line.startswith(("Run status group", "Disk stats", "{")):
+        blanks = 0 if line else blanks + 1
+        if blanks > _MOST_BLANKS or _JOB.match(line) or line.startswith(("Run status group", "Disk stats", "{")):
             break
         if direction := _DIRECTION.match(line):
             readings.append(_direction(direction, setting, version, job))
+        elif _ONE_AT_A_TIME.match(line):
+            is_single = True
         elif readings and (head := _PERCENTILE_HEAD.match(line)):
             phase, unit = head["phase"], seconds_of(head["unit"])
         elif readings and line.startswith("|"):
             _percentiles(readings[-1], line, phase, unit)
         elif readings and (latency := _LATENCY.match(line)):
             _latency(readings[-1], latency)
-        last = index
-    if setting:
-        check_together(readings, int(setting["depth"]) * int(job["jobs"]))
+        last = index if line else last
+    _finish(readings, job, setting, is_single=is_single)
     for reading in readings:
         reading.lines = Lines(start + 1, last + 1)
     return (readings, last + 1) if readings else None
+
+
+def _finish(readings: list[Reading], job: re.Match[str], setting: re.Match[str] | None, *, is_single: bool) -> None:
+    """Note when the job ended, and its depth in effect: however many were asked for, one may have been in flight."""
+    for reading in readings:
+        reading.began_at = moment_of_text(job["at"] or "")
+        if is_single and "depth" in reading.parameters:
+            reading.parameters["depth"] = 1
+    if setting:
+        depth = 1 if is_single else depth_in_effect(setting["engine"], int(setting["depth"]))
+        check_together(readings, depth * int(job["jobs"]))
 
 
 def _before(lines: Sequence[str], start: int, name: str) -> tuple[re.Match[str] | None, str]:
@@ -91,7 +100,9 @@ def _direction(direction: re.Match[str], setting: re.Match[str] | None, version:
     reading = Reading(tool="fio", test=setting["rw"] if setting else direction["name"], version=version)
     reading.parameters.update(job=job["name"], direction=direction["name"], jobs=int(job["jobs"]))
     if setting:
-        reading.parameters.update(depth=int(setting["depth"]), ioengine=setting["engine"])
+        reading.parameters.update(
+            depth=depth_in_effect(setting["engine"], int(setting["depth"])), ioengine=setting["engine"]
+        )
         if size := size_of(setting["bs"].split("-")[0]):
             reading.parameters["block_size_bytes"] = size
     rest = direction["rest"]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
-from benchweb.toolformats.numbers import NUMBER, figure, power_of_ten
+from benchweb.toolformats.numbers import NUMBER, derived, figure, power_of_ten
 from benchweb.toolformats.readings import Interval, Lines, Reading
 
 _MEBI = Decimal(1024**2)
@@ -69,10 +69,20 @@ def _mbw(lines: Sequence[str], start: int) -> tuple[list[Reading], int]:
             break
         index += 1
     for reading in readings.values():
+        _add_extremes(reading)
         if not reading.figures:
             reading.error = "mbw's AVG line is missing: the output was cut off."
         reading.lines = Lines(start + 1, last + 1)
     return list(readings.values()), last + 1
+
+
+def _add_extremes(reading: Reading) -> None:
+    """Add the best and the least of the rows, the first one left out, beside the mean that mbw prints."""
+    rows = [each for interval in reading.intervals for each in interval.figures][1:]
+    if rows and reading.figures:
+        for metric, pick in (("memory_best_bytes_per_second", max), ("memory_least_bytes_per_second", min)):
+            extreme = pick(rows, key=lambda row: row.value)
+            reading.add(derived(metric, extreme.value, "B/s", (extreme,)))
 
 
 def _stream(lines: Sequence[str], start: int) -> tuple[list[Reading], int] | None:

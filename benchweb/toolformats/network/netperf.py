@@ -45,6 +45,9 @@ _INTERIM = re.compile(
 _COMMAND = re.compile(r"(?:^|[\s#$;])netperf\s+(-.*)$")
 _TO = re.compile(r"\bto (\S+)")
 _CONFIDENCE = re.compile(r"\+/-\s*([\d.]+)% @ (\d+)% conf")
+_NAMED = re.compile(r"-t\s+([A-Z]+_[A-Z]+)")
+_DEFAULT_TEST = _NAMED.search("-t TCP_STREAM")
+AMBIGUOUS_REQUESTS = "No banner: TCP_RR, TCP_CRR and UDP_RR print such a row alike; add the banner or the command."
 # The rest of a banner that a mail has wrapped.
 _WRAPPED = re.compile(r"^\s*(?:\(\S*\) )?(?:port \d+ )?AF_INET6?\b|^\s*to \S+.* AF_INET")
 _BURST = re.compile(r"first burst (\d+)")
@@ -118,7 +121,7 @@ def _without_banner(lines: Sequence[str], start: int) -> tuple[Reading, int] | N
     elif _BARE_UDP.match(line) and _BARE_UDP_SECOND.match(following):
         test, rows = "UDP_STREAM", [line.split(), following.split()]
     elif _BARE_RR.match(line):
-        test = "TCP_RR"
+        test = "RR"
         if _BARE_SIZES.match(following):
             rows.append(following.split())
     elif not _BARE_NUMBER.match(line):
@@ -126,24 +129,37 @@ def _without_banner(lines: Sequence[str], start: int) -> tuple[Reading, int] | N
     options = _options_before(lines, start)
     if not test:
         return _one_number(lines, start, options) if "-v 0" in options else None
-    named = re.search(r"-t\s+([A-Z]+_[A-Z]+)", options)
+    named = _NAMED.search(options)
+    if named is None and options and test == "TCP_STREAM":
+        # A command without -t is of netperf's own default.
+        named = _DEFAULT_TEST
     reading = _new_reading(named.group(1) if named else test)
-    if not named:
+    if reading.test == "RR":
+        reading.error = AMBIGUOUS_REQUESTS
+    elif not named:
         reading.remarks.append(f"No banner: read as {test} by the row's shape.")
-    fill(reading, rows, "")
+    fill(reading, rows, _unit_of(options))
     end = start + len(rows)
     return _finished(reading, lines, start, end), end
 
 
 def _one_number(lines: Sequence[str], start: int, options: str) -> tuple[Reading, int]:
-    named = re.search(r"-t\s+(\S+)", options)
+    named = _NAMED.search(options)
     reading = _new_reading(named.group(1) if named else "TCP_STREAM")
     text = lines[start].strip()
     if reading.test.endswith(("RR", "CC")):
         reading.add(figure("transactions_per_second", text, "transactions/s"))
     else:
-        reading.add(figure("throughput_bps", text, "bit/s", times=rate_unit("")))
+        reading.add(figure("throughput_bps", text, "bit/s", times=rate_unit(_unit_of(options))))
     return _finished(reading, lines, start, start + 1), start + 1
+
+
+def _unit_of(options: str) -> str:
+    """Return the unit that a command asks for by -f: bits by ten in small letters, bytes by two in capitals."""
+    asked = re.search(r"(?:^|\s)-f\s*([gmkGMK])\b", options.partition(" -- ")[0])
+    if not asked:
+        return ""
+    return {"g": "10^9bits/s", "m": "10^6bits/s", "k": "10^3bits/s"}.get(asked[1], f"{asked[1]}bytes/s")
 
 
 def _options_before(lines: Sequence[str], start: int) -> str:

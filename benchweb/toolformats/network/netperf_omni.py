@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from benchweb.toolformats.network.netperf import BANNER, test_named
+from benchweb.toolformats.network.netperf import AMBIGUOUS_REQUESTS, BANNER, test_named
 from benchweb.toolformats.network.netperf_rows import rate_unit
 from benchweb.toolformats.numbers import exact, figure, power_of_ten
 from benchweb.toolformats.readings import Lines, Reading
@@ -138,8 +138,10 @@ def _columns(lines: Sequence[str], start: int, first: int, banner: str) -> tuple
 
 
 def _reading(values: Mapping[str, str], banner: str, lines: Sequence[str], start: int, end: int) -> Reading:
-    test, kind = _test(values, banner)
+    test, kind, is_named = _test(values, banner)
     reading = Reading(tool="netperf", test=test, kind=kind, lines=Lines(start + 1, end))
+    if not is_named and test.endswith("_RR"):
+        reading.error = AMBIGUOUS_REQUESTS
     for key, name in _PARAMETERS.items():
         number = exact(values.get(key, ""))
         if number is not None and number >= 0:
@@ -150,7 +152,7 @@ def _reading(values: Mapping[str, str], banner: str, lines: Sequence[str], start
         reading.parameters["command"] = command
     if values.get("DIRECTION", "").lower() in {"recv", "receive"} and kind == "tcp_stream":
         reading.parameters["direction"] = "reverse"
-    _add_rates(reading, values)
+    _add_rates(reading, values, is_named=is_named)
     for key, metric in _MICROSECONDS.items():
         number = exact(values.get(key, ""))
         if number is not None and number >= 0:
@@ -165,9 +167,11 @@ def _reading(values: Mapping[str, str], banner: str, lines: Sequence[str], start
     return reading
 
 
-def _add_rates(reading: Reading, values: Mapping[str, str]) -> None:
-    unit = values.get("THROUGHPUT_UNITS", "10^6bits/s")
-    if "THROUGHPUT" in values:
+def _add_rates(reading: Reading, values: Mapping[str, str], *, is_named: bool) -> None:
+    unit = values.get("THROUGHPUT_UNITS") or (_usual_unit(reading) if is_named else "")
+    if "THROUGHPUT" in values and not unit:
+        reading.remarks.append(f"THROUGHPUT of {values['THROUGHPUT']} has no unit here: left out.")
+    elif "THROUGHPUT" in values:
         if "trans" in unit.lower():
             reading.add(figure("transactions_per_second", values["THROUGHPUT"], "transactions/s"))
         else:
@@ -181,13 +185,19 @@ def _add_rates(reading: Reading, values: Mapping[str, str]) -> None:
             reading.add(figure("transactions_per_second", values["TRANSACTION_RATE"], "transactions/s"))
 
 
-def _test(values: Mapping[str, str], banner: str) -> tuple[str, str | None]:
-    """Return netperf's name of the test, and the catalog's kind where the keys say enough."""
+def _usual_unit(reading: Reading) -> str:
+    """Return netperf's own unit for a test that the text names."""
+    return "Trans/s" if reading.test.endswith(("RR", "CC")) else "10^6bits/s"
+
+
+def _test(values: Mapping[str, str], banner: str) -> tuple[str, str | None, bool]:
+    """Return netperf's name of the test, the catalog's kind where there is one, and whether the text names it."""
     if named := BANNER.match(banner):
-        return test_named(named)
+        return *test_named(named), True
     command = re.search(r"-t\s+\"?([A-Za-z]+_[A-Za-z]+)", values.get("COMMAND_LINE", ""))
     protocol = values.get("PROTOCOL", "TCP").upper() or "TCP"
     is_request = "trans" in values.get("THROUGHPUT_UNITS", "").lower() or "|" in values.get("DIRECTION", "")
     test = command.group(1).upper() if command else f"{protocol}_{'RR' if is_request else 'STREAM'}"
     kinds = {"TCP_STREAM", "UDP_STREAM", "TCP_RR", "TCP_CRR", "UDP_RR"}
-    return test, test.lower() if test in kinds else ("tcp_stream" if test == "TCP_MAERTS" else None)
+    kind = test.lower() if test in kinds else ("tcp_stream" if test == "TCP_MAERTS" else None)
+    return test, kind, command is not None

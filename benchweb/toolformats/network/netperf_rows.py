@@ -11,9 +11,31 @@ Rows = list[list[str]]
 RATE_UNIT = re.compile(r"(10\^[369]|[KMG])\s*+(bits|bytes)?\s*/\s*s(?:ec)?", re.IGNORECASE)
 
 
+# The columns of each test's first row: whole numbers are sizes and counts, others times and rates.
+_UDP_SENT, _UDP_RECEIVED = "iifiif", "ifif"
+_STREAM, _REQUESTS = "iiiff", "iiiiff"
+_SHAPES = (("UDP_STREAM", _UDP_SENT), ("_RR", _REQUESTS), ("_CRR", _REQUESTS), ("_CC", _REQUESTS))
+
+
+def _shapes(row: Sequence[str], shape: str) -> bool:
+    """Whether a row's columns have a test's shape; a rate may have lost its decimals."""
+    return (
+        len(row) >= len(shape)
+        and all(kind == "f" or text.lstrip("-").isdigit() for text, kind in zip(row, shape, strict=False))
+        and "." in row[shape.index("f")]
+    )
+
+
 def fill(reading: Reading, rows: Rows, unit: str) -> None:
     """Take a table's rows, by the columns of its test; `unit` is that of the head, empty for netperf's usual."""
     if not rows:
+        return
+    if reading.test == "UDP_STREAM" and len(rows) > 1 and not _shapes(rows[1], _UDP_RECEIVED):
+        # What was sent, again: of what was received nothing is known.
+        rows = rows[:1]
+    shape = next((shape for end, shape in _SHAPES if reading.test.endswith(end)), _STREAM)
+    if len(rows[0]) >= len(shape) and not _shapes(rows[0], shape):
+        reading.error = reading.error or "The row isn't one of this test: its columns are another test's."
         return
     if reading.test == "UDP_STREAM":
         take = _udp_rows

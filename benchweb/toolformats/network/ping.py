@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from benchweb.toolformats.numbers import NUMBER, figure, power_of_ten
+from benchweb.toolformats.known import percentage_remark
+from benchweb.toolformats.numbers import NUMBER, figure, moment_of_epoch, power_of_ten
 from benchweb.toolformats.readings import Figure, Interval, Lines, Reading
 
 _BEGIN = re.compile(
@@ -13,11 +14,13 @@ _BEGIN = re.compile(
 )
 _SEQUENCE = re.compile(r"(?:icmp_seq|seq|icmp_req)[=:]\s?(\d+)")
 _TIME = re.compile(r"(?:time|时间)\s?(?P<less><?)=?\s?(?P<time>\d+(?:\.\d+)?)\s?(?P<unit>ms|us|毫秒)", re.IGNORECASE)
+# `ping -D`.
+_EPOCH = re.compile(r"^\[(?P<at>\d{9,11}\.\d+)\] ")
 _REPLY = re.compile(r"^(?:\[\d+\.\d+\] )?(?:\d+ bytes from|Reply from|来自)\s")
 _STATISTICS = re.compile(r"^(?:--- .+ ping6? statistics ---|Ping statistics for|.+ 的 Ping 统计信息)")
 _COUNTS = re.compile(
     r"^(?P<sent>\d+) packets transmitted, (?P<received>\d+)(?: packets)? received(?P<rest>.*?)"
-    r"\d+(?:\.\d+)?% packet loss(?P<tail>.*)$"
+    r"(?P<percent>\d+(?:\.\d+)?)% packet loss(?P<tail>.*)$"
 )
 _WINDOWS_COUNTS = re.compile(
     r"(?:Packets: Sent|数据包: 已发送) = (\d+)[,，]\s*(?:Received|已接收) = (\d+)[,，]\s*(?:Lost|丢失) = (\d+)"
@@ -81,6 +84,8 @@ def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
             return None
         reading.error = "The output has no statistics: the ping was cut off."
     _settings(reading)
+    if epoch := _EPOCH.match(lines[start + 1].strip() if start + 1 < len(lines) else ""):
+        reading.began_at = moment_of_epoch(float(epoch["at"]))
     reading.lines = Lines(start + 1, last + 1)
     return reading, last + 1
 
@@ -137,6 +142,8 @@ def _reply(line: str, took: re.Match[str], reading: Reading) -> None:
 def _counts(counts: re.Match[str], reading: Reading) -> None:
     sent, received = int(counts["sent"]), int(counts["received"])
     _add_counts(reading, counts["sent"], counts["received"], str(sent - received) if sent >= received else "")
+    if remark := percentage_remark(counts["percent"], sent - received, sent):
+        reading.remarks.append(remark)
     if duplicates := re.search(r"\+(\d+) duplicates", counts["rest"]):
         reading.add(figure("duplicate_replies", duplicates.group(1), "replies"))
     if errors := re.search(r"\+(\d+) errors", counts["rest"]):

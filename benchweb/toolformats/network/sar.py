@@ -20,6 +20,12 @@ _HEAD = re.compile(rf"^#?\s*(?:{_TIME}\s+)?IFACE\s+(?P<columns>rxpck/s.*)$")
 _ROW = re.compile(rf"^{_TIME}\s+(?P<interface>[^\s,;()\[\]]+)\s+(?P<values>{NUMBER}(?:\s+{NUMBER}){{5,8}})\s*$")
 _SYSTEM = re.compile(r"^Linux (?P<kernel>\S+) \((?P<host>[^)]+)\)\s+(?P<date>\S+)")
 _USUAL = ("rxpck/s", "txpck/s", "rxkB/s", "txkB/s", "rxcmp/s", "txcmp/s", "rxmcst/s", "%ifutil")
+# Of sar -n DEV with and without %ifutil.
+_USUAL_COUNTS = (7, 8)
+# CPUs, disks and totals of other tables, which a table without a head may be of.
+_NO_INTERFACE = re.compile(r"^(?:all|IFACE|\d+|dev\d+-\d+|[shv]d[a-z]+\d*|xvd[a-z]\d*|nvme\d+n\d+\S*|dm-\d+|loop\d+)$")
+_OTHER_HEAD = re.compile(rf"^#?\s*{_TIME}\s+(?:[%A-Za-z][^\s,;()]*\s+)+[%A-Za-z][^\s,;()]*$")
+_TIMED = re.compile(rf"^{_TIME}\s")
 _KIBI = Decimal(1024)
 _METRICS: Mapping[str, tuple[str, str, Decimal]] = {
     "rxpck/s": ("nic_rx_packets_per_second", "pkt/s", Decimal(1)),
@@ -56,18 +62,25 @@ def read(lines: Sequence[str], start: int) -> tuple[list[Reading], int] | None:
         return None
     readings: dict[str, Reading] = {}
     columns: Sequence[str] = ()
-    host, blanks, index, last = "", 0, start, start
+    host, blanks, index, last, is_other = "", 0, start, start, False
+    day = ""
     while index < len(lines):
         line = lines[index].strip()
         if system := _SYSTEM.match(line):
-            if readings:
+            if index > start:
                 break
+            day = system["date"]
             host = f"Host {system['host']}, Linux {system['kernel']}, {system['date']}."
         elif head := _HEAD.match(line):
-            columns = head["columns"].split()
-        elif (row := _ROW.match(line)) and row["interface"] != "IFACE":
+            columns, is_other = head["columns"].split(), False
+        elif _OTHER_HEAD.match(line):
+            # Another table of sar's: its rows are none of interfaces.
+            is_other = True
+        elif (row := _ROW.match(line)) and not is_other and _fits(row, columns):
             _take(readings, row, columns)
-        elif line:
+        elif is_other and not readings and index - start > LONGEST_HEAD:
+            return None
+        elif line and not (is_other and _TIMED.match(line)):
             break
         blanks = 0 if line else blanks + 1
         if line:
@@ -77,8 +90,29 @@ def read(lines: Sequence[str], start: int) -> tuple[list[Reading], int] | None:
         index += 1
     for reading in readings.values():
         _finish(reading, host, has_columns=bool(columns))
+        reading.began_at = _began(day, reading)
         reading.lines = Lines(start + 1, last + 1)
-    return (list(readings.values()), last + 1) if readings or last - start > LONGEST_HEAD else None
+    return (list(readings.values()), last + 1) if readings or (last - start > LONGEST_HEAD and not is_other) else None
+
+
+def _fits(row: re.Match[str], columns: Sequence[str]) -> bool:
+    """Whether a row belongs to the table: as many values as its head has, or, without a head, an interface's."""
+    count = len(row["values"].split())
+    if columns:
+        return count == len(columns)
+    return count in _USUAL_COUNTS and not _NO_INTERFACE.match(row["interface"])
+
+
+def _began(day: str, reading: Reading) -> datetime | None:
+    """Return when the first row was printed; a date in short is the day only where it can't be read otherwise."""
+    at = next((interval.at for interval in reading.intervals if interval.at), "")
+    for form in ("%Y-%m-%d", "%m/%d/%Y", "%m/%d/%y"):
+        for clock in ("%H:%M:%S", "%I:%M:%S %p"):
+            try:
+                return datetime.strptime(f"{day} {at}", f"{form} {clock}").replace(tzinfo=UTC)
+            except ValueError:
+                continue
+    return None
 
 
 def _finish(reading: Reading, host: str, *, has_columns: bool) -> None:
@@ -91,7 +125,7 @@ def _finish(reading: Reading, host: str, *, has_columns: bool) -> None:
 
 def _take(readings: dict[str, Reading], row: re.Match[str], columns: Sequence[str]) -> None:
     interface, values = row["interface"], row["values"]
-    names = columns if len(columns) == len(values.split()) else _USUAL
+    names = columns or _USUAL
     reading = readings.setdefault(interface, Reading(tool="sar", test="DEV", parameters={"interface": interface}))
     figures = RowFigures(partial(_figures, names, values))
     if row["time"][0].isdigit():

@@ -28,6 +28,8 @@ _HEADS = re.compile(
     r"|Value\s|#\[|----|Uncorrected|[\d.]+\s+[\d.]+\s+\d+)"
 )
 _LONGEST = 4000
+# Of the time that was asked for.
+_LEAST_OF_TIME = 0.9
 
 
 def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
@@ -55,8 +57,21 @@ def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
             break
     if not has_ended:
         reading.error = "The output ends before Requests/sec: the test was cut off."
+    elif not reading.error:
+        reading.error = _why_failed(reading)
     reading.lines = Lines(start + 1, last + 1)
     return reading, last + 1
+
+
+def _why_failed(reading: Reading) -> str:
+    """Say why a whole output is no measurement: every answer was an error, or the test ended long before its time."""
+    requests, failed = reading.value("requests"), reading.value("failed_responses")
+    if requests and failed and failed >= requests:
+        return f"All {requests:,.0f} responses were errors, other than 2xx and 3xx: their rate measures nothing."
+    asked, took = reading.parameters.get("duration_seconds"), reading.parameters.get("measured_seconds")
+    if isinstance(asked, float) and isinstance(took, float) and took < _LEAST_OF_TIME * asked:
+        return f"The test ended after {took:g} of {asked:g} seconds: it was interrupted."
+    return ""
 
 
 def _is_beheaded(lines: Sequence[str], start: int) -> bool:

@@ -4,10 +4,12 @@ Units as in iperf 2's stdio.c: Bytes by 1,024, bits by 1,000.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
+from benchweb.toolformats.known import add_sums, percentage_remark
 from benchweb.toolformats.numbers import NUMBER, amount, figure, losses, rate
 from benchweb.toolformats.readings import LONGEST_HEAD, Figure, Interval, Lines, Reading, RowFigures
 
@@ -71,13 +73,17 @@ def _take(line: str, reading: Reading) -> bool:
         reading.test = begin["protocol"] or begin["listening"]
         if begin["peer"]:
             reading.parameters["peer"] = begin["peer"].rstrip(",")
+        else:
+            reading.parameters["is_server"] = True
     elif local := _LOCAL.match(line):
-        reading.parameters.setdefault("source_address", local["local"])
-        reading.parameters.setdefault("sink_address", local["remote"])
+        own, other = ("sink", "source") if reading.parameters.get("is_server") else ("source", "sink")
+        reading.parameters.setdefault(f"{own}_address", local["local"])
+        reading.parameters.setdefault(f"{other}_address", local["remote"])
     elif window := _WINDOW.match(line):
         buffer = amount("buffer", window.group(1), f"{window.group(2)}Byte")
         if buffer:
-            reading.parameters["source_socket_buffer_bytes"] = int(buffer.value)
+            end = "sink" if reading.parameters.get("is_server") else "source"
+            reading.parameters[f"{end}_socket_buffer_bytes"] = int(buffer.value)
     elif datagram := _DATAGRAM.match(line):
         reading.parameters["message_size_bytes"] = int(datagram.group(1))
     else:
@@ -92,34 +98,78 @@ def _matches(lines: Iterable[str]) -> Iterator[re.Match[str]]:
 
 def _fill(reading: Reading, rows: Sequence[str]) -> None:
     """Tell intervals from totals: a total begins at 0 and ends with the flow's last row."""
-    ids, longest = set(), 0.0
+    counts: Counter[str] = Counter()
+    longest = 0.0
     for row in _matches(rows):
-        ids.add(row["id"])
+        counts[row["id"]] += 1
         longest = max(longest, float(row["end"]))
         if _UDP.match(row["rest"]):
             reading.test = "UDP"
-    ids.discard("SUM")
+    ids = counts.keys() - {"SUM"}
     reading.kind = "udp_stream" if reading.test == "UDP" else "tcp_stream"
     reading.parameters["flows"] = max(1, len(ids))
     reading.parameters["duration_seconds"] = longest
+    # A flow's last row from the begin to the end is its total: an interval as long may stand before it.
+    last: dict[tuple[str, bool], str] = {}
+    for row in _matches(rows):
+        if (
+            float(row["begin"]) == 0
+            and float(row["end"]) >= 0.98 * longest
+            and not _is_interval(row, counts[row["id"]])
+        ):
+            last[row["id"], bool(_UDP.match(row["rest"]))] = row.string
     totals: list[re.Match[str]] = []
     for row in _matches(rows):
-        if float(row["begin"]) == 0 and float(row["end"]) >= 0.98 * longest:
+        if last.get((row["id"], bool(_UDP.match(row["rest"])))) == row.string:
             totals.append(row)
         else:
             figures = RowFigures(partial(_figures, row.string))
             reading.intervals.append(Interval(float(row["begin"]), float(row["end"]), figures, part=row["id"]))
+    if not totals:
+        reading.error = "The test has no summary: it was cut off."
+    # A UDP client prints what it sent; the server's report, with jitter, is what arrived.
+    for is_report in (False, True):
+        _side(reading, [row for row in totals if bool(_UDP.match(row["rest"])) == is_report], len(ids))
+
+
+def _is_interval(row: re.Match[str], count: int) -> bool:
+    """Whether the only row of a flow is its first interval: a whole test never ends at so round a time.
+
+    A test of one interval has its total behind it.
+    """
+    return count == 1 and bool(re.fullmatch(r"\d+\.0{4}|1\.0", row["end"]))
+
+
+def _side(reading: Reading, totals: Sequence[re.Match[str]], count: int) -> None:
+    """Take the totals of one end: the sum, or the only flow, is the whole; all flows without a sum are added up."""
+    if not totals:
+        return
     has_sum = any(row["id"] == "SUM" for row in totals)
+    flows = list(dict.fromkeys(row["id"] for row in totals if row["id"] != "SUM"))
     for row in totals:
-        part = "" if row["id"] == "SUM" or (not has_sum and len(ids) < 2) else row["id"]
-        # A UDP client prints what it sent; the server's report, with jitter, is what arrived.
-        is_sent = reading.test == "UDP" and not _UDP.match(row["rest"])
-        metric = "send_throughput_bps" if is_sent else "throughput_bps"
-        reading.add(rate(metric, row["rate"], row["rate_unit"], part))
-        moved = "sent_bytes" if is_sent else "received_bytes"
-        reading.add(amount(moved, row["amount"], row["amount_unit"], part))
-        for loss in _losses(row, part):
-            reading.add(loss)
+        _total(reading, row, "" if row["id"] == "SUM" or (not has_sum and count < 2) else row["id"])
+    if has_sum or count < 2:
+        return
+    if len(flows) == count:
+        add_sums(reading, flows)
+    else:
+        reading.error = reading.error or (
+            f"Rows of {len(flows)} of {count} flows stand here without their sum: the whole isn't known."
+        )
+
+
+def _total(reading: Reading, row: re.Match[str], part: str) -> None:
+    is_sent = reading.test == "UDP" and not _UDP.match(row["rest"])
+    metric = "send_throughput_bps" if is_sent else "throughput_bps"
+    reading.add(rate(metric, row["rate"], row["rate_unit"], part))
+    moved = "sent_bytes" if is_sent else "received_bytes"
+    reading.add(amount(moved, row["amount"], row["amount_unit"], part))
+    for loss in _losses(row, part):
+        reading.add(loss)
+    if (udp := _UDP.match(row["rest"])) and (
+        remark := percentage_remark(udp["percent"], int(udp["lost"]), int(udp["total"]))
+    ):
+        reading.remarks.append(remark)
 
 
 def _figures(line: str) -> list[Figure | None]:
@@ -161,9 +211,10 @@ def _csv(lines: Sequence[str], start: int) -> tuple[Reading, int]:
     longest = max(float(row[6].split("-")[1]) for row in rows)
     reading.parameters["duration_seconds"] = longest
     has_sum = any(row[5] == "-1" for row in rows)
+    flows = list(dict.fromkeys(row[5] for row in rows if row[5] != "-1"))
     for row in rows:
         begin, end = (float(text) for text in row[6].split("-"))
-        part = "" if row[5] == "-1" or not has_sum else row[5]
+        part = "" if row[5] == "-1" or (not has_sum and len(flows) < 2) else row[5]
         figures = [
             figure("throughput_bps", row[8], "bit/s", part=part),
             figure("received_bytes", row[7], "B", part=part),
@@ -175,5 +226,9 @@ def _csv(lines: Sequence[str], start: int) -> tuple[Reading, int]:
             reading.figures.extend(present)
         else:
             reading.intervals.append(Interval(begin, end, present, part=row[5]))
+    if not has_sum and len(flows) > 1:
+        add_sums(reading, flows)
+    if not reading.figures:
+        reading.error = "The test has no summary: it was cut off."
     reading.lines = Lines(start + 1, index)
     return reading, index

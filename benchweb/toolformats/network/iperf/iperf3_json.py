@@ -9,6 +9,9 @@ from benchweb.toolformats.readings import Figure, Interval, Reading
 Json = Mapping[str, object]
 # Signed 32 bits in old versions: what came out below zero has wrapped.
 _MOST_PARTS = 1000
+# What the kernel granted each end to send and to receive.
+_SOURCE_BUFFERS = ("source_socket_buffer_bytes", "source_receive_buffer_bytes")
+_SINK_BUFFERS = ("sink_send_buffer_bytes", "sink_socket_buffer_bytes")
 
 
 def recognises(document: Json) -> bool:
@@ -40,8 +43,8 @@ def read(document: Json) -> Reading:
         _interval(reading, mapping(interval), is_both=is_both)
     _sums(reading, end, is_udp=is_udp, is_both=is_both)
     cpu = mapping(end.get("cpu_utilization_percent"))
-    is_reversed = bool(number(setting.get("reverse")))
-    ends = ("sink_cpu_ratio", "source_cpu_ratio") if is_reversed else ("source_cpu_ratio", "sink_cpu_ratio")
+    is_sink = bool(number(setting.get("reverse"))) != ("accepted_connection" in start)
+    ends = ("sink_cpu_ratio", "source_cpu_ratio") if is_sink else ("source_cpu_ratio", "sink_cpu_ratio")
     for metric, key in zip(ends, ("host_total", "remote_total"), strict=True):
         reading.add(json_figure(metric, cpu.get(key), "ratio", -2))
     if not end and not reading.error:
@@ -77,19 +80,28 @@ def _parameters(reading: Reading, start: Json, setting: Json) -> None:
         value = number(setting.get(key))
         if value is not None and (value > 0 or name in {"warmup_seconds"}):
             reading.parameters[name] = int(value) if value == int(value) else value
-    connected = items(start.get("connected"))
-    if connected:
-        first = mapping(connected[0])
-        for key, name in (("local_host", "source_address"), ("remote_host", "sink_address")):
-            if address := text(first.get(key)):
-                reading.parameters[name] = address
-    if peer := text(mapping(start.get("connecting_to")).get("host")):
-        reading.parameters["peer"] = peer
     if number(setting.get("bidir")):
         reading.parameters["direction"] = "bidirectional"
     elif number(setting.get("reverse")):
         reading.parameters["direction"] = "reverse"
-    for key, name in (("sndbuf_actual", "source_socket_buffer_bytes"), ("rcvbuf_actual", "sink_socket_buffer_bytes")):
+    if peer := text(mapping(start.get("connecting_to")).get("host")):
+        reading.parameters["peer"] = peer
+    if segment := number(start.get("tcp_mss")) or number(start.get("tcp_mss_default")):
+        reading.parameters["maximum_segment_bytes"] = int(segment)
+    _ends(reading, start, is_reverse=bool(number(setting.get("reverse"))))
+
+
+def _ends(reading: Reading, start: Json, *, is_reverse: bool) -> None:
+    """Note addresses and buffers: a document tells its own end's, which is the source unless the other end sends."""
+    is_server = "accepted_connection" in start
+    own, other = ("source", "sink") if is_server == is_reverse else ("sink", "source")
+    if connected := items(start.get("connected")):
+        first = mapping(connected[0])
+        for key, end in (("local_host", own), ("remote_host", other)):
+            if address := text(first.get(key)):
+                reading.parameters[f"{end}_address"] = address
+    names = {"source": _SOURCE_BUFFERS, "sink": _SINK_BUFFERS}[own]
+    for key, name in zip(("sndbuf_actual", "rcvbuf_actual"), names, strict=True):
         granted = number(start.get(key))
         if granted:
             reading.parameters[name] = int(granted)
@@ -119,6 +131,10 @@ def _sums(reading: Reading, end: Json, *, is_udp: bool, is_both: bool) -> None:
     for suffix, prefix in (("", ""), ("_bidir_reverse", "reverse_")):
         sent, received = mapping(end.get(f"sum_sent{suffix}")), mapping(end.get(f"sum_received{suffix}"))
         whole = mapping(end.get(f"sum{suffix}"))
+        if not number(received.get("bytes")) and not number(received.get("packets")) and number(sent.get("bytes")):
+            # This end never heard what arrived: the zeros, and a loss of none, are the sender's own.
+            received = {}
+            whole = {}
         if is_udp and whole and not received:
             # Before 3.2 UDP has one sum: the sender's bytes, the receiver's losses.
             figures = _flow_figures(whole, prefix, "send_throughput_bps")
@@ -151,7 +167,7 @@ def _stream_figures(reading: Reading, stream: Json, *, is_only: bool) -> None:
 
 def _stream_extras(stream: Json, prefix: str) -> list[Figure | None]:
     return [
-        json_figure(f"{prefix}congestion_window_bytes", stream.get("snd_cwnd"), "B", 0),
+        json_figure(f"{prefix}congestion_window_bytes", stream.get("snd_cwnd") or None, "B", 0),
         json_figure(f"{prefix}rtt_seconds", stream.get("rtt") or None, "s", -6),
     ]
 

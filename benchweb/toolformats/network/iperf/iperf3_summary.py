@@ -1,8 +1,10 @@
 """What iperf3's text sums up: figures of the whole test, and of each flow, from the rows behind the last rule."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from benchweb.toolformats.known import add_sums, percentage_remark
 from benchweb.toolformats.numbers import NUMBER, amount, binary_prefix, figure, losses, power_of_ten, rate
 from benchweb.toolformats.readings import Figure, Reading
 
@@ -31,8 +33,6 @@ class Block:
     summary: list[tuple[re.Match[str], str]] = field(default_factory=list)
     ids: set[str] = field(default_factory=set)
     roles: set[str] = field(default_factory=set)
-    # Flows whose receiver's row stands in the summary.
-    received: set[str] = field(default_factory=set)
     # Metrics and parts that follow a rate and are there already.
     extras: set[tuple[str, str]] = field(default_factory=set)
 
@@ -92,11 +92,28 @@ def finish(reading: Reading, block: Block) -> None:
         reading.parameters.setdefault("duration_seconds", float(block.summary[-1][0]["end"]))
     elif not reading.error:
         reading.error = "The test has no summary: it was cut off."
-    has_sum = any(row["id"] == "SUM" for row, _ in block.summary)
-    for row, side in block.summary:
-        is_whole = row["id"] == "SUM" or not has_sum
-        _summary_figures(reading, block, row, side, part="" if is_whole else row["id"])
+    for prefix, side in dict.fromkeys((prefix_of(row), side) for row, side in block.summary):
+        rows = [row for row, its in block.summary if its == side and prefix_of(row) == prefix]
+        _side(reading, block, rows, side, prefix)
     _block_size(reading, block)
+
+
+def _side(reading: Reading, block: Block, rows: Sequence[re.Match[str]], side: str, prefix: str) -> None:
+    """Take the rows of one end in one direction: the sum is the whole, a single flow is, and all flows are together."""
+    count = reading.parameters["flows"]
+    flows = list(dict.fromkeys(row["id"] for row in rows if row["id"] != "SUM"))
+    has_sum = any(row["id"] == "SUM" for row in rows)
+    is_single = not has_sum and count == 1
+    for row in rows:
+        _summary_figures(reading, block, row, side, part="" if is_single or row["id"] == "SUM" else row["id"])
+    if has_sum or is_single:
+        return
+    if len(flows) == count:
+        add_sums(reading, flows, prefix)
+    else:
+        reading.error = reading.error or (
+            f"Rows of {len(flows)} of {count} flows stand here without their sum: the whole isn't known."
+        )
 
 
 def _block_size(reading: Reading, block: Block) -> None:
@@ -128,9 +145,15 @@ def _summary_figures(reading: Reading, block: Block, row: re.Match[str], side: s
     if block.is_sending and not side:
         # What arrived is for the client to tell: an old server prints zeros.
         return
-    if side == "sender" and block.is_udp and row["id"] in block.received:
-        # iperf 3.2 on prints 0/N with the sender's row: the receiver's row knows what was lost.
+    if side == "sender" and block.is_udp:
+        # iperf 3.2 on prints 0/N with the sender's row: only the receiver knows what was lost, and what it took.
+        if (udp := _UDP.match(row["rest"])) and int(udp["total"]) > 0:
+            reading.add(figure(f"{prefix}sent_packets", udp["total"], "pkt", part=part))
         return
+    if (udp := _UDP.match(row["rest"])) and (
+        remark := percentage_remark(udp["percent"], int(udp["lost"]), int(udp["total"]))
+    ):
+        reading.remarks.append(remark)
     for extra in extras(row["rest"], block, is_summary=True, part=part):
         if extra and (prefix + extra.metric, part) not in block.extras:
             block.extras.add((prefix + extra.metric, part))
@@ -140,9 +163,19 @@ def _summary_figures(reading: Reading, block: Block, row: re.Match[str], side: s
 def _is_unknown(row: re.Match[str], side: str, block: Block) -> bool:
     """Whether a zero means that this end doesn't know: the sender's row at a server, a UDP server's row of old."""
     is_zero = row["amount"] in {"0.00", "0.0", "0"}
+    if is_zero and side == "receiver":
+        # A client that was interrupted never heard of it; datagrams that were all lost are counted.
+        udp = _UDP.match(row["rest"])
+        return not (udp and int(udp["total"]) > 0) and _has_sent(block, prefix_of(row))
     return (
         is_zero
         and (side == "sender" or not side)
         and (block.is_server or (block.is_reverse and side == "sender"))
         and bool(float(row["end"]))
     )
+
+
+def _has_sent(block: Block, prefix: str) -> bool:
+    """Whether the sender's row tells that something was on its way."""
+    rows = [row for row, side in block.summary if side == "sender" and prefix_of(row) == prefix]
+    return any(row["amount"] not in {"0.00", "0.0", "0"} for row in rows)

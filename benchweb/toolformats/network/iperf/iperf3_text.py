@@ -29,7 +29,11 @@ _STARTING = re.compile(
 )
 _CPU = re.compile(r"(?:local|remote)/(?P<side>sender|receiver) (?P<percent>[\d.]+)% ")
 _TARGET = re.compile(r"^Target (?:Bitrate|Bandwidth): (?P<bps>[1-9]\d*)$")
-_ERROR = re.compile(r"^iperf3: (?:error - |interrupt - )?(?P<what>.+)$")
+# What it only warns of is no error.
+_ERROR = re.compile(r"^iperf3: (?!OUT OF ORDER|[Ww]arning|WARNING)(?:error - |interrupt - )?(?P<what>.+)$")
+_WARNING = re.compile(r"^iperf3: ")
+# A server that was stopped while it waited has ended no test.
+_STOPPED = "the server has terminated"
 _SKIPPED = re.compile(
     r"^(?:- - - |-{10,}|Server listening|Test Complete|Cookie|TCP MSS|Target |Control connection|Time:"
     r"|Linux |System info|\[\s*\d+\s*\] Sent \d+"
@@ -65,7 +69,9 @@ def read(lines: Sequence[str], start: int) -> tuple[Reading | list[Reading], int
         else:
             blanks, last = 0, index + wrapped
         index += 1 + wrapped
-    if not reading.intervals and not block.summary and not reading.error:
+    if not reading.intervals and not block.summary and (not reading.error or reading.error.startswith(_STOPPED)):
+        if reading.error:
+            return [], last + 1
         return ([], last + 1) if last - start > LONGEST_HEAD else None
     finish(reading, block)
     reading.lines = Lines(start + 1, last + 1)
@@ -103,6 +109,8 @@ def _row_like(lines: Sequence[str], start: int) -> bool:
 
 def _begins_next(line: str, block: Block, reading: Reading) -> bool:
     begin = _BEGIN.match(line)
+    if line.startswith("Server listening"):
+        return bool(reading.intervals or block.summary)
     if not begin:
         return bool(block.summary and _HEAD.match(line))
     return bool(reading.intervals or block.summary or reading.error) or not (begin["version"] or reading.version)
@@ -161,6 +169,8 @@ def _take_setting(line: str, reading: Reading, block: Block) -> bool:
         reading.parameters["rate_bps"] = int(target["bps"])
     elif error := _ERROR.match(line):
         reading.error = error["what"]
+    elif _WARNING.match(line):
+        pass
     elif line.startswith("Reverse mode"):
         block.is_reverse = True
     elif size := _DATAGRAM_SIZE.match(line):
@@ -179,8 +189,6 @@ def _take_row(row: re.Match[str], reading: Reading, block: Block) -> None:
     if block.in_summary or side:
         block.in_summary = True
         block.summary.append((row, side))
-        if side == "receiver":
-            block.received.add(row["id"])
         return
     block.has_rule = False
     block.is_udp = block.is_udp or has_datagrams(rest)
