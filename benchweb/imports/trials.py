@@ -10,17 +10,21 @@ from django.utils.translation import gettext as _
 from benchweb.catalog import Kind, ParameterError, catalog, validated_params
 from benchweb.catalog.document import OWN_PREFIX
 from benchweb.catalog.parts import TOOL
+from benchweb.catalog.reasons import Reason
+from benchweb.catalog.tool_reasons import tool_reason
 from benchweb.common.storable import storable
-from benchweb.imports.host_tests import HostTest, host_tests
+from benchweb.imports.host_tests import DISK, MEMORY, HostTest, host_tests
 from benchweb.imports.own_kinds import MetricDefinition
 from benchweb.imports.own_readings import own_definition, own_params
 from benchweb.plans.expansion import MAXIMUM_STEPS
-from benchweb.results.ingest import law_flags
+from benchweb.results.ingest import failed_flags, law_flags
 from benchweb.toolformats.defaults import certain_defaults
 from benchweb.toolformats.readings import Figure, Reading, ToolDocument
 
 # Of a plan.
 _LONGEST_NAME = 100
+# What a tool measures whose reading tells no kind, where it failed before it printed a figure.
+_KINDS_OF_TOOLS = {"fio": DISK, "mbw": MEMORY, "stream": MEMORY, "sysbench": MEMORY}
 # Buffers as a tool tells them are what the kernel granted, no parameter that was asked for.
 _GRANTED = {
     "source_socket_buffer_bytes": "source_send_buffer_bytes",
@@ -33,7 +37,10 @@ _GRANTED = {
 
 @dataclass(frozen=True)
 class ImportedTrial:
-    """A reading as a trial: `params` name the tool, so that its series stand beside the engine's."""
+    """A reading as a trial: `params` name the tool, so that its series stand beside the engine's.
+
+    One with an `error` fails for that reason: its metrics are kept and shown, and join no series.
+    """
 
     kind: str
     params: dict[str, Any]
@@ -42,6 +49,7 @@ class ImportedTrial:
     flags: list[str] = field(default_factory=list)
     # Of a kind that the catalog doesn't have: what the import defines.
     definitions: tuple[MetricDefinition, ...] = ()
+    error: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,8 +76,16 @@ def trials_of(document: ToolDocument) -> tuple[list[ImportedTrial], list[Unusabl
         made = _trials(document, reading)
         trials += made
         if not made:
-            unusable.append(Unusable(reading, reading.error or _("It holds no figure of the whole test.")))
+            unusable.append(Unusable(reading, error_of(reading) or _("It holds no figure of the whole test.")))
     return trials, unusable
+
+
+def error_of(reading: Reading) -> str:
+    """Return why a reading is none, or only a part of one, as a reason; empty where nothing is said against it."""
+    if not reading.error:
+        return ""
+    reason = tool_reason(reading.error)
+    return reason if isinstance(reason, Reason) else Reason("import_tool_said", tool=reading.tool, said=reason)
 
 
 def _host_trial(document: ToolDocument, test: HostTest) -> ImportedTrial:
@@ -79,21 +95,25 @@ def _host_trial(document: ToolDocument, test: HostTest) -> ImportedTrial:
     whole = _document(document, first, kind.name) | {"figures": storable([asdict(figure) for figure in test.figures])}
     if len(test.readings) > 1:
         whole["raw"] = "\n".join(dict.fromkeys(document.raw(reading) for reading in test.readings))
-    flags, law = law_flags(kind, params, metrics)
-    return ImportedTrial(kind.name, params, metrics, whole | law, flags)
+    flags, law = law_flags(kind, params, metrics, is_imported=True)
+    error = next((error_of(reading) for reading in test.readings if reading.error), "")
+    return ImportedTrial(kind.name, params, metrics, whole | law, flags, error=error)
 
 
 def _trials(document: ToolDocument, reading: Reading) -> list[ImportedTrial]:
-    kind = catalog().tests.get(reading.kind or "")
+    error = error_of(reading)
+    failed = _KINDS_OF_TOOLS.get(reading.tool, "") if error and not reading.figures else ""
+    kind = catalog().tests.get(reading.kind or failed)
     if kind is None:
-        return _own_trials(document, reading)
+        return _own_trials(document, reading, error)
     metrics = _metrics(reading, kind)
-    if not metrics:
+    if not metrics and not error:
         return []
-    return [ImportedTrial(kind.name, _params(reading, kind), metrics, _document(document, reading, kind.name))]
+    params, whole = _params(reading, kind), _document(document, reading, kind.name)
+    return [ImportedTrial(kind.name, params, metrics, whole, failed_flags(params, metrics), error=error)]
 
 
-def _own_trials(document: ToolDocument, reading: Reading) -> list[ImportedTrial]:
+def _own_trials(document: ToolDocument, reading: Reading, error: str) -> list[ImportedTrial]:
     """Return a trial for each part of a reading that the catalog has no kind for, such as mbw's three methods."""
     by_part: dict[str, list[Figure]] = {}
     for figure in reading.figures:
@@ -106,6 +126,7 @@ def _own_trials(document: ToolDocument, reading: Reading) -> list[ImportedTrial]
             {figure.metric: figure.value for figure in figures},
             stored,
             definitions=tuple(own_definition(figure) for figure in figures),
+            error=error,
         )
         for part, figures in by_part.items()
     ]
@@ -180,7 +201,7 @@ def steps_of(trials: Sequence[ImportedTrial]) -> list[dict[str, Any]]:
     """Return the steps that test what was imported, each once: what "Run again" measures by the engine."""
     steps: list[dict[str, Any]] = []
     for trial in trials:
-        if trial.definitions:
+        if trial.definitions or (trial.error and not trial.metrics):
             continue
         params = {name: value for name, value in trial.params.items() if name != TOOL.name and value is not None}
         step = {"kind": trial.kind, "params": params}

@@ -9,6 +9,7 @@ from datetime import datetime
 from django.contrib.auth.models import User
 
 from benchweb.accounts.permissions import Permission, access_of
+from benchweb.catalog.reasons import Reason, joined, reason_fields
 from benchweb.hosts.models import Pair
 from benchweb.imports.trials import ImportedTrial
 from benchweb.plans.models import PlanVersion
@@ -26,9 +27,11 @@ def run_write(
     at: datetime,
     user: User | None,
     is_judged: bool,
+    remark: str = "",
 ) -> Run:
     """Make the run, in the caller's transaction; no change is looked for in it unless `is_judged`.
 
+    A trial with an error fails, and the run with it, for that reason: what such a trial measured joins no series.
     Of what was measured more than two days ago changes are looked for, and nobody is told of them.
 
     Raise Refused where the user may not run in the pair's environment; without a user it comes from the console.
@@ -36,14 +39,27 @@ def run_write(
     if user is not None:
         access_of(user).demand(Permission.RUN, [pair.environment_id])
     campaign = Campaign.objects.create(plan_version=version, created_by_id=user.pk if user else None)
+    errors = [trial.error for trial in trials if trial.error]
     run = Run.objects.create(
-        campaign=campaign, pair=pair, plan_version=version, state=State.FINISHED, started_at=at, finished_at=at
+        campaign=campaign,
+        pair=pair,
+        plan_version=version,
+        state=State.FAILED if errors else State.FINISHED,
+        started_at=at,
+        finished_at=at,
+        **reason_fields("reason", _reason(errors, len(trials), remark)),
     )
     # Listed and counted by when it was measured.
     Run.objects.filter(pk=run.pk).update(created_at=at)
     _write_trials(run, trials, at)
     (request_judgement if is_judged else leave_unjudged)(run)
     return run
+
+
+def _reason(errors: Sequence[str], total: int, remark: str) -> str:
+    """Say how many trials failed and why the first did, as of a measured run; then the remark."""
+    failed = joined([Reason("trials_failed", failed=len(errors), total=total), errors[0]], ": ") if errors else ""
+    return joined([failed, remark], ". ")
 
 
 def _write_trials(run: Run, trials: Sequence[ImportedTrial], at: datetime) -> None:
@@ -59,7 +75,8 @@ def _write_trials(run: Run, trials: Sequence[ImportedTrial], at: datetime) -> No
                 kind=imported.kind,
                 params=imported.params,
                 repetition=repetitions[test],
-                state=State.FINISHED,
+                state=State.FAILED if imported.error else State.FINISHED,
+                **reason_fields("reason", imported.error),
                 cookie=uuid.uuid4().hex,
                 started_at=at,
                 finished_at=at,
@@ -72,6 +89,8 @@ def _write_trials(run: Run, trials: Sequence[ImportedTrial], at: datetime) -> No
     )
     points = []
     for trial, imported in zip(rows, trials, strict=True):
+        if imported.error:
+            continue
         ids = series_of(trial, imported.metrics)
         points += [
             Point(series_id=ids[metric], at=at, value=value, run=run, trial=trial)

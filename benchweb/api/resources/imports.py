@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest
 from ninja import Query, Router, Schema, Status
@@ -14,11 +14,14 @@ from benchweb.api.parser import MAXIMUM_BODY_BYTES
 from benchweb.api.problems import Problem, invalid
 from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Body, Created, Identifier, Item, MomentText, run_url
+from benchweb.catalog.reasons import reason_items
+from benchweb.catalog.tool_reasons import tool_reason
 from benchweb.common.exchange import check_wanted
 from benchweb.hosts.models import Pair
 from benchweb.imports.models import Import
 from benchweb.imports.services import ImportPreview, ImportRefused, import_results, preview
-from benchweb.toolformats.plain_text import Patience
+from benchweb.imports.trials import error_of
+from benchweb.toolformats.plain_text import still_wanted
 from benchweb.toolformats.readings import Reading, ToolFormatError
 
 router = Router(tags=["imports"])
@@ -51,7 +54,7 @@ class FigureItem(Item):
 
 
 class ReadingItem(Item):
-    """One result that was read; `reason` says why it isn't imported, and is empty where it is."""
+    """One result that was read: imported as a finished trial, as a failed one, or left out for `reason`."""
 
     tool: str
     test: str
@@ -61,13 +64,18 @@ class ReadingItem(Item):
     parameters: dict[str, Any]
     figures: list[FigureItem]
     remarks: list[str]
+    state: Literal["finished", "failed", "left_out"]
     reason: str
+    reason_code: str | None
+    reason_params: dict[str, Any] | None
 
 
 class UnreadItem(Item):
     line: int
     text: str
     reason: str
+    reason_code: str | None
+    reason_params: dict[str, Any] | None
 
 
 class PreviewItem(Item):
@@ -108,7 +116,7 @@ def import_create(
     pair = row_named(Pair.objects.all(), body.pair, "pair")
     try:
         # An import goes to its end, also where its sender has left.
-        read = preview(body.text.encode(), Patience(partial(check_wanted, request)) if flags.dry_run else None)
+        read = preview(body.text.encode(), partial(check_wanted, request) if flags.dry_run else still_wanted)
         if flags.dry_run:
             return Status(200, _preview(read))
         made = import_results(
@@ -150,12 +158,14 @@ def _preview(read: ImportPreview) -> PreviewItem:
             _reading_item(reading, reasons.get(id(reading), "")) for reading in read.document.readings[:MOST_NAMED]
         ],
         unread=[
-            UnreadItem(line=unread.line, text=unread.text, reason=unread.reason) for unread in read.document.unread
+            UnreadItem(line=unread.line, text=unread.text, **reason_items("reason", tool_reason(unread.reason)))
+            for unread in read.document.unread
         ],
     )
 
 
-def _reading_item(reading: Reading, reason: str) -> ReadingItem:
+def _reading_item(reading: Reading, left_out: str) -> ReadingItem:
+    error = error_of(reading)
     return ReadingItem(
         tool=reading.tool,
         test=reading.test,
@@ -170,5 +180,6 @@ def _reading_item(reading: Reading, reason: str) -> ReadingItem:
             for figure in reading.figures[:MOST_NAMED]
         ],
         remarks=reading.remarks,
-        reason=reason,
+        state="left_out" if left_out else "failed" if error else "finished",
+        **reason_items("reason", left_out or error),
     )

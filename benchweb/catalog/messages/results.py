@@ -13,6 +13,16 @@ MESSAGES = {
     "result_metric_not_finite": "The result's metric {key} is {value}, which is no finite number.",
     "result_metric_too_large": "The result's metric {key} is larger than anything that can be measured.",
     "result_histogram_unreadable": "The result's histogram can't be decoded from base64.",
+    # Of what was imported.
+    "import_tool_said": "{tool} says: {said}",
+    "import_time_unknown": (
+        "When it was measured isn't known: it stands at the time of its import, {at}. Import it again with its time."
+    ),
+    "import_nothing": (
+        "Nothing in this text can be imported: no result of a test that benchweb knows. It begins with “{line}”; "
+        "read are {tools}."
+    ),
+    "import_nothing_because": "Nothing in this text can be imported: {why}",
     # Why repetitions are missing.
     "not_measured": "not measured",
     "repetitions_in_state": "{count} of {total} {state}",

@@ -1,15 +1,14 @@
 """Show what a file holds before it is imported."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from benchweb.catalog import catalog
-from benchweb.catalog.reasons import Reason
 from benchweb.catalog.tool_reasons import tool_reason
 from benchweb.catalog.translation import reason_text
-from benchweb.imports.services import ImportPreview, preview
-from benchweb.toolformats.plain_text import Patience
+from benchweb.imports.services import ImportPreview, nothing_to_import, previews
+from benchweb.imports.trials import error_of
 from benchweb.toolformats.readings import Figure, Reading, ToolFormatError, Unread
 
 # More rows than this are counted, not shown.
@@ -29,9 +28,21 @@ class FileFound:
     def rows(self) -> list["FoundRow"]:
         if self.read is None:
             return []
-        reasons = {id(unusable.reading): _translated_sentence(unusable.reason) for unusable in self.read.unusable}
+        reasons = {id(unusable.reading): reason_text(unusable.reason) for unusable in self.read.unusable}
         readings = self.read.document.readings[:MOST_DISPLAYED]
-        return [FoundRow(reading, reasons.get(id(reading), "")) for reading in readings]
+        return [
+            FoundRow(
+                reading, reasons.get(id(reading), ""), "" if id(reading) in reasons else reason_text(error_of(reading))
+            )
+            for reading in readings
+        ]
+
+    @property
+    def nothing(self) -> str:
+        """Say why nothing of it can be imported; empty where something can."""
+        if self.read is None or any(trial.metrics for trial in self.read.trials):
+            return ""
+        return reason_text(nothing_to_import(self.read))
 
     @property
     def unread(self) -> list[tuple[Unread, str]]:
@@ -47,15 +58,16 @@ class FileFound:
 
 @dataclass(frozen=True)
 class FoundRow:
-    """One result; `reason` says why it isn't imported."""
+    """One result; `reason` says why it isn't imported, `error` why it is imported as a failed trial."""
 
     reading: Reading
     reason: str
+    error: str = ""
 
     @property
     def remarks(self) -> list[str]:
         """Return what is to be said of it, in the reader's language."""
-        return [_translated_sentence(remark) for remark in (*self.reading.remarks, self.reading.error) if remark]
+        return [_translated_sentence(remark) for remark in self.reading.remarks]
 
     @property
     def settings(self) -> str:
@@ -81,9 +93,11 @@ def _translated_sentence(sentence: str) -> str:
     return reason_text(tool_reason(sentence))
 
 
-def found(cleaned: dict[str, Any], patience: Patience) -> list[FileFound]:
-    """Read each file, and the pasted text, as far as the patience with all of them goes."""
-    return [_found(name, content, patience) for name, content in _contents(cleaned)]
+def found(cleaned: dict[str, Any], is_wanted: Callable[[], None]) -> list[FileFound]:
+    """Read each file, and the pasted text, together; `is_wanted` raises once nobody waits for them."""
+    contents = list(_contents(cleaned))
+    reads = previews([content for _, content in contents], is_wanted)
+    return [_found(name, read) for (name, _), read in zip(contents, reads, strict=True)]
 
 
 def _contents(cleaned: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
@@ -93,10 +107,7 @@ def _contents(cleaned: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
         yield "", text.encode()
 
 
-def _found(name: str, content: bytes, patience: Patience) -> FileFound:
-    if patience.is_over:
-        return FileFound(name, None, reason_text(Reason("tool_files_take_too_long")))
-    try:
-        return FileFound(name, preview(content, patience))
-    except ToolFormatError as error:
-        return FileFound(name, None, _translated_sentence(str(error)))
+def _found(name: str, read: ImportPreview | ToolFormatError) -> FileFound:
+    if isinstance(read, ToolFormatError):
+        return FileFound(name, None, _translated_sentence(str(read)))
+    return FileFound(name, read)

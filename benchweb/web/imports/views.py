@@ -14,12 +14,14 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
+from benchweb.catalog.reasons import reason_of_error
+from benchweb.catalog.translation import reason_text
 from benchweb.common.exchange import check_wanted
 from benchweb.common.rows import row_ids
 from benchweb.imports.models import Import
 from benchweb.imports.services import ImportRefused, import_results
 from benchweb.runs.models import Trial
-from benchweb.toolformats.plain_text import Patience
+from benchweb.toolformats.plain_text import still_wanted
 from benchweb.web.access.once import once
 from benchweb.web.imports.forms import MOST_FILES, ImportForm
 from benchweb.web.imports.page import FileFound, found
@@ -38,7 +40,7 @@ def imports(request: HttpRequest) -> HttpResponse:
     form = ImportForm(request.POST, request.FILES)
     if not form.is_valid():
         return _page(request, form)
-    files = found(form.cleaned_data, Patience())
+    files = found(form.cleaned_data, still_wanted)
     made = [row for file in files if (row := _imported_file(request, form, file))]
     if not made:
         return _page(request, form, files)
@@ -52,8 +54,7 @@ def imports(request: HttpRequest) -> HttpResponse:
 def import_preview(request: HttpRequest) -> HttpResponse:
     """Return what the files and the text hold, for the part of the page that shows it."""
     form = ImportForm(request.POST, request.FILES, is_preview=True)
-    patience = Patience(partial(check_wanted, request))
-    files = found(form.cleaned_data, patience) if form.is_valid() else []
+    files = found(form.cleaned_data, partial(check_wanted, request)) if form.is_valid() else []
     return render(request, "imports/partials/preview.html", {"form": form, "files": files, "is_preview": True})
 
 
@@ -73,7 +74,7 @@ def _imported_file(request: HttpRequest, form: ImportForm, file: FileFound) -> I
             user=cast(User, request.user),
         )
     except ImportRefused as error:
-        messages.error(request, f"{name}: {error}")
+        messages.error(request, f"{name}: {reason_text(reason_of_error(error))}")
         return None
     messages.success(request, _("{name} is imported as run {run}.").format(name=name, run=made.run_id))
     return made

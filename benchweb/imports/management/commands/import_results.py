@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from benchweb.hosts.models import Pair
 from benchweb.imports.services import ImportPreview, ImportRefused, import_results, preview
-from benchweb.imports.trials import summary
+from benchweb.imports.trials import error_of, summary
 from benchweb.toolformats.readings import ToolFormatError
 
 
@@ -48,10 +48,13 @@ class Command(BaseCommand):
     def _tell(self, path: Path, read: ImportPreview) -> None:
         counts = ", ".join(f"{count} of {tool}" for tool, count in summary(read.trials).items())
         self.stdout.write(f"{path}: {counts or 'no'} results.")
+        for reading in read.document:
+            if (why := error_of(reading)) and not any(unusable.reading is reading for unusable in read.unusable):
+                self.stdout.write(f"{path}:{reading.lines.first}: failed, in no series: {why}")
         for unusable in read.unusable:
             self.stdout.write(f"{path}:{unusable.reading.lines.first}: left out: {unusable.reason}")
         for unread in read.document.unread:
-            self.stdout.write(f"{path}:{unread.line}: not understood: {unread.text}")
+            self.stdout.write(f"{path}:{unread.line}: not understood: {unread.text} ({unread.reason})")
 
 
 def _moment(text: str) -> datetime:
