@@ -100,11 +100,14 @@ def _of_mbw(reading: Reading, figure: Figure) -> dict[str, float]:
 
 
 def _sysbench(reading: Reading) -> HostTest | None:
-    """Return a test of writes: sysbench goes over one block again and again, which is its array."""
+    """Return a test of its reads or writes: sysbench goes over one block again and again, which is its array."""
     rate = reading.value("memory_bytes_per_second")
     if rate is None:
         return None
-    params: dict[str, Any] = {"kernel": "write", **_cores(reading)}
+    operation = reading.parameters.get("operation", "write")
+    if operation not in {"read", "write"}:
+        return None
+    params: dict[str, Any] = {"kernel": operation, **_cores(reading)}
     if isinstance(block := reading.parameters.get("block_size_bytes"), int):
         params["array_bytes"] = block
     return HostTest(MEMORY, params, {_MEAN: rate}, (reading,), tuple(reading.figures))

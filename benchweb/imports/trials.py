@@ -147,7 +147,8 @@ def _metrics(reading: Reading, kind: Kind) -> dict[str, float]:
 def _params(reading: Reading, kind: Kind) -> dict[str, Any]:
     """Return the parameters that the catalog takes; what a tool did beyond them stands in the document alone."""
     given = {name: value for name, value in reading.parameters.items() if name not in _GRANTED}
-    return _checked({TOOL.name: reading.tool}, kind, given)
+    untold: dict[str, Any] = {name: None for name in reading.untold if name in kind.parameters}
+    return _checked({TOOL.name: reading.tool} | untold, kind, given)
 
 
 def _checked(params: dict[str, Any], kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -131,6 +131,7 @@ def _reading(row: Mapping[str, Any]) -> Reading:
         error=row["error"],
         began_at=datetime.fromisoformat(row["began_at"]) if row["began_at"] else None,
         lines=Lines(*row["lines"]),
+        untold=tuple(row["untold"]),
     )
 
 
@@ -184,6 +185,7 @@ def _row(reading: Reading) -> dict[str, Any]:
         "error": reading.error,
         "began_at": reading.began_at.isoformat() if reading.began_at else None,
         "lines": [reading.lines.first, reading.lines.last],
+        "untold": reading.untold,
     }
 
 

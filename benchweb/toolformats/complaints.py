@@ -65,7 +65,7 @@ _COMPLAINTS: tuple[_Complaint, ...] = (
     _Complaint("fio", _program("fio", r"(?:pid=\d+, err=|io_u error|verify).*")),
     _Complaint("sysbench", re.compile(r"^(?P<what>FATAL: .*)$")),
     _Complaint("sockperf", re.compile(r"^sockperf: (?P<what>ERROR.*|.*(?:failed|refused|[Cc]an't|unreachable).*)$")),
-    _Complaint("qperf", re.compile(r"^(?P<what>(?:failed to|unable to) .*)$"), is_test=False),
+    _Complaint("qperf", re.compile(r"^(?P<what>[\w.:-]+: failed to connect)$")),
     _Complaint("uperf", re.compile(r"^(?P<what>\*\*+ .*(?:rror|bort|ail).*|Error (?:in|con).*)$"), is_test=False),
     _Complaint("stream", re.compile(r"^(?P<what>Failed Validation .*)$"), is_test=False),
     _Complaint(
@@ -94,6 +94,8 @@ def heed_complaints(readings: list[Reading], whole: Whole, check: Callable[[], N
     lines = whole.lines
     firsts = [reading.lines.first for reading in readings]
     alone: list[Reading] = []
+    # The last complaint about each: behind it others may follow.
+    reached: dict[int, int] = {}
     # Where fio was interrupted, and where it began or ended.
     of_fio: list[tuple[int, str]] = []
     for index in _suspects(whole, check):
@@ -108,9 +110,12 @@ def heed_complaints(readings: list[Reading], whole: Whole, check: Callable[[], N
             continue
         complaint, what = found
         before = readings[bisect_right(firsts, number) - 1] if firsts and number >= firsts[0] else None
-        if before and complaint.of(before) and _is_near(before, number, lines):
+        if before and complaint.of(before) and _is_near(reached.get(id(before), before.lines.last), number, lines):
+            reached[id(before)] = max(number, before.lines.last)
             _heed(before, what, firsts, readings)
-        elif complaint.is_test and not _is_within(before, number) and not _is_same(alone, complaint, number):
+        elif _is_same(alone, complaint, number):
+            alone[-1].lines = Lines(alone[-1].lines.first, number)
+        elif complaint.is_test and not _is_within(before, number):
             alone.append(Reading(complaint.tool, "", complaint.kind, error=what, lines=Lines(number, number)))
     _heed_fio(readings, of_fio)
     # fio tells of a trouble when it meets it, and again with the job.
@@ -159,8 +164,7 @@ def _heed(before: Reading, what: str, firsts: Sequence[int], readings: Sequence[
         readings[index].error = readings[index].error or what
 
 
-def _is_near(reading: Reading, number: int, lines: Sequence[str]) -> bool:
-    last = reading.lines.last
+def _is_near(last: int, number: int, lines: Sequence[str]) -> bool:
     if number - last > _FARTHEST:
         return False
     return sum(1 for line in lines[last : number - 1] if line.strip()) <= _NEAR

@@ -98,6 +98,8 @@ def read_text(text: str, patience: Patience | None = None) -> ToolDocument:
         if moments and reading.began_at is None:
             reading.began_at = moments[reading.lines.first - 1]
     alone = heed_complaints(readings, whole, patience.check)
+    told = {line for reading in alone for line in range(reading.lines.first, reading.lines.last + 1)}
+    unread = [each for each in unread if each.line not in told]
     readings = sorted([*readings, *alone], key=lambda reading: reading.lines.first)
     begins = next((line.strip() for line in lines if line.strip()), "")[:_LONGEST_QUOTE]
     return ToolDocument(tuple(readings), tuple(unread), begins, text_lines=lines)

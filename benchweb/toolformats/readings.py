@@ -83,6 +83,8 @@ class Reading:
     error: str = ""
     began_at: datetime | None = None
     lines: Lines = Lines(0, 0)
+    # Settings that the tool would have printed in what was left out: not even its own default is known.
+    untold: tuple[str, ...] = ()
 
     def figure(self, metric: str, part: str = "") -> Figure | None:
         """Return the figure of a metric, or None when the tool printed none."""

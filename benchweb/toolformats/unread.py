@@ -28,8 +28,9 @@ _OTHERS = (
     ("hey", r"^\s*+(?:Slowest|Fastest|Average):\s+[\d.]+ secs"),
     ("oha", r"^\s*+Success rate:\s+[\d.]+%"),
     ("mtr", r"^\s*+(?:HOST: \S+\s+Loss%|\d+\.\|-- )"),
+    ("fio --minimal", r"^\d;fio-\d"),
+    ("sadf -d", r"^# ?hostname;interval;timestamp"),
     ("fping", r"^\S+\s+: xmt/rcv/%loss = "),
-    ("mpstat", r"^\d\d:\d\d:\d\d(?: [AP]M)?\s+CPU\s+%usr\b"),
     ("iostat", r"^\s*+(?:Device:?\s+\S*tps\b|Device\s+r/s\b|avg-cpu:\s+%user)"),
     ("vmstat", r"^\s*+(?:procs -+memory|r\s+b\s+swpd\s+free)"),
     ("dd", r"^\s*+\d+ bytes (?:\([^)]{1,60}\) )?copied, "),
@@ -42,7 +43,7 @@ _OTHERS = (
 _OTHER = re.compile("|".join(f"(?P<t{number}>{pattern})" for number, (_, pattern) in enumerate(_OTHERS)))
 _OTHER_SAR = re.compile(
     r"^(?:\d\d:\d\d:\d\d(?: [AP]M)?|Average:)\s+(?:CPU\s+%|tps\s|DEV\s+|kbmemfree|runq-sz|proc/s|pgpgin"
-    r"|IFACE\s+rxerr|INTR\s)"
+    r"|IFACE\s+rxerr|INTR\s|\S+(?:\s+-?\d+\.\d\d){4,20}$)"
 )
 _UNIT = (
     r"(?:[KMGTkmg]i?)?(?:bits?|[Bb]ytes?|B|b)(?:/s(?:ec)?|ps)\b|[KMGT]i?B\b|IOPS\b|iops\b"
@@ -54,7 +55,7 @@ _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:[.,]\d+)*")
 _LABELLED = re.compile(rf"^\s*+[^:=|]{{1,48}}[:=]\s*[-+]?\d+(?:[.,]\d+)*\s?(?:{_UNIT})\s*$")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 # Commands, heads and comments are a person's.
-_PERSONS = re.compile(r"^\s*+(?:[$#>|*+-]|//|\S+@\S+[:~]|\d+[.)] |```|<)")
+_PERSONS = re.compile(r"^(?:.{1,80}: \(g=\d+\): rw=)|^\s*+(?:[$#>|*+-]|//|\S+@\S+[:~]|\d+[.)] |```|<)")
 _SENTENCE_ENDS = (".", "。", "!", "?", ":", "：", ";", "；", ",", "，")
 _FEWEST_NUMBERS = 3
 

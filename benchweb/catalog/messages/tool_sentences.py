@@ -29,6 +29,7 @@ MESSAGES = {
     ),
     # Why a reading is none, or incomplete.
     "tool_no_summary": "The test has no summary: it was cut off.",
+    "tool_other_end_left": "The other end left: the summary isn't of its time.",
     "tool_no_document_summary": "The document has no summary: the test was cut off.",
     "tool_wrk_cut_off": "The output ends before Requests/sec: the test was cut off.",
     "tool_banner_alone": "The banner stands without a table: the test was cut off.",
@@ -43,7 +44,7 @@ MESSAGES = {
     "tool_row_cut_off": "The row has fewer columns than netperf prints: it was cut off.",
     "tool_ping_cut_off": "The output has no statistics: the ping was cut off.",
     "tool_fio_error": "fio ended the job with error {error}.",
-    "tool_mbw_cut_off": "mbw's AVG line is missing: the output was cut off.",
+    "tool_mbw_cut_off": "mbw's AVG line is missing: the output was cut off, or left it out by -a.",
     "tool_stream_invalid": "STREAM's results didn't validate.",
     # Why a line or a file can't be read.
     "tool_line_of_no_test": "No test begins here that this line belongs to.",

@@ -30,6 +30,8 @@ _LATENCY = re.compile(
 )
 _PERCENTILE_HEAD = re.compile(r"^(?P<phase>[sc]?lat) percentiles \((?P<unit>[num]sec)\):")
 _PERCENTILE = re.compile(rf"({NUMBER})th=\[\s*({NUMBER})([kKM]?)\]")
+_GROUP = re.compile(r"^(?:Run status group|Disk stats|(?:READ|WRITE|TRIM|MIXED): |\S+: ios=)")
+_LONGEST_GROUP = 40
 _ONE_AT_A_TIME = re.compile(r"^IO depths\s*: 1=100\.0%")
 _VERSION = re.compile(r"^fio[- ](?P<version>[\d.]+\S*)$")
 # A job's text has no more lines; a file of many jobs has a head for each.
@@ -65,7 +67,31 @@ def read(lines: Sequence[str], start: int) -> tuple[list[Reading], int] | None:
     _finish(readings, job, setting, is_single=is_single)
     for reading in readings:
         reading.lines = Lines(start + 1, last + 1)
-    return (readings, last + 1) if readings else None
+    if not readings and job["error"] not in {"0", ""}:
+        readings.append(_failed(setting, version, job, Lines(start + 1, last + 1)))
+    return (readings, _after_group(lines, last + 1)) if readings else None
+
+
+def _failed(setting: re.Match[str] | None, version: str, job: re.Match[str], lines: Lines) -> Reading:
+    """Return the reading of a job that moved nothing before its error."""
+    reading = Reading(tool="fio", test=setting["rw"] if setting else "", version=version, lines=lines)
+    reading.error = _error(job)
+    return reading
+
+
+def _error(job: re.Match[str]) -> str:
+    return f"fio ended the job with error {job['error']}{': ' + job['why'] if job['why'] else ''}."
+
+
+def _after_group(lines: Sequence[str], index: int) -> int:
+    """Return where the sums of a group of jobs and its disks' end, which the jobs' own figures make up."""
+    end = index
+    for number in range(index, min(len(lines), index + _LONGEST_GROUP)):
+        line = lines[number].strip()
+        if line and not _GROUP.match(line):
+            break
+        end = number + 1 if line else end
+    return end
 
 
 def _finish(readings: list[Reading], job: re.Match[str], setting: re.Match[str] | None, *, is_single: bool) -> None:
@@ -125,7 +151,7 @@ def _direction(direction: re.Match[str], setting: re.Match[str] | None, version:
     if runtime := _RUNTIME.search(rest):
         reading.parameters["duration_seconds"] = int(runtime.group(1)) / 1000
     if job["error"] not in {"0", ""}:
-        reading.error = f"fio ended the job with error {job['error']}{': ' + job['why'] if job['why'] else ''}."
+        reading.error = _error(job)
     return reading
 
 

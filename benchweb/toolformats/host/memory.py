@@ -32,6 +32,8 @@ _SYSBENCH = {
     "total": re.compile(rf"^total time:\s+({NUMBER})s?"),
     "threads": re.compile(r"^Number of threads: (\d+)"),
     "block": re.compile(r"^(?:block size|Memory block size): (\d+)(K|KiB|B)?", re.IGNORECASE),
+    "operation": re.compile(r"^(?:operation|Memory operations type): (read|write|none)"),
+    "scope": re.compile(r"^(?:scope|Memory scope type): (global|local)"),
     "limit": re.compile(r"^(?:Maximum prime number checked in CPU test|Prime numbers limit): (\d+)"),
     "latency": re.compile(rf"^(min|avg|max|95th percentile|approx\.\s+95 percentile):\s+({NUMBER})(ms)?$"),
 }
@@ -71,7 +73,7 @@ def _mbw(lines: Sequence[str], start: int) -> tuple[list[Reading], int]:
     for reading in readings.values():
         _add_extremes(reading)
         if not reading.figures:
-            reading.error = "mbw's AVG line is missing: the output was cut off."
+            reading.error = "mbw's AVG line is missing: the output was cut off, or left it out by -a."
         reading.lines = Lines(start + 1, last + 1)
     return list(readings.values()), last + 1
 
@@ -137,10 +139,13 @@ def _sysbench(lines: Sequence[str], start: int, version: str) -> tuple[list[Read
         if _take_sysbench(reading, line):
             last = index
         index += 1
-    if not reading.figures:
-        return None
+    if reading.figure("memory_bytes_per_second"):
+        reading.test = "memory"
     if not reading.test:
-        reading.test = "memory" if reading.figure("memory_bytes_per_second") else "cpu"
+        # fileio's, oltp's and others' latencies are none of the processor's.
+        return None
+    if not reading.figures:
+        reading.error = "The test has no summary: it was cut off."
     reading.lines = Lines(start + 1, last + 1)
     return [reading], last + 1
 
@@ -167,6 +172,9 @@ def _take_sysbench(reading: Reading, line: str) -> bool:
             reading.parameters["block_size_bytes"] = int(text) * (
                 1024 if (match.group(2) or "").upper().startswith("K") else 1
             )
+        elif name in {"operation", "scope"}:
+            reading.test = "memory"
+            reading.parameters[name] = text
         elif name == "limit":
             reading.test = "cpu"
             reading.parameters["primes_up_to"] = int(text)

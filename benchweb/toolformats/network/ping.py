@@ -37,7 +37,8 @@ _TROUBLE = re.compile(
     r"|\d+ bytes from .*(?:Unreachable|exceeded)|.*(?:Unreachable|unreachable|Time to live exceeded|无法访问))"
 )
 _KEPT = re.compile(
-    r"^(?:Warning|wrong|Approximate|往返行程|ipg/ewma|\[\d|\.+$|Vr HL|\s*\d \d|Control-C|\^C|rtt |round-trip |pipe )"
+    r"^(?:Warning|wrong|Approximate|往返行程|ipg/ewma|\[\d|[.E\s\x08]+$|Vr HL|\s*\d \d|Control-C|\^C|rtt "
+    r"|round-trip |pipe )"
 )
 _METRICS = {
     "min": "latency_min_seconds",
@@ -56,15 +57,17 @@ def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
     """Return the ping that begins at `start`, or its statistics where the begin was left out."""
     begin = _BEGIN.match(lines[start].strip())
     has_begin = bool(begin) and lines[start].strip().startswith(("PING", "Pinging", "正在"))
-    if not has_begin and not _STATISTICS.match(lines[start].strip()):
+    # `| tail -2` leaves the counts alone.
+    has_counts = not has_begin and bool(_COUNTS.match(lines[start].strip()))
+    if not has_begin and not has_counts and not _STATISTICS.match(lines[start].strip()):
         return None
     reading = Reading(tool="ping", test="ICMP", kind="ping")
     if has_begin and begin:
         reading.parameters["peer"] = begin["host"] or begin["windows"] or begin["chinese"]
         if size := begin["bytes"] or begin["windows_bytes"] or begin["chinese_bytes"]:
             reading.parameters["payload_bytes"] = int(size)
-    last, blanks, has_counts, has_statistics = start, 0, False, not has_begin
-    for index in range(start + 1, len(lines)):
+    last, blanks, has_statistics = start, 0, not has_begin
+    for index in range(start if has_counts else start + 1, len(lines)):
         line = lines[index].strip().removeprefix("^C")
         if not line:
             blanks += 1
@@ -118,6 +121,9 @@ def _take(line: str, reading: Reading) -> bool:
             reading.add(figure(metric, text, "s", times=power_of_ten(-3), printed=f"{text}ms"))
     elif _REPLY.match(line) and (took := _TIME.search(line)):
         _reply(line, took, reading)
+    elif _REPLY.match(line) and _SEQUENCE.search(line) and not _TROUBLE.match(line):
+        # Of a probe too short for a time.
+        return True
     elif _TROUBLE.match(line):
         if len(reading.remarks) < 20:
             reading.remarks.append(line)

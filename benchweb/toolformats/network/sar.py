@@ -23,7 +23,9 @@ _USUAL = ("rxpck/s", "txpck/s", "rxkB/s", "txkB/s", "rxcmp/s", "txcmp/s", "rxmcs
 # Of sar -n DEV with and without %ifutil.
 _USUAL_COUNTS = (7, 8)
 # CPUs, disks and totals of other tables, which a table without a head may be of.
-_NO_INTERFACE = re.compile(r"^(?:all|IFACE|\d+|dev\d+-\d+|[shv]d[a-z]+\d*|xvd[a-z]\d*|nvme\d+n\d+\S*|dm-\d+|loop\d+)$")
+_NO_INTERFACE = re.compile(
+    r"^(?:all|IFACE|[\d.]+|dev\d+-\d+|[shv]d[a-z]+\d*|xvd[a-z]\d*|nvme\d+n\d+\S*|dm-\d+|loop\d+)$"
+)
 _OTHER_HEAD = re.compile(rf"^#?\s*{_TIME}\s+(?:[%A-Za-z][^\s,;()]*\s+)+[%A-Za-z][^\s,;()]*$")
 _TIMED = re.compile(rf"^{_TIME}\s")
 _KIBI = Decimal(1024)

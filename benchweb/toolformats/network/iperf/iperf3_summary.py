@@ -15,6 +15,7 @@ _RETRANSMITS = re.compile(
     rf"^\s*(?P<count>\d+)(?:\s+(?P<window>{NUMBER})\s+(?P<unit>[KMG]?Bytes))?(?:\s+(?P<rtt>\d+)us)?"
 )
 _DATAGRAMS = re.compile(r"^\s*(?P<count>\d+)\s*+(?:sender|receiver|\(omitted\))?\s*$")
+_LEFT = "The other end left: the summary isn't of its time."
 # What a client writes at once without -l (DEFAULT_TCP_BLKSIZE); a datagram's default depends on version and path.
 _TCP_BLOCK_BYTES = 128 * 1024
 
@@ -24,8 +25,12 @@ class Block:
     """One test while its lines are read."""
 
     is_server: bool = False
-    # Of a server's UDP test: its rows count what it sent.
+    # Of a server's test: its rows count what it sent.
     is_sending: bool = False
+    # A server that was stopped within the test.
+    is_stopped: bool = False
+    # A head between intervals: printed again when the other end left, before rates of another time than printed.
+    has_head_again: bool = False
     is_udp: bool = False
     is_reverse: bool = False
     has_rule: bool = False
@@ -83,6 +88,11 @@ def finish(reading: Reading, block: Block) -> None:
         each for each in block.ids if each != "SUM"
     }
     is_both = len(block.roles) > 1
+    if block.has_head_again and block.summary:
+        reading.error = reading.error or _LEFT
+    elif block.is_server and block.summary and not block.is_stopped:
+        # A server's complaints stand where its errors are written: before or behind the test that they are of.
+        reading.error = ""
     reading.parameters.setdefault("flows", max(1, len(flows) // 2 if is_both else len(flows)))
     if is_both:
         reading.parameters["direction"] = "bidirectional"
@@ -95,6 +105,8 @@ def finish(reading: Reading, block: Block) -> None:
     for prefix, side in dict.fromkeys((prefix_of(row), side) for row, side in block.summary):
         rows = [row for row, its in block.summary if its == side and prefix_of(row) == prefix]
         _side(reading, block, rows, side, prefix)
+    if block.has_head_again:
+        reading.figures = [figure for figure in reading.figures if not figure.metric.endswith("throughput_bps")]
     _block_size(reading, block)
 
 

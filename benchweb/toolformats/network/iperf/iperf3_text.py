@@ -5,6 +5,7 @@ Units: "Bytes" go by 1,024, "bits" by 1,000 (iperf3's units.c).
 
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from functools import partial
 
 from benchweb.toolformats.network.iperf.iperf3_summary import Block, extras, finish, has_datagrams, prefix_of
@@ -25,17 +26,18 @@ _LOCAL = re.compile(rf"^\[\s*\d+\s*\]\s*+{_ROLE}\s*local (?P<local>\S+) port \d+
 _HEAD = re.compile(r"^\[ ?ID ?\]\s*+(?:\[Role\])?\s*Interval")
 _STARTING = re.compile(
     r"Starting Test: protocol: (?P<protocol>\w+), (?P<streams>\d+) streams?, (?P<block>\d+) byte blocks, "
-    r"omitting \d+ seconds?(?:, (?P<seconds>\d+) second)?"
+    r"omitting (?P<omitted>\d+) seconds?(?:, (?P<seconds>\d+) second)?"
 )
 _CPU = re.compile(r"(?:local|remote)/(?P<side>sender|receiver) (?P<percent>[\d.]+)% ")
 _TARGET = re.compile(r"^Target (?:Bitrate|Bandwidth): (?P<bps>[1-9]\d*)$")
 # What it only warns of is no error.
 _ERROR = re.compile(r"^iperf3: (?!OUT OF ORDER|[Ww]arning|WARNING)(?:error - |interrupt - )?(?P<what>.+)$")
-_WARNING = re.compile(r"^iperf3: ")
 # A server that was stopped while it waited has ended no test.
 _STOPPED = "the server has terminated"
+_SEGMENT = re.compile(r"^TCP MSS: (?P<bytes>[1-9]\d*)")
+_TIME = re.compile(r"^Time: \w{3}, (?P<at>\d\d \w{3} \d{4} \d\d:\d\d:\d\d) GMT")
 _SKIPPED = re.compile(
-    r"^(?:- - - |-{10,}|Server listening|Test Complete|Cookie|TCP MSS|Target |Control connection|Time:"
+    r"^(?:iperf3: |- - - |-{10,}|Server listening|Test Complete|Cookie|TCP MSS|Target |Control connection|Time:"
     r"|Linux |System info|\[\s*\d+\s*\] Sent \d+"
     r"|snd_tcp_congestion|rcv_tcp_congestion|warning|WARNING|Reverse mode|UDP MSS|Setting UDP|\s+\S+-)"
 )
@@ -73,7 +75,14 @@ def read(lines: Sequence[str], start: int) -> tuple[Reading | list[Reading], int
         if reading.error:
             return [], last + 1
         return ([], last + 1) if last - start > LONGEST_HEAD else None
+    # Behind a rule it is written of a server that waits.
+    block.is_stopped = reading.error.startswith(_STOPPED) and bool(_ERROR.match(_bare(lines[last])))
     finish(reading, block)
+    if "peer" not in reading.parameters:
+        # The line that tells of it stands at the begin; and of sums alone nobody knows of how many flows.
+        reading.untold = ("direction",) if "direction" not in reading.parameters else ()
+        if block.ids == {"SUM"} and reading.parameters.pop("flows", None):
+            reading.untold += ("flows",)
     reading.lines = Lines(start + 1, last + 1)
     return reading, last + 1
 
@@ -109,11 +118,22 @@ def _row_like(lines: Sequence[str], start: int) -> bool:
 
 def _begins_next(line: str, block: Block, reading: Reading) -> bool:
     begin = _BEGIN.match(line)
+    if begin and begin["peer"] and _is_told_first(reading, block):
+        return False
     if line.startswith("Server listening"):
         return bool(reading.intervals or block.summary)
     if not begin:
         return bool(block.summary and _HEAD.match(line))
     return bool(reading.intervals or block.summary or reading.error) or not (begin["version"] or reading.version)
+
+
+def _is_told_first(reading: Reading, block: Block) -> bool:
+    """Whether only an error was told so far: written to a file, it comes before the test that it ended.
+
+    Of a test that never began nothing follows.
+    """
+    is_alone = bool(reading.error) and not (reading.intervals or block.summary or "peer" in reading.parameters)
+    return is_alone and not reading.error.startswith("unable to connect")
 
 
 def _take(line: str, reading: Reading, block: Block) -> bool:
@@ -130,9 +150,11 @@ def _take(line: str, reading: Reading, block: Block) -> bool:
         # Several flows have a rule after each interval; the summary has a head of its own after it.
         block.has_rule = True
     elif _HEAD.match(line):
+        block.has_head_again = block.has_head_again or bool(reading.intervals and not block.has_rule)
         block.in_summary = block.in_summary or block.has_rule
         block.is_udp = block.is_udp or "Datagrams" in line
-        if block.is_server and not block.in_summary and "Total Datagrams" in line and "Jitter" not in line:
+        is_sender_s = "Retr" in line or ("Total Datagrams" in line and "Jitter" not in line)
+        if block.is_server and not (block.in_summary or block.is_sending or "Role" in line) and is_sender_s:
             block.is_sending = True
             _turn(reading)
     elif local := _LOCAL.match(line):
@@ -143,6 +165,13 @@ def _take(line: str, reading: Reading, block: Block) -> bool:
     else:
         return _take_setting(line, reading, block)
     return True
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        return datetime.strptime(text, "%d %b %Y %H:%M:%S").replace(tzinfo=UTC)
+    except ValueError:
+        return None
 
 
 def _turn(reading: Reading) -> None:
@@ -158,19 +187,20 @@ def _take_setting(line: str, reading: Reading, block: Block) -> bool:
     if starting := _STARTING.search(line):
         block.is_udp = starting["protocol"] == "UDP"
         reading.parameters.update(flows=int(starting["streams"]), message_size_bytes=int(starting["block"]))
+        if starting["omitted"] != "0":
+            reading.parameters["warmup_seconds"] = int(starting["omitted"])
         if starting["seconds"]:
             reading.parameters["duration_seconds"] = int(starting["seconds"])
     elif line.startswith("CPU Utilization: "):
-        for side, text in _CPU.findall(line):
-            metric = "source_cpu_ratio" if side == "sender" else "sink_cpu_ratio"
-            if not reading.figure(metric):
-                reading.add(figure(metric, text, "ratio", times=power_of_ten(-2), printed=f"{text} %"))
+        _take_cpu(line, reading)
+    elif segment := _SEGMENT.match(line):
+        reading.parameters["maximum_segment_bytes"] = int(segment["bytes"])
+    elif time := _TIME.match(line):
+        reading.began_at = _moment(time["at"])
     elif target := _TARGET.match(line):
         reading.parameters["rate_bps"] = int(target["bps"])
     elif error := _ERROR.match(line):
         reading.error = error["what"]
-    elif _WARNING.match(line):
-        pass
     elif line.startswith("Reverse mode"):
         block.is_reverse = True
     elif size := _DATAGRAM_SIZE.match(line):
@@ -178,6 +208,13 @@ def _take_setting(line: str, reading: Reading, block: Block) -> bool:
     else:
         return bool(_SKIPPED.match(line))
     return True
+
+
+def _take_cpu(line: str, reading: Reading) -> None:
+    for side, text in _CPU.findall(line):
+        metric = "source_cpu_ratio" if side == "sender" else "sink_cpu_ratio"
+        if not reading.figure(metric):
+            reading.add(figure(metric, text, "ratio", times=power_of_ten(-2), printed=f"{text} %"))
 
 
 def _take_row(row: re.Match[str], reading: Reading, block: Block) -> None:
