@@ -47,6 +47,7 @@ _DEEPEST, _MOST_MEMBERS = 6, 2_000
 # Members in which other programs keep what a tool printed: Ansible, pScheduler, PerfKitBenchmarker.
 _OUTPUT_MEMBERS = ("stdout", "stderr", "output", "raw", "log", "result")
 _MOST_READINGS = 5_000
+_LINES_BETWEEN_CHECKS = 32
 
 
 def read_bytes(content: bytes, patience: Patience | None = None) -> ToolDocument:
@@ -69,19 +70,23 @@ def read_text(text: str, patience: Patience | None = None) -> ToolDocument:
     tool_lines = [line if len(line) <= LONGEST_LINE else "" for line in lines]
     readings: list[Reading] = []
     unread: list[Unread] = []
-    index = 0
+    index = looked_at = 0
     while index < len(lines) and len(readings) < _MOST_READINGS:
         line = lines[index]
         if not line.strip():
             index += 1
             continue
-        patience.check()
-        found = _json_at(lines, index, whole, patience) if _JSON.match(line) else _text_at(tool_lines, index)
+        looked_at += 1
+        is_json = bool(_JSON.match(line))
+        # A document may be long; of lines each is short.
+        if is_json or looked_at % _LINES_BETWEEN_CHECKS == 0:
+            patience.check()
+        found = _json_at(lines, index, whole, patience) if is_json else _text_at(tool_lines, index)
         if found:
             made, end, why = found
             readings += made
         else:
-            end, why = index + 1, why_unread(line)
+            end, why = index + 1, why_unread(line) if len(unread) < _MOST_UNREAD else ""
         if why and len(unread) < _MOST_UNREAD:
             unread.append(Unread(index + 1, line.strip()[:_LONGEST_QUOTE], why))
         index = max(end, index + 1)

@@ -15,9 +15,7 @@ MESSAGES = {
     "result_histogram_unreadable": "The result's histogram can't be decoded from base64.",
     # Of what was imported.
     "import_tool_said": "{tool} says: {said}",
-    "import_time_unknown": (
-        "When it was measured isn't known: it stands at the time of its import, {at}. Import it again with its time."
-    ),
+    "import_time_unknown": ("When it was measured isn't known: it stands at the time of its import, {at}."),
     "import_nothing": (
         "Nothing in this text can be imported: no result of a test that benchweb knows. It begins with “{line}”; "
         "read are {tools}."
