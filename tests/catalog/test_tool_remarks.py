@@ -10,10 +10,12 @@ from django.utils import translation
 from benchweb.catalog.reasons import Reason
 from benchweb.catalog.tool_reasons import tool_reason
 from benchweb.catalog.translation import reason_text
+from benchweb.toolformats.document import read_bytes
 
 PARSERS = Path(__file__).parents[2] / "benchweb" / "toolformats"
-# Begins with whatever the tool told: the sentence is one of several.
-ONE_OF_SEVERAL = "7: this end doesn't know it; left out."
+ODD = Path(__file__).parents[1] / "toolformats" / "odd"
+# Begin or end with whatever the tool told: such a sentence is one of several.
+ONE_OF_SEVERAL = {"7: this end doesn't know it; left out.", "7 of 7 is left out: 7."}
 
 
 def sentences() -> Iterator[str]:
@@ -44,9 +46,18 @@ def written(node: ast.expr) -> str:
 
 
 def test_every_sentence_of_the_parsers_is_known() -> None:
-    found = set(sentences()) - {ONE_OF_SEVERAL}
+    found = set(sentences()) - ONE_OF_SEVERAL
     assert len(found) >= 25
     assert [text for text in sorted(found) if not isinstance(tool_reason(text), Reason)] == []
+
+
+def test_what_odd_outputs_are_told_is_known() -> None:
+    """Lines that aren't read and figures that say nothing, as sentences with a code."""
+    documents = [read_bytes(path.read_bytes()) for path in sorted(ODD.iterdir())]
+    told = {unread.reason for document in documents for unread in document.unread}
+    told |= {remark for document in documents for each in document for remark in each.remarks if "left out" in remark}
+    assert len(told) > 8
+    assert [text for text in sorted(told) if not isinstance(tool_reason(text), Reason)] == []
 
 
 @pytest.mark.parametrize(
