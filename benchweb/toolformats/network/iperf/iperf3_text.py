@@ -77,11 +77,13 @@ def read(lines: Sequence[str], start: int) -> tuple[Reading | list[Reading], int
         return ([], last + 1) if last - start > LONGEST_HEAD else None
     # Behind a rule it is written of a server that waits.
     block.is_stopped = reading.error.startswith(_STOPPED) and bool(_ERROR.match(_bare(lines[last])))
+    has_flows = "flows" in reading.parameters
     finish(reading, block)
     if "peer" not in reading.parameters:
         # The line that tells of it stands at the begin; and of sums alone nobody knows of how many flows.
         reading.untold = ("direction",) if "direction" not in reading.parameters else ()
-        if block.ids == {"SUM"} and reading.parameters.pop("flows", None):
+        if block.ids == {"SUM"} and not has_flows:
+            del reading.parameters["flows"]
             reading.untold += ("flows",)
     reading.lines = Lines(start + 1, last + 1)
     return reading, last + 1
