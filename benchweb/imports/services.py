@@ -28,7 +28,10 @@ from benchweb.toolformats.plain_text import MAX_INFLATED_BYTES, still_wanted, te
 from benchweb.toolformats.readings import ToolDocument, ToolFormatError
 
 # What a refusal names, so that who pasted another tool's text sees why nothing was found.
-TOOLS_READ = "netperf, iperf 2, iperf3, wrk, wrk2, ping, sar, fio, mbw, STREAM, sysbench, sockperf, qperf, uperf, flent"
+TOOLS_READ = (
+    "netperf, iperf 2, iperf3, wrk, wrk2, ping, fping, mtr, sar, fio, mbw, STREAM, sysbench, sockperf, qperf, uperf, "
+    "flent"
+)
 _LONGEST_QUOTE = 80
 
 

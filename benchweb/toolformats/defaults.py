@@ -28,6 +28,7 @@ _CERTAIN: Mapping[tuple[str, str], Mapping[str, Any]] = {
     ("wrk", "http_load"): {**_WRK, "rate_rps": 0},
     ("wrk2", "http_load"): _WRK,
     ("ping", "ping"): {"probe": "icmp"},
+    ("fping", "ping"): {"probe": "icmp"},
     ("fio", "disk_io"): {"jobs": 1, "read_percent": 50},
     ("mbw", "memory_bandwidth"): {"array_bytes": None},
     ("stream", "memory_bandwidth"): {"array_bytes": None},

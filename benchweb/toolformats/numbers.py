@@ -91,6 +91,15 @@ def moment_of_epoch(seconds: float) -> datetime | None:
     return datetime.fromtimestamp(seconds, tz=UTC) if 1e8 < seconds < 1e11 else None
 
 
+def moment_of_iso(text: str) -> datetime | None:
+    """Return the moment of ISO 8601, in UTC where it names no zone; None for another text."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
 def power_of_ten(exponent: int) -> Decimal:
     return Decimal(1).scaleb(exponent)
 

@@ -3,9 +3,9 @@
 import itertools
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
-from benchweb.toolformats.numbers import moment_of_epoch
+from benchweb.toolformats.numbers import moment_of_epoch, moment_of_iso
 
 # A program's own lines stand without their prefix among the first so many; fewer than these are nobody's habit.
 _LOOKED_AT, _FEWEST, _SHARE = 400, 3, 0.8
@@ -60,10 +60,5 @@ def _is_everywhere(pattern: re.Pattern[str], sample: Sequence[str]) -> bool:
 def _moment(told: dict[str, str | None]) -> datetime | None:
     if epoch := told.get("epoch"):
         return moment_of_epoch(float(epoch))
-    if iso := told.get("iso"):
-        try:
-            moment = datetime.fromisoformat(re.sub(r"[.,]\d+", "", iso))
-        except ValueError:
-            return None
-        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return None
+    iso = told.get("iso")
+    return moment_of_iso(re.sub(r"[.,]\d+", "", iso)) if iso else None

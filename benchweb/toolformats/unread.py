@@ -30,7 +30,6 @@ _OTHERS = (
     ("mtr", r"^\s*+(?:HOST: \S+\s+Loss%|\d+\.\|-- )"),
     ("fio --minimal", r"^\d;fio-\d"),
     ("sadf -d", r"^# ?hostname;interval;timestamp"),
-    ("fping", r"^\S+\s+: xmt/rcv/%loss = "),
     ("iostat", r"^\s*+(?:Device:?\s+\S*tps\b|Device\s+r/s\b|avg-cpu:\s+%user)"),
     ("vmstat", r"^\s*+(?:procs -+memory|r\s+b\s+swpd\s+free)"),
     ("dd", r"^\s*+\d+ bytes (?:\([^)]{1,60}\) )?copied, "),

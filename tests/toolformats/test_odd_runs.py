@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchweb.toolformats.document import read_bytes
+from benchweb.toolformats.document import read_bytes, read_text
 from benchweb.toolformats.readings import Reading
 
 FOLDER = Path(__file__).parent / "odd"
@@ -65,6 +65,11 @@ FIGURES: dict[str, dict[str, float | None]] = {
     "ping_lost.txt": {"latency_mean_seconds": None, "loss_ratio": 1},
     "ping_tail2.txt": {"latency_mean_seconds": 43e-6, "sent_probes": 3, "lost_probes": 0},
     "ping_busybox.txt": {"latency_mean_seconds": 65e-6, "latency_max_seconds": 73e-6},
+    "fping.txt": {
+        "sent_probes": 3, "loss_ratio": 0, "latency_min_seconds": 29e-6, "latency_mean_seconds": 40e-6,
+        "latency_max_seconds": 46e-6,
+    },
+    "mtr.txt": {"sent_probes": 2, "loss_ratio": 0, "latency_mean_seconds": 1e-4, "latency_mdev_seconds": 0},
     "wrk.txt": {"requests_per_second": 1083.54, "requests": 1088, "latency_mean_seconds": 2.27e-3},
     "fio_psync.txt": {"iops": 20400, "latency_mean_seconds": 48.21e-6},
     "fio_psync.json": {"iops": 24651.348651, "latency_mean_seconds": 39884.769128e-9},
@@ -105,6 +110,26 @@ def test_an_odd_run_has_the_settings_of_its_text(name: str, parameters: dict[str
     assert parameters.items() <= reading.parameters.items()
 
 
+def test_what_mtr_did_not_reach_and_fping_lost() -> None:
+    head = "HOST: node-a                      Loss%   Snt   Last   Avg  Best  Wrst StDev\n"
+    hop = "  1.|-- 10.0.0.254                 0.0%    10    0.3   0.4   0.2   0.9   0.2\n"
+    [unreached] = read_text(
+        f"{head}{hop}  2.|-- ???                       100.0    10    0.0   0.0   0.0   0.0   0.0\n"
+    )
+    assert (unreached.figures, "not reached" in unreached.error) == ([], True)
+    [reached] = read_text(f"{head}{hop}  2.|-- 10.0.1.2                  10.0%    10    1.3   1.4   1.2   1.9   0.2\n")
+    assert reached.parameters["peer"] == "10.0.1.2"
+    assert reached.value("loss_ratio") == pytest.approx(0.1)
+    assert reached.value("latency_mean_seconds") == pytest.approx(1.4e-3)
+    lost, whole = read_text(
+        "10.0.0.9 : [0], timed out (NaN avg, 100% loss)\n\n10.0.0.9 : xmt/rcv/%loss = 4/0/100%\n"
+        "10.0.0.2 : xmt/rcv/%loss = 4/3/25%, min/avg/max = 0.10/0.20/0.40\n"
+    )
+    assert (lost.value("loss_ratio"), lost.value("latency_mean_seconds")) == (1, None)
+    assert whole.value("loss_ratio") == 0.25
+    assert whole.value("latency_max_seconds") == pytest.approx(4e-4)
+
+
 def test_a_tail_tells_neither_its_flows_nor_its_direction() -> None:
     [reading] = readings("iperf3_p4_tail.txt")
     assert ("flows" in reading.parameters, reading.untold) == (False, ("direction", "flows"))
@@ -115,6 +140,7 @@ def test_a_tail_tells_neither_its_flows_nor_its_direction() -> None:
     [
         ("ping_D.txt", "2026-11-30 08:35:30.397339+00:00"),
         ("iperf3_OV.txt", "2026-11-30 08:31:30+00:00"),
+        ("mtr.txt", "2026-11-30 08:35:48+00:00"),
         ("iperf2_e.txt", "2026-11-30 08:34:05+00:00"),
         ("fio_aio.txt", "2026-11-30 08:36:47+00:00"),
     ],
@@ -254,8 +280,6 @@ def test_sar_of_cpus_and_interfaces_at_once() -> None:
         ("sar_edev.txt", "Of sar's tables only that of -n DEV is read."),
         ("sadf_d.txt", "Outputs of sadf -d aren't read."),
         ("fio_minimal.txt", "Outputs of fio --minimal aren't read."),
-        ("fping.txt", "Outputs of fping aren't read."),
-        ("mtr.txt", "Outputs of mtr aren't read."),
         ("nuttcp.txt", "Outputs of nuttcp aren't read."),
         ("vmstat.txt", "Outputs of vmstat aren't read."),
         ("iostat.txt", "Outputs of iostat aren't read."),

@@ -43,6 +43,7 @@ MESSAGES = {
     ),
     "tool_row_cut_off": "The row has fewer columns than netperf prints: it was cut off.",
     "tool_ping_cut_off": "The output has no statistics: the ping was cut off.",
+    "tool_last_hop_silent": "The last hop didn't answer: what was asked was not reached.",
     "tool_fio_error": "fio ended the job with error {error}.",
     "tool_mbw_cut_off": "mbw's AVG line is missing: the output was cut off, or left it out by -a.",
     "tool_stream_invalid": "STREAM's results didn't validate.",
