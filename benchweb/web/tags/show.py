@@ -124,6 +124,17 @@ def pair_of_names(names: PairNames) -> SafeString:
     )
 
 
+@register.simple_tag
+def pair_in_a_line(names: PairNames) -> SafeString:
+    """Show a pair where there is one line for it: without what endpoints are called that have a host's own network."""
+    ends = (
+        (names.source_host, names.source_endpoint, names.source_mode),
+        (names.sink_host, names.sink_endpoint, names.sink_mode),
+    )
+    shown = [_endpoint_name(host, name or (host if mode == "host" else ""), mode) for host, name, mode in ends]
+    return _pair(*shown, is_one_host=bool(names.is_one_host))
+
+
 def _pair(source: str, sink: str, *, is_one_host: bool) -> SafeString:
     if is_one_host:
         return SafeString(f"<span>{source}</span>")
