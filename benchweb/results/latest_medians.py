@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
+
+from django.utils import timezone
 
 from benchweb.catalog import catalog
 from benchweb.catalog.reasons import reason_of
@@ -24,6 +26,7 @@ _steps_of_version: dict[int, list[dict[str, Any]]] = {}
 
 # Endpoints that tell which environments have network modes of their own; more would tell the same.
 _ENDPOINTS_READ = 200
+_LATELY = timedelta(days=7)
 
 _ENVIRONMENTS = """
 SELECT id AS pk, name,
@@ -32,6 +35,8 @@ SELECT id AS pk, name,
   )) AS has_modes,
   coalesce(id = (SELECT pair.environment_id FROM runs_run run JOIN hosts_pair pair ON pair.id = run.pair_id
     ORDER BY run.id DESC LIMIT 1), false) AS is_latest,
+  coalesce((SELECT max(night.most_pairs) FROM results_environmentnights night
+    WHERE night.environment_id = hosts_environment.id AND night.night >= %(since)s), 0) AS pairs_lately,
   is_synthetic,
   EXISTS (SELECT FROM results_environmentnights night
     WHERE night.environment_id = hosts_environment.id AND night.night IS NOT NULL) AS has_results
@@ -99,12 +104,13 @@ class SeriesTest:
 
 class MatrixEnvironment(NamedTuple):
     """An environment in use: whether a pair starts anywhere but at a host itself, whether the newest run was here,
-    and whether anything was ever summed up here."""
+    how many pairs a night of the last week measured in one test, and whether anything was ever summed up here."""
 
     pk: int
     name: str
     has_modes: bool
     is_latest: bool
+    pairs_lately: int
     is_synthetic: bool
     has_results: bool
 
@@ -163,7 +169,8 @@ class EndedRun(NamedTuple):
 
 def matrix_environments() -> list[MatrixEnvironment]:
     """Return the environments in use, by name; one query."""
-    return fetch(MatrixEnvironment, _ENVIRONMENTS, {"endpoints": _ENDPOINTS_READ})
+    values = {"endpoints": _ENDPOINTS_READ, "since": timezone.now().date() - _LATELY}
+    return fetch(MatrixEnvironment, _ENVIRONMENTS, values)
 
 
 def measured_tests(pairs: Iterable[int]) -> list[SeriesTest]:

@@ -162,7 +162,8 @@ def matrix_view(filled: FilledMatrix) -> MatrixView:
         has_baseline=query.baseline is not None,
         is_baseline_visible=any(_has_base(table) for table in tables),
         clear_href=query.url(base_environment=None, base_row=None, base_column=None),
-        current_href=query.url(),
+        # Whoever opens it need not have chosen the same before.
+        current_href=query.url(environment=query.environments[0].pk) if query.environments else query.url(),
         until=str(query.parameters["until"]) if query.until else "",
         carried=[(name, str(value)) for name, value in query.parameters.items() if name not in ("r", "c")],
         oldest=min((cell.oldest_at for cell in cells if cell.oldest_at), default=None),

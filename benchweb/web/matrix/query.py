@@ -19,6 +19,8 @@ _AGO = {"yesterday": timedelta(days=1), "week": timedelta(days=7)}
 _PINNED = "baseline:"
 # Compared with the runs before each pair's latest one.
 USUAL = "usual"
+# The cookie with the environment that the reader chose last.
+LAST_ENVIRONMENT = "matrix_environment"
 
 
 @dataclass(frozen=True)
@@ -58,14 +60,14 @@ class MatrixQuery:
 
 
 def matrix_query(request: HttpRequest, environments: Sequence[MatrixEnvironment]) -> MatrixQuery:
-    """Read the query string; without an environment it is that of the newest run, else the first there is."""
+    """Read the query string; without an environment it is the reader's last one, else the largest measured lately."""
     query = request.GET
     by: By = "mode" if query.get("by") == "mode" else "host"
     until = _end_of_day(query.get("until", ""), reader_zone(request))
     compared, reference = _compared(query, until or timezone.now(), reader_zone(request))
     return MatrixQuery(
         parameters=query,
-        environments=_environments(query, environments),
+        environments=_environments(query, environments, request.COOKIES.get(LAST_ENVIRONMENT, "")),
         by=by,
         text="" if by == "mode" else query.get("q", "").strip(),
         until=until,
@@ -84,12 +86,20 @@ def chosen_test(query: QueryDict, tests: Sequence[SeriesTest]) -> SeriesTest | N
     return next((test for test in tests if test.key == key), usual)
 
 
-def _environments(query: QueryDict, environments: Sequence[MatrixEnvironment]) -> list[MatrixEnvironment]:
+def _environments(
+    query: QueryDict, environments: Sequence[MatrixEnvironment], remembered: str
+) -> list[MatrixEnvironment]:
     by_id = {environment.pk: environment for environment in environments}
-    latest = next((environment.pk for environment in environments if environment.is_latest), 0)
-    first = by_id.get(row_id(query.get("environment", "")) or latest) or next(iter(environments), None)
+    chosen = (by_id.get(row_id(text) or 0) for text in (query.get("environment", ""), remembered))
+    first = next(filter(None, chosen), None) or max(environments, key=_size, default=None)
     beside = by_id.get(row_id(query.get("beside", "")) or 0)
     return [each for each in (first, beside if beside is not first else None) if each is not None]
+
+
+def _size(environment: MatrixEnvironment) -> tuple[bool, int, bool]:
+    """Return how much was measured of an environment lately; what nobody measured, a sample, comes behind."""
+    is_measured = environment.pairs_lately > 0 and not environment.is_synthetic
+    return is_measured, environment.pairs_lately, environment.is_latest
 
 
 def pinned_choice(name: str) -> str:

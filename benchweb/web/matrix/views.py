@@ -15,19 +15,23 @@ from benchweb.results.latest_medians import MatrixEnvironment, last_values, matr
 from benchweb.web.matrix.document import matrix_table
 from benchweb.web.matrix.filters import matrix_filters
 from benchweb.web.matrix.page import filled_matrix, matrix_view
-from benchweb.web.matrix.query import MatrixQuery, matrix_query
+from benchweb.web.matrix.query import LAST_ENVIRONMENT, MatrixQuery, matrix_query
 from benchweb.web.matrix.targets import displayed_targets, limit_example, target_scopes
 from benchweb.web.shared.lists import list_page
 
 _OF_A_CLICK = ("at.x", "at.y", "picture")
 # A picture of a night's runs is the same for a while; nobody else's cache may keep it.
 _PICTURE_CACHE = "private, max-age=60"
+_REMEMBERED_SECONDS = 365 * 24 * 3600
 
 
 @needs(Permission.READ)
 @require_GET
 def matrix(request: HttpRequest) -> HttpResponse:
-    """Show a matrix as the query string asks for it; a click on the picture of the whole moves to that part."""
+    """Show a matrix as the query string asks for it; a click on the picture of the whole moves to that part.
+
+    Whose environment is chosen is remembered: the next matrix without a choice opens on it.
+    """
     environments, query = _query(request)
     if "at.x" in request.GET:
         return redirect(request.path + _clicked(query))
@@ -41,7 +45,12 @@ def matrix(request: HttpRequest) -> HttpResponse:
         "filters": matrix_filters(filled, environments) if filled else None,
         "side_by_side": _side_by_side(environments),
     }
-    return list_page(request, "matrix/matrix.html", context)
+    response = list_page(request, "matrix/matrix.html", context)
+    chosen = str(query.environments[0].pk) if query.environments else ""
+    if chosen and request.GET.get("environment") == chosen:
+        settings = {"max_age": _REMEMBERED_SECONDS, "path": request.path, "httponly": True, "samesite": "Lax"}
+        response.set_cookie(LAST_ENVIRONMENT, chosen, secure=request.is_secure(), **settings)  # type: ignore[arg-type]
+    return response
 
 
 @needs(Permission.READ)

@@ -17,6 +17,8 @@ from benchweb.hosts.models import Endpoint, Environment, Pair
 from benchweb.hosts.services import environment_create, host_create, pair_create
 from benchweb.plans.models import Plan
 from benchweb.results.models import Point
+from benchweb.results.nightly_summaries import make
+from benchweb.results.run_summaries import sum_up
 from benchweb.runs.models import Run, State
 from tests.factories import make_plan
 from tests.measured import failed_run, measured_run
@@ -286,3 +288,24 @@ def test_what_a_run_gave_before_it_is_over_is_no_result_yet(signed_in: Client, p
     assert cells(shown(signed_in))[1][1].startswith("9.00 Gbit/s")
     Run.objects.filter(pk=running.pk).update(state=State.FINISHED)
     assert cells(shown(signed_in))[1][1].startswith("1.00 Gbit/s")
+
+
+def test_it_opens_on_the_environment_with_most_pairs_measured_lately(signed_in: Client, plan: Plan) -> None:
+    at = endpoints(["alpha", "beta", "gamma"])
+    small, large = environment_create(name="a small one"), environment_create(name="large")
+    for name in ("beta", "gamma"):
+        measured_run(plan, joined(large, at["alpha", "host"], at[name, "host"]), [1e9] * 3)
+    # The newest run, and the first name.
+    measured_run(plan, joined(small, at["alpha", "host"], at["beta", "host"]), [2e9] * 3)
+    while sum_up() or make():
+        pass
+    assert "large · Matrix" in shown(signed_in)
+    # What the reader chose last comes first, and each link says which it is.
+    assert "a small one · Matrix" in shown(signed_in, f"?environment={small.pk}")
+    page = shown(signed_in)
+    assert "a small one · Matrix" in page
+    assert f"path=/matrix%3Fenvironment%3D{small.pk}" in page
+    shown(signed_in, "?environment=999999")
+    assert "a small one · Matrix" in shown(signed_in)
+    Environment.objects.filter(pk=small.pk).update(archived_at=timezone.now())
+    assert "large · Matrix" in shown(signed_in)
