@@ -59,13 +59,22 @@ DocumentCell = str | int | float | MeasuredValue | Moment | None
 
 @dataclass(frozen=True)
 class DocumentTable:
-    """A table; `numeric` are the columns, from 0, that are set right."""
+    """A table; `numeric` are the columns, from 0, that are set right.
+
+    Of a matrix `tones` are the classes that colour its cells, a list for each row, its heading's first.
+    """
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[DocumentCell]]
     numeric: Sequence[int] = ()
     notes: Sequence[str] = ()
+    tones: Sequence[Sequence[str]] = ()
+
+    @property
+    def toned_rows(self) -> list[list[tuple[DocumentCell, str]]]:
+        """Return the rows of a matrix, each cell with its class."""
+        return [list(zip(row, tones, strict=True)) for row, tones in zip(self.rows, self.tones, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -107,6 +107,18 @@ def test_pseudonyms_hide_hosts_and_environments_everywhere(member: Client, pair:
     assert re.search(r"host-[a-z2-7]{5}", page)
 
 
+@pytest.mark.parametrize("shows", ["frozen", "live"])
+def test_a_shared_matrix_keeps_the_colours_of_its_cells(member: Client, plan: Plan, pair: Pair, shows: str) -> None:
+    past_run(plan, pair, timezone.now(), {"throughput_bps": 5e9})
+    rebuild()
+    view = f"/matrix?environment={pair.environment_id}&with=usual"
+    colours = r'<td class="(cell [^"]*)"'
+    own = re.findall(colours, member.get(view).content.decode())
+    assert "cell level level-down-4" in own
+    page = Client().get(link(member, view, shows=shows, anonymise="on")).content.decode()
+    assert re.findall(colours, page) == own
+
+
 def test_a_frozen_view_stays_and_a_live_one_follows(
     member: Client, plan: Plan, pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:

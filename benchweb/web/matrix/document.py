@@ -42,8 +42,13 @@ def matrix_table(filled: FilledMatrix) -> DocumentTable:
 def _section(number: int, shown: ShownTable) -> DocumentSection:
     columns = [_("from ↓ to →"), *map(item_label, shown.columns)]
     rows = [[item_label(row.item), *map(_cell_text, row.cells)] for row in shown.rows]
-    table = DocumentTable("", columns, rows, list(range(1, len(columns))))
+    tones = [["", *map(_tone, row.cells)] for row in shown.rows]
+    table = DocumentTable("", columns, rows, list(range(1, len(columns))), tones=tones)
     return DocumentSection(f"environment-{number}", environment_ref(shown.environment.name), tables=[table])
+
+
+def _tone(cell: DisplayedCell) -> str:
+    return f"{cell.css} is-missed" if cell.is_missed else cell.css
 
 
 def _cell_text(cell: DisplayedCell) -> str:
