@@ -65,8 +65,8 @@ def test_any_two_kernels_are_chosen_by_the_form(page: Page, ada: User) -> None:
     log_in(page)
     clicks = Clicks()
     clicks.on(page.get_by_role("link", name="Compare", exact=True).first)
-    page.locator('[name="1.fact"]').select_option(f"kernel={OLD}")
-    page.locator('[name="2.fact"]').select_option(f"kernel={NEW}")
+    page.locator('[name="1.of"]').select_option(f"kernel={OLD}")
+    page.locator('[name="2.of"]').select_option(f"kernel={NEW}")
     clicks.count += 2
     clicks.on(page.get_by_role("button", name="Compare sets"))
     expect(page).to_have_url(re.compile(rf"side=kernel%3D{OLD}&side=kernel%3D{NEW}$"))

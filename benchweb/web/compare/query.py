@@ -16,8 +16,10 @@ from benchweb.charts.comparison.sides import FIELDS, MOST_SIDES, side_text
 from benchweb.common.rows import row_id, row_ids
 
 MOST_RUNS = MOST_SIDES
-# A form's fields are named by the side's number: `2.kernel`.
-_FIELD = re.compile(rf"([1-{MOST_SIDES}])\.({'|'.join(FIELDS)})", re.ASCII)
+# A form's fields are named by the side's number, or by this where they are of all sides: `2.kernel`, `all.plan`.
+COMMON = "all"
+_FIELD = re.compile(rf"([1-{MOST_SIDES}]|{COMMON})\.({'|'.join(FIELDS)})", re.ASCII)
+_CHOICES = ("of", "fact")
 # Lists whose rows may be ticked to be compared.
 _TICKED = ("pair", "environment", "host", "plan")
 
@@ -131,16 +133,19 @@ def compare_query(query: QueryDict, zone: tzinfo = UTC) -> CompareQuery:
 def form_sides(query: QueryDict) -> tuple[str, ...]:
     """Return the sides that a form's fields say, such as `1.kernel` and `2.kernel`; empty where there are none.
 
-    Rows that were ticked in a list are a side each: `pairs=3&pairs=5`.
+    What is of all of them, such as `all.plan`, is added to each. Rows that were ticked in a list are a side each:
+    `pairs=3&pairs=5`.
     """
     fields: dict[str, dict[str, str]] = {}
     for name, value in query.items():
-        if found := _FIELD.fullmatch(name):
+        if str(value).strip() and (found := _FIELD.fullmatch(name)):
             fields.setdefault(found[1], {})[found[2]] = str(value)
-    # A fact comes as one choice: "kernel=6.1.0-28".
+    # What a side is of comes as one choice: "kernel=6.1.0-28", "environment=3".
     for number in "12345678"[:MOST_SIDES]:
-        name, is_fact, value = query.get(f"{number}.fact", "").partition("=")
-        if is_fact:
-            fields.setdefault(number, {})[name] = value
+        for choice in _CHOICES:
+            name, is_chosen, value = query.get(f"{number}.{choice}", "").partition("=")
+            if is_chosen and name in FIELDS:
+                fields.setdefault(number, {})[name] = value
+    common = fields.pop(COMMON, {})
     ticked = [side_text({name: pk}) for name in _TICKED for pk in query.getlist(f"{name}s")]
-    return (*ticked, *(text for _, each in sorted(fields.items()) if (text := side_text(each))))
+    return (*ticked, *(text for _, each in sorted(fields.items()) if (text := side_text(common | each))))

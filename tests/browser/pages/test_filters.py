@@ -185,24 +185,32 @@ def test_other_pages_have_the_same_line_with_all_their_filters(page: Page, pairs
     expect(page.locator(f"#filter-{name}")).not_to_have_value(value)
 
 
-def test_the_sides_of_a_comparison_read_as_sentences(page: Page, pairs: list[Pair]) -> None:
+def test_the_sides_of_a_comparison_read_as_one_sentence(page: Page, pairs: list[Pair]) -> None:
     page.set_viewport_size(DESK)
     steps.log_in(page)
     page.goto("/compare")
-    sides = page.locator(".chips-side")
-    expect(sides).to_have_count(2)
-    for number, side in enumerate(sides.all(), 1):
-        words = side.locator("> .chip select").evaluate_all(
-            "all => all.map(each => each.selectedOptions[0].textContent)"
-        )
-        assert words == ["any environment", "any plan", "any facts of the hosts"]
-        for name in ("environment", "plan", "fact", "host", "tool", "from", "to"):
-            expect(side.locator(f'[name="{number}.{name}"]')).to_have_count(1)
-    sides.first.get_by_text("More", exact=True).click()
-    page.locator('[name="1.host"]').select_option(label="alder")
-    page.locator('[name="2.environment"]').select_option(index=1)
+    sentence = page.locator(".compare-sentence")
+    expect(sentence).to_have_count(1)
+    words = sentence.locator("> .chip").evaluate_all(
+        """all => all.map(each => {
+            const lead = each.querySelector(".chip-lead")?.textContent ?? "";
+            return `${lead} ${each.querySelector("select").selectedOptions[0].textContent}`.trim();
+        })"""
+    )
+    assert words == ["Compare choose…", "with choose…", "in any environment", "at any time"]
+    # On one line.
+    tops = {chip["y"] for chip in (each.bounding_box() for each in sentence.locator("> .chip").all()) if chip}
+    assert len(tops) == 1
+    for name in ("plan", "host", "tool", "to"):
+        expect(sentence.locator(f'[name="all.{name}"]')).to_have_count(1)
+    sentence.get_by_text("More", exact=True).click()
+    page.locator('[name="1.of"]').select_option(label="alder")
+    page.locator('[name="2.of"]').select_option(label="birch")
+    page.locator('[name="all.environment"]').select_option(index=1)
+    page.locator('[name="all.from"]').select_option(label="last 30 days")
     page.get_by_role("button", name="Compare sets").click()
-    expect(page).to_have_url(re.compile(r"side=host%3D\d+&side=environment%3D\d+"))
+    side = r"environment%3D\d+%26host%3D\d+%26from%3D-30d"
+    expect(page).to_have_url(re.compile(rf"side={side}&side={side}"))
     page.set_viewport_size(PHONE)
     page.goto("/compare/sets")
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

@@ -2,9 +2,10 @@
 
 import csv
 import io
+import re
 from datetime import UTC, timedelta
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import pytest
 from django.contrib.auth.models import User
@@ -341,7 +342,59 @@ def test_a_tool_is_a_side_and_meets_the_engine_in_the_same_test(signed_in: Clien
     # Without a tool a side has all of them, in rows apart; a tool alone is a side.
     assert "n=16" not in page_of(signed_in, address(f"pair={pair.pk}", "tool=netperf"))
     form = signed_in.get("/compare/sets?side=tool%3Dnetperf").content.decode()
-    assert '<option value="fio">fio</option>' in form
+    assert '<option value="tool=fio">fio</option>' in form
+    assert '<option value="tool=netperf" selected>netperf</option>' in form
+
+
+_LEAD = r'chip-lead"[^>]*>(.*?)</span>'
+_CHOSEN, _ANY = r"<option [^>]*selected>(.*?)</option>", r'<option value="">(.*?)</option>'
+
+
+def sentence_of(page: str) -> list[str]:
+    """Return what the form's sentence says before its further choices: each chip's lead and chosen words."""
+    said = page.partition('class="chips-side compare-sentence"')[2].partition('id="more-sides"')[0]
+    chips = re.findall(r'<div class="chip.*?</div>', said, re.DOTALL)
+    return [" ".join([*_found(_LEAD, chip), *(_found(_CHOSEN, chip) or _found(_ANY, chip))]) for chip in chips]
+
+
+def _found(pattern: str, chip: str) -> list[str]:
+    return re.findall(pattern, chip)[:1]
+
+
+def test_choosing_sides_reads_as_one_sentence(signed_in: Client, upgraded: Pair) -> None:
+    assert sentence_of(signed_in.get("/compare/sets").content.decode()) == [
+        "Compare choose…",
+        "with choose…",
+        "in any environment",
+        "at any time",
+    ]
+    common = f"environment={upgraded.environment_id}&from=-30d"
+    query = urlencode([("side", f"{common}&kernel={OLD}"), ("side", f"{common}&kernel={NEW}")])
+    assert sentence_of(signed_in.get(f"/compare/sets?{query}").content.decode()) == [
+        f"Compare {OLD} (2 hosts)",
+        f"with {NEW} (2 hosts)",
+        f"in {upgraded.environment.name}",
+        "last 30 days",
+    ]
+
+
+def test_what_the_sentence_shares_is_of_each_side(signed_in: Client, upgraded: Pair) -> None:
+    environment = str(upgraded.environment_id)
+    answer = signed_in.get(
+        "/compare",
+        {"1.of": f"kernel={OLD}", "2.of": f"kernel={NEW}", "all.environment": environment, "all.from": "-30d"},
+    )
+    sides = [f"environment={environment}&from=-30d&kernel={kernel}" for kernel in (OLD, NEW)]
+    assert parse_qs(urlsplit(answer["Location"]).query)["side"] == sides
+
+
+def test_sides_that_differ_by_their_time_alone_share_what_they_are_of(signed_in: Client, upgraded: Pair) -> None:
+    sides = [f"pair={upgraded.pk}&from=-14d&to=-7d", f"pair={upgraded.pk}&from=-7d"]
+    page = signed_in.get(f"/compare/sets?{urlencode([('side', side) for side in sides])}").content.decode()
+    said = sentence_of(page)
+    assert said[:2] == [f"Compare pair {upgraded.pk}", f"with pair {upgraded.pk}"]
+    for name, value in (("1.from", "-14d"), ("1.to", "-7d"), ("2.from", "-7d")):
+        assert re.search(rf'name="{name}"[^>]*value="{value}"', page)
 
 
 def test_eight_sides_cost_no_more_queries_than_two(
