@@ -249,7 +249,7 @@ TEMPLATES = [
         "APP_DIRS": True,
         "OPTIONS": {
             "libraries": {
-                **{name: f"benchweb.web.{name}.tags" for name in ("compare", "facts", "matrix", "overview")},
+                **{name: f"benchweb.web.{name}.tags" for name in ("compare", "facts", "matrix", "series")},
                 **{name: f"benchweb.web.tags.{name}" for name in ("carry", "next_step", "show", "sparklines", "times")},
                 "access": "benchweb.web.access.tags",
                 "availability": "benchweb.web.hosts.tags",

@@ -14,16 +14,16 @@ FROM results_series series JOIN results_recentmedians recent ON recent.series_id
 WHERE series.pair_id = ANY(%(pairs)s::bigint[]) AND series.kind = %(kind)s AND series.metric = %(metric)s
   AND series.identity_digest = %(digest)s
 """
-# One pair more than are wanted tells that there are others.
 _OF_ENVIRONMENTS = """
 SELECT wanted.environment, pair.source, pair.sink, pair.source_host, pair.sink_host, recent.at, recent.median,
-  recent.baseline, recent.score, cardinality(recent.medians) - 1 AS runs_before
+  recent.baseline, recent.score, cardinality(recent.medians) - 1 AS runs_before, pair.total
 FROM unnest(%(environments)s::bigint[], %(kinds)s::text[], %(metrics)s::text[], %(digests)s::text[])
   AS wanted(environment, kind, metric, digest)
 CROSS JOIN LATERAL (
-  SELECT p.id, p.source_id AS source, p.sink_id AS sink, source_host.name AS source_host, sink_host.name AS sink_host
+  SELECT p.id, p.source_id AS source, p.sink_id AS sink, source_host.name AS source_host, sink_host.name AS sink_host,
+    p.total
   FROM (
-    SELECT id, source_id, sink_id FROM hosts_pair
+    SELECT id, source_id, sink_id, count(*) OVER () AS total FROM hosts_pair
     WHERE environment_id = wanted.environment AND archived_at IS NULL ORDER BY id LIMIT %(most)s
   ) p
   JOIN hosts_endpoint source ON source.id = p.source_id JOIN hosts_host source_host ON source_host.id = source.host_id
@@ -60,6 +60,8 @@ class MeshPair(NamedTuple):
     baseline: float | None
     score: float | None
     runs_before: int | None
+    # Of the environment, however few are read.
+    total: int
 
 
 def latest_deviations(pairs: Sequence[int], *, test: SeriesTest, metric: str) -> dict[int, LatestDeviation]:
@@ -78,6 +80,6 @@ def mesh_pairs(tests: Sequence[tuple[int, str, str, str]], *, most: int) -> list
         "kinds": kinds,
         "metrics": metrics,
         "digests": digests,
-        "most": most + 1,
+        "most": most,
     }
     return fetch(MeshPair, _OF_ENVIRONMENTS, values)

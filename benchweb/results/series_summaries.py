@@ -112,6 +112,10 @@ class FigureNights(NamedTuple):
     varied: list[str] | None = None
     # Of an environment that nobody measured.
     is_sample: bool = False
+    # Repetitions of the latest night where it is one pair's; None over several.
+    n: int | None = None
+    # How many pairs have it, where only some of them were read.
+    of_pairs: int | None = None
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,8 @@ registerSameX();
 // Charts of one quantity share their scale, unless the smaller would be flattened to nothing.
 const SHARED_WITHIN = 3;
 const cards = new Map<string, Card>();
+// Those that a page begins with; what it fetches later has cards of its own.
+const pictures: Card[] = [];
 
 function quantityKey(spec: Spec): string {
   return `${spec.y.unit} ${spec.y.label} ${spec.y.scale}`;
@@ -95,9 +97,24 @@ function listenForFresh(root: HTMLElement): void {
   });
 }
 
+/** Draw the small charts that a page begins with, each in its link, once. */
+function startPictures(): void {
+  const place = document.querySelector<HTMLElement>("[data-pictures]");
+  if (place?.dataset["started"]) return;
+  for (const old of pictures.splice(0)) old.destroy();
+  if (!place) return;
+  place.dataset["started"] = "yes";
+  for (const spec of received(read("pictures-data") ?? [])) {
+    const made = smallChart(spec);
+    pictures.push(made);
+    linkOf(spec)?.replaceChildren(made.element);
+  }
+}
+
 function start(): void {
   startBrush();
   drawTiles();
+  startPictures();
   watchRun(read("live-metrics") ?? {});
   const root = document.querySelector<HTMLElement>("[data-charts]");
   if (root?.dataset["started"]) return;
@@ -119,7 +136,7 @@ function start(): void {
 }
 
 function redrawAll(): void {
-  for (const each of cards.values()) each.redraw();
+  for (const each of [...pictures, ...cards.values()]) each.redraw();
   redrawWatched();
   redrawTiles();
 }

@@ -28,12 +28,16 @@ class MeshCell:
 
 @dataclass(frozen=True)
 class VerdictMesh:
-    """The pairs that are drawn; `is_part` where there are others."""
+    """The pairs that are drawn, of `total`."""
 
     rows: int
     columns: int
     cells: Sequence[MeshCell]
-    is_part: bool
+    total: int
+
+    @property
+    def is_part(self) -> bool:
+        return self.total > len(self.cells)
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -43,11 +47,10 @@ class VerdictMesh:
 
 def mesh_of(pairs: Sequence[MeshPair], metric: Metric, *, since: datetime, night: date) -> VerdictMesh:
     """Judge an environment's pairs; what gave nothing since then is missing, unless it took part in the night."""
-    shown = pairs[:MOST_PAIRS]
-    sources = _places({(pair.source_host.lower(), pair.source) for pair in shown})
-    sinks = _places({(pair.sink_host.lower(), pair.sink) for pair in shown})
-    cells = [MeshCell(sources[pair.source], sinks[pair.sink], _word(pair, metric, since, night)) for pair in shown]
-    return VerdictMesh(len(sources), len(sinks), cells, len(pairs) > MOST_PAIRS)
+    sources = _places({(pair.source_host.lower(), pair.source) for pair in pairs})
+    sinks = _places({(pair.sink_host.lower(), pair.sink) for pair in pairs})
+    cells = [MeshCell(sources[pair.source], sinks[pair.sink], _word(pair, metric, since, night)) for pair in pairs]
+    return VerdictMesh(len(sources), len(sinks), cells, pairs[0].total if pairs else 0)
 
 
 def _places(ends: set[tuple[str, int]]) -> dict[int, int]:

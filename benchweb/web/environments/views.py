@@ -17,8 +17,7 @@ from benchweb.results.series_summaries import SeriesScope
 from benchweb.runs.lists import latest_of_pairs
 from benchweb.runs.models import Run
 from benchweb.web.hosts.forms import NamedForm
-from benchweb.web.overview.night import environment_night
-from benchweb.web.series.section import series_section
+from benchweb.web.series.subject import subject_part
 from benchweb.web.shared.archiving import archived_with_it, retained_runs
 from benchweb.web.shared.lists import PAIRS_DISPLAYED, RUNS_DISPLAYED, Column
 from benchweb.web.shared.plain_pages import PlainFormPages
@@ -68,15 +67,12 @@ class EnvironmentPages(PlainFormPages[Environment, NamedForm, NamedForm]):
 @needs(Permission.READ)
 @require_GET
 def environment_page(request: HttpRequest, environment_id: int) -> HttpResponse:
-    """Show an environment: its figures night by night, its series at a glance, pairs and recent runs."""
+    """Show an environment: its pictures, what changed, pairs and recent runs."""
     environment = get_object_or_404(Environment, pk=environment_id)
-    figures = environment_night(environment.pk)
     pairs = first_pairs({"environment": environment.pk}, most=PAIRS_DISPLAYED)
     context = {
         "environment": environment,
-        "figures": figures,
-        "is_measured": any(figure for _metric, figure in figures),
-        "series": series_section(request, SeriesScope(environment=environment.pk)),
+        **subject_part(request, {"environment": environment.pk}, SeriesScope(environment=environment.pk)),
         "pairs": pairs,
         "pair_total": pairs[0].total if pairs else 0,
         "pairs_filter": f"environment={environment.pk}",

@@ -24,6 +24,7 @@ _SYSTEM = {
 }
 _CPU = {"model": "CPU", "logical": gettext_noop("Logical CPUs"), "governor": gettext_noop("Governor")}
 _BYTES_PER_GIBIBYTE = 2**30
+_SYSTEM_IN_SHORT, _CARDS_IN_SHORT = ("operating_system", "kernel", "virtualisation"), 2
 _ERROR_NUMBER = re.compile(r" \(os error \d+\)")
 
 
@@ -55,6 +56,22 @@ def facts_summary(document: dict[str, Any]) -> str:
         if entry.get("name") != "lo"
     ]
     return " · ".join(part for part in (str(document.get("kernel") or ""), *cards[:2]) if part)
+
+
+def facts_in_short(document: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what tells machines apart, as labels and values: system, CPUs, memory, two network cards."""
+    cards = [entry for entry in document.get("interfaces") or [] if entry.get("name") != "lo"][:_CARDS_IN_SHORT]
+    return [
+        *_lines(document, {name: _SYSTEM[name] for name in _SYSTEM_IN_SHORT}),
+        *_lines(document.get("cpu") or {}, _CPU),
+        *_memory(document),
+        *((str(card["name"]), _card(card)) for card in cards if card.get("name")),
+    ]
+
+
+def _card(entry: dict[str, Any]) -> str:
+    mtu = f"MTU {entry['mtu']}" if entry.get("mtu") else ""
+    return " · ".join(filter(None, [str(entry.get("driver") or ""), _speed_text(entry), mtu]))
 
 
 def _missing(document: dict[str, Any]) -> list[str]:

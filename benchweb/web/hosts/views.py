@@ -1,5 +1,7 @@
 """Hosts: list, page, add with the first endpoint, edit, archive, restore."""
 
+from collections.abc import Iterable, Sequence
+
 from django.contrib import messages
 from django.db import transaction
 from django.db.models import Q
@@ -22,7 +24,7 @@ from benchweb.hosts.enrolment.programs import engine_programs
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.machines import hosts_of_machine
 from benchweb.hosts.models import Endpoint, Environment, Facts, Host, Pair
-from benchweb.hosts.pairs import first_pairs
+from benchweb.hosts.pairs import PairLine, first_pairs
 from benchweb.labels import labels_in_use
 from benchweb.notifications.selectors import maintenance_of
 from benchweb.results.series_summaries import SeriesScope
@@ -32,7 +34,7 @@ from benchweb.state_words import state_word
 from benchweb.web.access.context import can_of
 from benchweb.web.access.once import once
 from benchweb.web.facts.history import facts_history
-from benchweb.web.facts.page import facts_summary
+from benchweb.web.facts.page import facts_in_short, facts_summary
 from benchweb.web.hosts.availability.periods import PERIODS, period_of
 from benchweb.web.hosts.availability.section import availability_section
 from benchweb.web.hosts.engine_command import engine_command
@@ -40,7 +42,7 @@ from benchweb.web.hosts.enrolment import EnrolmentPanel
 from benchweb.web.hosts.entered_tokens import note_entered
 from benchweb.web.hosts.forms import HostDetailsForm, HostForm
 from benchweb.web.hosts.requested_panel import requested_panel
-from benchweb.web.series.section import series_section
+from benchweb.web.series.subject import subject_part
 from benchweb.web.shared.archiving import archive_page, archived_with_it, retained_runs
 from benchweb.web.shared.conflicts import other_url
 from benchweb.web.shared.edits import edits
@@ -89,7 +91,10 @@ def host_list(request: HttpRequest) -> HttpResponse:
 @needs(Permission.READ)
 @require_GET
 def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
-    """Show a host: its series, endpoints with their latest check and facts, pairs, runs; and a place for the rest."""
+    """Show a host: its pictures, what changed, endpoints with their latest check and facts, pairs, runs; and the rest.
+
+    Its availability and what may be why its series fell have places that fetch them.
+    """
     host, endpoints = _host_with_endpoints(host_id)
     active = [endpoint for endpoint in endpoints if endpoint.archived_at is None]
     seen = selectors.facts_seen(endpoints=active)
@@ -104,8 +109,9 @@ def host_page(request: HttpRequest, host_id: int) -> HttpResponse:
             "host": host,
             "maintenance": maintenance_of(host),
             "same_machine": hosts_of_machine(host),
-            "environments": Environment.objects.filter(pk__in=host.environment_ids),
-            "series": series_section(request, SeriesScope(endpoints=[endpoint.pk for endpoint in active])),
+            "environments": _environments(host, pairs),
+            **subject_part(request, {"host": host.pk}, SeriesScope(endpoints=[endpoint.pk for endpoint in active])),
+            "facts_lines": _facts_lines(facts.values()),
             "periods": PERIODS,
             "period": period_of(request.GET.get("over", "")),
             "has_charts": any(endpoint.checked_at for endpoint in active),
@@ -261,6 +267,20 @@ def _host_with_endpoints(host_id: int) -> tuple[Host, list[Endpoint]]:
 def _facts_summary(host: Host, facts: dict[int, Facts]) -> str:
     known = [facts[endpoint.pk].document for endpoint in host.endpoints.all() if endpoint.pk in facts]
     return facts_summary(known[0]) if known else ""
+
+
+def _environments(host: Host, pairs: Sequence[PairLine]) -> list[tuple[int, str]]:
+    """Return a host's environments, by name: those of its pairs, and where it has others, from the database."""
+    named = {pair.environment_id: pair.environment for pair in pairs}
+    if set(host.environment_ids) - named.keys():
+        named = dict(Environment.objects.filter(pk__in=host.environment_ids).values_list("pk", "name"))
+    return sorted(((pk, named[pk]) for pk in host.environment_ids if pk in named), key=lambda each: each[1].lower())
+
+
+def _facts_lines(facts: Iterable[Facts]) -> list[tuple[str, str]]:
+    """Return what the first endpoint with facts told of the machine, as labels and values: for the page's side."""
+    document = next((row.document for row in facts), None)
+    return facts_in_short(document) if document else []
 
 
 def _command(form: HostForm) -> object:

@@ -25,11 +25,12 @@ from benchweb.runs.models import OPEN_STATES, State
 from benchweb.schedules.selectors import coming_schedules
 from benchweb.web.overview.alerts import live_alerts
 from benchweb.web.overview.incomplete import MOST_FAULTY, incomplete
-from benchweb.web.overview.night import NIGHT, first_night, last_night
+from benchweb.web.overview.night import last_night
 from benchweb.web.overview.silent_hosts import silent_groups
 from benchweb.web.runs.page import progress_of
 from benchweb.web.runs.rows import run_rows
 from benchweb.web.runs.views import live_metrics
+from benchweb.web.series.pictures import NIGHT, first_night
 
 _CHARTS_BESIDE_ROWS = 3
 _RUNNING_SHOWN = 4

@@ -1,24 +1,30 @@
 """A pair as a document."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import catalog
 from benchweb.common.formatting import signed_percent
+from benchweb.documents.charts import ChartSpec
 from benchweb.documents.document import Badge, Document, DocumentSection, DocumentTable, MeasuredValue, Moment
 from benchweb.documents.references import Label, environment_ref, joined_label, pair_ref
 from benchweb.hosts.models import Pair
 from benchweb.results.run_summaries import deviation_of
 from benchweb.results.series_summaries import SeriesScope, SeriesSummary, series_summaries
+from benchweb.web.series.pictures import scope_pictures
 from benchweb.web.tags.show import kind_label, params_text
 
 _MOST_SERIES = 100
 
 
 def pair_document(pair: Pair) -> Document:
-    """Return the latest results of a pair, which comes with its names; the first of them is its badge. One query."""
+    """Return a pair's pictures and latest results; it comes with its names. The first result is its badge.
+
+    Two queries.
+    """
     kinds = catalog().kinds
     order = list(kinds)
     summaries = sorted(
@@ -30,11 +36,21 @@ def pair_document(pair: Pair) -> Document:
     return Document(
         title=joined_label([pair_ref(pair), environment_ref(pair.environment.name)]),
         lines=[],
-        sections=[DocumentSection("results", _("Latest results"), tables=[table])],
+        sections=[
+            *([DocumentSection("pictures", _("Last 30 nights"), charts=charts)] if (charts := _charts(pair)) else []),
+            DocumentSection("results", _("Latest results"), tables=[table]),
+        ],
         made_at=timezone.now(),
         is_synthetic=pair.source.host.is_synthetic or pair.sink.host.is_synthetic,
         badge=_badge(pair, summaries[0]) if summaries else None,
     )
+
+
+def _charts(pair: Pair) -> list[ChartSpec]:
+    """Draw the pictures that the pair's page begins with, in full; their ids are no row's."""
+    charts = scope_pictures({"pair": pair.pk}, SeriesScope(pair=pair.pk), ()).charts("full")
+    names = [f"picture-{number}" for number in range(1, len(charts) + 1)]
+    return [replace(chart, id=name, scale_group="") for name, chart in zip(names, charts, strict=True)]
 
 
 def _row(summary: SeriesSummary) -> Sequence[str | MeasuredValue | Moment]:

@@ -31,7 +31,7 @@ from benchweb.web.access.context import can_of
 from benchweb.web.access.once import once
 from benchweb.web.pairs.forms import PairDetailsForm, PairForm
 from benchweb.web.pairs.path_panel import PathPanel, path_panel
-from benchweb.web.series.section import series_section
+from benchweb.web.series.subject import subject_part
 from benchweb.web.shared.archiving import archive_several, counted, restore_several, retained_runs, ticked
 from benchweb.web.shared.awaited_check import AwaitedCheck
 from benchweb.web.shared.edits import edits
@@ -122,19 +122,19 @@ def pair_list(request: HttpRequest) -> HttpResponse:
 @needs(Permission.READ)
 @require_GET
 def pair_page(request: HttpRequest, pair_id: int) -> HttpResponse:
-    """Show a pair: its ends, its series at a glance, its recent runs."""
+    """Show a pair: its pictures, what changed, its recent runs, and its ends beside them."""
     pair = get_object_or_404(_pairs(), pk=pair_id)
+    hosts = {pair.source.host_id, pair.sink.host_id}
     context = {
         "pair": pair,
         "ends": [(_("Host"), pair.source)]
         if pair.is_one_host
         else [(_("Source"), pair.source), (_("Sink"), pair.sink)],
         "path": None if pair.is_one_host else path_panel(pair),
-        "series": series_section(request, SeriesScope(pair=pair.pk)),
+        **subject_part(request, {"pair": pair.pk}, SeriesScope(pair=pair.pk), hosts=hosts),
         "runs_filter": f"pair={pair.pk}",
         "runs": latest_of_pairs(Pair.objects.filter(pk=pair.pk), most=RUNS_DISPLAYED),
         "run_count": Run.objects.filter(pair=pair).count(),
-        "series_count": Series.objects.filter(pair=pair).count(),
     }
     return render(request, "pairs/pair.html", context)
 

@@ -21,6 +21,8 @@ from benchweb.statistics import Deviation
 
 _DISPLAYED = 20
 HISTORY = "/history"
+# `series=all`, or what narrows and pages them.
+_ASKING = {"series", "kind", "metric", "from"}
 
 
 @dataclass(frozen=True)
@@ -115,8 +117,10 @@ class SeriesSection:
         return bool(self.kind or self.metric or self.first_url)
 
 
-def series_section(request: HttpRequest, scope: SeriesScope) -> SeriesSection:
-    """Return the series of a scope."""
+def series_section(request: HttpRequest, scope: SeriesScope) -> SeriesSection | None:
+    """Return the series of a scope where the address asks for them; else a page tells what of them changed."""
+    if not _ASKING & request.GET.keys():
+        return None
     kinds = catalog().kinds
     kind, metric = request.GET.get("kind", ""), request.GET.get("metric", "")
     kind, metric = kind if kind in kinds else "", metric if metric in catalog().metrics else ""
@@ -143,6 +147,7 @@ def _charted_metrics(kind: str) -> list[Metric]:
 def _url(request: HttpRequest, first: int) -> str:
     query = request.GET.copy()
     query.pop("from", None)
+    query["series"] = "all"
     if first:
         query["from"] = str(first)
     return f"?{query.urlencode()}#series"

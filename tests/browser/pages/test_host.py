@@ -36,8 +36,12 @@ def section(page: Page) -> Locator:
 def expect_period(page: Page, name: str) -> None:
     """Expect the section of a period with its charts, in view."""
     expect(section(page).locator("[aria-current]")).to_have_text(name)
-    expect(section(page).locator("section.chart")).to_have_count(CHARTS)
+    expect_charts(page)
     expect(section(page).get_by_role("heading", name="Availability and load")).to_be_in_viewport()
+
+
+def expect_charts(page: Page) -> None:
+    expect(section(page).locator("section.chart")).to_have_count(CHARTS)
 
 
 def test_availability_is_fetched_with_words_for_each_way_it_goes(page: Page, endpoint: Endpoint) -> None:
@@ -70,6 +74,8 @@ def test_availability_is_fetched_with_words_for_each_way_it_goes(page: Page, end
     travel(page, page.go_forward)
     expect_period(page, "30 days")
     # Other series take the place of those above alone.
+    page.goto(f"/hosts/{endpoint.host_id}?over=30d&series=all")
+    expect_charts(page)
     page.get_by_label("Metric").select_option(label="Throughput, sent")
     expect(page).to_have_url(re.compile("over=30d.*metric=send_throughput_bps"))
     expect(section(page).locator("section.chart")).to_have_count(CHARTS)

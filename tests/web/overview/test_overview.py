@@ -24,8 +24,8 @@ from benchweb.results.series_summaries import FigureNights
 from benchweb.runs.models import Run
 from benchweb.schedules.models import Slot
 from benchweb.web.overview.alerts import OverviewAlert
-from benchweb.web.overview.night import figures_of
 from benchweb.web.overview.silent_hosts import silent_groups
+from benchweb.web.series.pictures import figures_of
 from tests.factories import make_alert, make_endpoint, make_pair, make_run, make_schedule
 from tests.nights import DAY, measured
 from tests.regressions.judged import quiet, run_of

@@ -45,7 +45,7 @@ def url(request: pytest.FixtureRequest, pair: Pair) -> str:
 
 
 def test_the_main_figures_come_first_and_the_worst_of_them_at_the_top(signed_in: Client, url: str) -> None:
-    rows = signed_in.get(url).context["series"].rows
+    rows = signed_in.get(f"{url}?series=all").context["series"].rows
     assert [row.metric.key for row in rows] == ["transactions_per_second", "throughput_bps"]
 
 
@@ -67,7 +67,7 @@ def test_it_is_narrowed_in_the_address(signed_in: Client, url: str, query: str, 
 
 
 def test_a_row_leads_to_its_history_with_every_parameter(signed_in: Client, pair: Pair, url: str) -> None:
-    text = signed_in.get(url).content.decode()
+    text = signed_in.get(f"{url}?series=all").content.decode()
     expected = f"/history?pair={pair.pk}&amp;kind=tcp_stream&amp;metric=throughput_bps&amp;p.message_size_bytes=64"
     assert f'href="{expected}"' in text
     assert "▲ +100 %" in text
@@ -76,19 +76,21 @@ def test_a_row_leads_to_its_history_with_every_parameter(signed_in: Client, pair
 def test_many_series_are_paged(signed_in: Client, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(section, "_DISPLAYED", 1)
     first = signed_in.get(f"{url}?kind=").context["series"]
-    assert (len(first.rows), first.next_url, first.first_url) == (1, "?kind=&from=1#series", "")
+    assert (len(first.rows), first.next_url, first.first_url) == (1, "?kind=&series=all&from=1#series", "")
     # Nobody has counted them.
     assert "in all" not in signed_in.get(f"{url}?kind=").content.decode()
     second = signed_in.get(f"{url}?from=1").context["series"]
-    assert (len(second.rows), second.next_url, second.first_url) == (1, "", "?#series")
+    assert (len(second.rows), second.next_url, second.first_url) == (1, "", "?series=all#series")
 
 
 def test_it_costs_no_more_queries_however_many_there_are(
     signed_in: Client, url: str, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    # A host has what it measures alone besides.
-    with django_assert_max_num_queries(11):
-        signed_in.get(url)
+    # A page has no more than that, with its pictures and what changed.
+    with django_assert_max_num_queries(12):
+        assert signed_in.get(url).context["series"] is None
+    with django_assert_max_num_queries(14):
+        signed_in.get(f"{url}?series=all")
 
 
 def test_without_results_it_says_what_will_be_here(signed_in: Client) -> None:
@@ -103,7 +105,7 @@ def test_a_series_of_one_run_is_shown_without_a_baseline(signed_in: Client) -> N
     while recents.sum_up():
         pass
     for path in (f"/hosts/{pair.source.host_id}", f"/environments/{pair.environment_id}", f"/pairs/{pair.pk}"):
-        text = signed_in.get(path).content.decode()
+        text = signed_in.get(f"{path}?series=all").content.decode()
         assert "first result" in text
         assert "sparkline-last" in text
         assert "sparkline-baseline" not in text
@@ -114,7 +116,7 @@ def test_names_that_people_gave_are_escaped_wherever_a_row_says_them(signed_in: 
     measured(pair, timezone.now(), 1e9)
     while recents.sum_up():
         pass
-    text = signed_in.get(f"/environments/{pair.environment_id}").content.decode()
+    text = signed_in.get(f"/environments/{pair.environment_id}?series=all").content.decode()
     table = text[text.index('<table class="table table-cards glance">') :]
     row = table[: table.index("</table>")]
     # In the title, in the line's label and in its tooltip.
