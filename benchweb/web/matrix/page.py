@@ -162,14 +162,19 @@ def matrix_view(filled: FilledMatrix) -> MatrixView:
         has_baseline=query.baseline is not None,
         is_baseline_visible=any(_has_base(table) for table in tables),
         clear_href=query.url(base_environment=None, base_row=None, base_column=None),
-        # Whoever opens it need not have chosen the same before.
-        current_href=query.url(environment=query.environments[0].pk) if query.environments else query.url(),
+        current_href=_explicit(query),
         until=str(query.parameters["until"]) if query.until else "",
         carried=[(name, str(value)) for name, value in query.parameters.items() if name not in ("r", "c")],
         oldest=min((cell.oldest_at for cell in cells if cell.oldest_at), default=None),
         newest=max((cell.at for cell in cells if cell.at), default=None),
         is_compared=filled.compared.verdicts is not None,
     )
+
+
+def _explicit(query: MatrixQuery) -> str:
+    """Return the matrix's address with its environment: whoever opens it need not have chosen the same before."""
+    first = str(query.environments[0].pk) if query.environments else ""
+    return query.url() if query.parameters.get("environment", "") == first else query.url(environment=first)
 
 
 def _axes(query: MatrixQuery, endpoints: Sequence[GridEndpoint], environment: MatrixEnvironment) -> Axes:

@@ -6,7 +6,7 @@ from django.http import HttpRequest
 
 from benchweb.regressions.standing import alerts_of_subject, standing
 from benchweb.results.series_summaries import SeriesScope
-from benchweb.web.series.pictures import environment_pictures, first_night, scope_pictures
+from benchweb.web.series.pictures import Pictures, environment_pictures, first_night, in_order, scope_pictures
 from benchweb.web.series.section import series_section
 from benchweb.web.series.standing import standing_lines
 
@@ -19,7 +19,9 @@ def subject_part(
     Of a pair `hosts` are those of its ends.
     """
     found = standing(scope, alerts_of_subject(of, hosts), first_night())
-    if "environment" in of:
+    if not found.total:
+        pictures = Pictures(of=of, figures=in_order({}))
+    elif "environment" in of:
         pictures = environment_pictures(of["environment"], found.changes)
     else:
         pictures = scope_pictures(of, scope, found.changes)
