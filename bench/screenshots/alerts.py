@@ -1,4 +1,4 @@
-"""Take the pictures of alerts that the documentation shows, of a dashboard of their own with made-up nights.
+"""Take the pictures of alerts and of a run that the docs show, of a dashboard of their own with made-up nights.
 
     .venv/bin/python -m bench.screenshots.alerts [--out docs/images] [--keep]
 
@@ -30,6 +30,8 @@ NIGHTS_SLOW, NIGHT_HEIGHT = 7, 520
 # The alert that is shown: a change, the worst of them.
 CHANGES = "/alerts?kind=change"
 ALERT_HEIGHT = 1180
+# A run of the last night, for the README: its figures and its first charts.
+RUN_HEIGHT = 900
 # A third of the bytes, and no difference that an eye sees.
 COLOURS = 128
 
@@ -67,8 +69,11 @@ def _take_all(url: str, out: Path) -> None:
         night = datetime.now(UTC).date() - timedelta(days=NIGHTS_SLOW)
         _take(page, f"{url}/morning?night={night}", out / "morning.png", NIGHT_HEIGHT)
         page.goto(url + CHANGES)
-        alert = page.locator("[data-row] .card-title a").first.get_attribute("href")
+        alert = page.locator(".card-title a").first.get_attribute("href")
         _take(page, f"{url}{alert}", out / "alert.png", ALERT_HEIGHT)
+        page.goto(f"{url}/runs?state=finished")
+        run = page.locator("#runs .card-title a").first.get_attribute("href")
+        _take(page, f"{url}{run}", out / "run.png", RUN_HEIGHT)
         browser.close()
 
 
