@@ -1,5 +1,6 @@
 """Links to views: history, matrix, comparison, alert and pair, frozen or live, with the same care as a run's."""
 
+import json
 import re
 from datetime import timedelta
 from urllib.parse import quote
@@ -117,6 +118,17 @@ def test_a_shared_matrix_keeps_the_colours_of_its_cells(member: Client, plan: Pl
     assert "cell level level-down-4" in own
     page = Client().get(link(member, view, shows=shows, anonymise="on")).content.decode()
     assert re.findall(colours, page) == own
+
+
+def test_a_shared_pair_begins_with_its_nights_as_its_page_does(member: Client, pair: Pair) -> None:
+    page = Client().get(link(member, f"/pairs/{pair.pk}", anonymise="on")).content.decode()
+    found = re.search(r'<script id="charts-data" type="application/json">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    charts = json.loads(found[1])
+    # No id of a row.
+    assert [chart["id"] for chart in charts] == ["picture-1"]
+    assert len(charts[0]["series"][0]["measured"]) == NIGHTS
+    assert page.index("charts-data") < page.index("shared-table")
 
 
 def test_a_frozen_view_stays_and_a_live_one_follows(
