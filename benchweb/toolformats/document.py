@@ -50,6 +50,8 @@ _DEEPEST, _MOST_MEMBERS = 6, 2_000
 _OUTPUT_MEMBERS = ("stdout", "stderr", "output", "raw", "log", "result")
 _MOST_READINGS = 5_000
 _LINES_BETWEEN_CHECKS = 32
+# A blank line, or a few characters without a digit: shorter than any tool's head, and no document's begin.
+_NOTHING = re.compile(r"^\s*+[^\s\d{\[]{0,4}\s*+$")
 
 
 def read_bytes(content: bytes, patience: Patience | None = None) -> ToolDocument:
@@ -75,10 +77,12 @@ def read_text(text: str, patience: Patience | None = None) -> ToolDocument:
     index = looked_at = 0
     while index < len(lines) and len(readings) < _MOST_READINGS:
         line = lines[index]
-        if not line.strip():
-            index += 1
-            continue
         looked_at += 1
+        if _NOTHING.match(line):
+            index += 1
+            if looked_at % _LINES_BETWEEN_CHECKS == 0:
+                patience.check()
+            continue
         is_json = bool(_JSON.match(line))
         # A document may be long; of lines each is short.
         if is_json or looked_at % _LINES_BETWEEN_CHECKS == 0:
