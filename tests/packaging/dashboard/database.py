@@ -1,6 +1,5 @@
 """A database on the tests' server, reached as the operator reaches the one of its container."""
 
-import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -10,26 +9,15 @@ from django.conf import settings
 from psycopg.conninfo import conninfo_to_dict
 
 from benchweb.ops.running import postgres
-from tests.packaging import rules
-
-PAGE = rules.PROJECT / "docs" / "how-to" / "maintain.md"
 
 
 class Database:
-    """One database and a folder for its dump."""
+    """One database, and a folder to run programs in."""
 
     def __init__(self, name: str, folder: Path) -> None:
         self.name = name
         self.host = str(conninfo_to_dict(settings.DATABASE_URL)["host"])
         self._folder = folder
-
-    def run_from_page(self, program: str) -> int:
-        """Run the line of docs/how-to/maintain.md that calls a program in the database's container."""
-        prefix = "docker compose exec -T postgres "
-        line = re.findall(rf"^{prefix}({program} .*)$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[0]
-        # The user is `benchweb` here as there; the database is one of the test's.
-        line = re.sub(r"(--dbname=|(?<!-U) )benchweb(?= )", rf"\g<1>{self.name}", line)
-        return self.run(["sh", "-c", line])
 
     def run(self, words: list[str]) -> int:
         """Run a command with the server's own programs."""

