@@ -176,7 +176,7 @@ class TestRefusals:
         assert "Give --over" in text
 
     def test_a_backup_of_another_key_names_how_to_give_it(self, backup: Path, settings: Settings) -> None:
-        settings.SECRET_KEY = "another " * 8
+        settings.SECRET_KEY = "another " * 8  # pragma: allowlist secret
         text = self.refused(backup, "--over")
         assert "another secret key" in text
         assert "BENCHWEB_SECRET_KEY_FALLBACKS" in text
