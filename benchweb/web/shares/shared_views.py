@@ -25,7 +25,7 @@ from benchweb.web.shares.locked import is_unlocked, locked_page, unlock
 
 # Only this page's own files; nothing is sent anywhere, nothing may frame it (but the embed, see below).
 _POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action {}; frame-ancestors {}"
 )
 _HEADERS = {
@@ -45,6 +45,8 @@ View = Callable[..., HttpResponseBase]
 
 
 OF_A_LINK = "who has a share link may see what it shows"
+# In the address of a live page that was open already.
+AGAIN = "again"
 
 
 def shared(*, with_page: bool = True, counted: bool = False, framed: bool = False) -> Callable[[Answer], View]:
@@ -60,7 +62,8 @@ def shared(*, with_page: bool = True, counted: bool = False, framed: bool = Fals
             opened = share_by_token(token, with_page=with_page)
             response = _answered(request, answer, opened, is_framed=framed)
             is_displayed = response.status_code == 200
-            if counted and is_displayed and request.method == "GET":
+            # On a wall a live page comes again by itself: that is no opening.
+            if counted and is_displayed and request.method == "GET" and AGAIN not in request.GET:
                 share_count_opening(token=token)
             # Also what says that a link has ended: it stands where the chart stood.
             return _private(response, is_framed=framed, is_asking=response.status_code in _LOCKED)

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from benchweb.runs import live
 from benchweb.runs.models import Run, State
+from benchweb.sharing.models import Share
 from tests.browser.steps import PASSWORD, ink_of, log_in
 from tests.factories import SIZES, make_run, make_user
 from tests.reports.scene import imported_run, make_report
@@ -145,3 +146,33 @@ def test_a_browser_that_was_cut_off_is_told_what_it_missed(page: Page, ada: User
     page.context.set_offline(False)
     tell(3)
     expect(chart.get_by_role("row")).to_have_count(5)
+
+
+def test_a_file_that_is_downloaded_is_whole(page: Page, ada: User) -> None:
+    run = told_run()
+    log_in(page)
+    page.goto(f"/runs/{run.pk}")
+    page.get_by_text("More", exact=True).click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="CSV", exact=True).click()
+    lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 1 + run.trials.count()
+
+
+def test_a_live_page_on_a_wall_comes_again_and_waits_for_a_server_that_is_away(page: Page, ada: User) -> None:
+    pair = told_run().pair
+    log_in(page)
+    page.goto(f"/share?path=/pairs/{pair.pk}")
+    page.get_by_label("The link shows").select_option("live")
+    page.get_by_role("button", name="Create link").click()
+    url = page.get_by_label("Link", exact=True).input_value()
+    page.clock.install()
+    page.goto(url)
+    page.route("**/*again=1", lambda route: route.abort())
+    page.clock.fast_forward("05:01")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    assert page.url == url
+    page.unroute_all()
+    page.clock.fast_forward("05:01")
+    page.wait_for_url(f"{url}?again=1")
+    assert Share.objects.get().opened == 1
