@@ -32,11 +32,12 @@ pub use messages::{
 };
 pub use reason::{Reason, ReasonData, ReasonValue};
 pub use result::{
-    Background, ControlGroup, CoreRate, CoreShares, CpuFacts, CpuPerCore, DefaultRoute, DiskUse, EngineVersions,
-    Evidence, Facts, Flow, FlowInterval, Granted, Histogram, HostBackground, HostLoad, HostTest,
-    HostWindow, HostWindows, InterfaceBackground, InterfaceCount, InterfaceCounts, InterfaceFacts,
-    InterfaceLoad, InterfaceWindow, Interval, Limit, LimitedBy, MemoryUse, Metrics, Neighbours,
-    Outage, RunResult, TcpFigures, ThreadPart, ThreadUse, TrafficAddresses, Window,
+    Background, ControlGroup, CoreRate, CoreShares, CpuFacts, CpuPerCore, DefaultRoute, DiskUse,
+    EngineVersions, Evidence, Facts, Flow, FlowInterval, Granted, Histogram, HostBackground,
+    HostLoad, HostTest, HostWindow, HostWindows, InterfaceBackground, InterfaceCount,
+    InterfaceCounts, InterfaceFacts, InterfaceLoad, InterfaceWindow, Interval, Limit, LimitedBy,
+    MemoryUse, Metrics, Neighbours, Outage, RunResult, TcpFigures, ThreadPart, ThreadUse,
+    TrafficAddresses, Window,
 };
 pub use session::{Bind, Peer, Role, SessionSpec, is_session_id};
 pub use timestamp::Timestamp;

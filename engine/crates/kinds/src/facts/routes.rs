@@ -13,9 +13,7 @@ const NOWHERE: &str = "00000000000000000000000000000000";
 pub fn default_route() -> Option<DefaultRoute> {
     let read = |name: &str| std::fs::read_to_string(format!("/proc/self/net/{name}"));
     let ipv4 = read("route").ok().and_then(|text| least(text.lines().filter_map(ipv4)));
-    ipv4.or_else(|| {
-        read("ipv6_route").ok().and_then(|text| least(text.lines().filter_map(ipv6)))
-    })
+    ipv4.or_else(|| read("ipv6_route").ok().and_then(|text| least(text.lines().filter_map(ipv6))))
 }
 
 fn least(routes: impl Iterator<Item = (u32, DefaultRoute)>) -> Option<DefaultRoute> {
