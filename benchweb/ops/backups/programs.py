@@ -71,7 +71,7 @@ def session(database: str = "", **options: Any) -> "psycopg.Connection[Any]":
 
 def program_environment(database: str) -> dict[str, str]:
     """Return the environment in which PostgreSQL's programs reach a database: `ps` would show a password to all."""
-    names = {"dbname": "PGDATABASE", "host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD"}
+    names = {"dbname": "PGDATABASE"} | {name: f"PG{name.upper()}" for name in ("host", "port", "user", "password")}
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     own = {names[name]: value for name, value in _parameters(database).items()}
     return {**inherited, **own, "PGAPPNAME": "benchweb backup", "PGCONNECT_TIMEOUT": "10", "LC_ALL": "C"}

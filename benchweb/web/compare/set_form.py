@@ -28,6 +28,8 @@ _TIMES = ("from", "to")
 # What a side can be of, that which tells most first.
 _SUBJECT_ORDER = ("run", "campaign", "pair", *FACTS, "environment", "host", "plan", "label", "tool")
 _SUBJECTS = frozenset(_SUBJECT_ORDER)
+# What the sentence says of all sides at once; what else they share, each side says.
+_COMMON_NAMES = ("environment", "from", "plan", "host", "label", "tool", "to")
 # Choices under a heading: values and their words.
 _Group = tuple[str, list[tuple[str, str]]]
 
@@ -96,7 +98,9 @@ def _read_sides(texts: Sequence[str]) -> _ReadSides:
     given = [dict(parse_qsl(text)) for text in texts]
     first, *others = given or [{}]
     common = {
-        name: value for name, value in first.items() if others and all(each.get(name) == value for each in others)
+        name: value
+        for name, value in first.items()
+        if name in _COMMON_NAMES and all(each.get(name) == value for each in others)
     }
     if not all(_SUBJECTS & (each.keys() - common.keys()) for each in given):
         shared = next((name for name in FIELDS if name in common and name in _SUBJECTS), "")
@@ -180,7 +184,14 @@ def _side(
     ]
     chip = Filter(f"{number}.of", label, subject, groups=groups, any=_("choose…"), lead=lead, is_main=True)
     named = {each.name: each for each in offered}
-    return [chip, *(_chosen(named[name], str(number), value) for name, value in own.items() if name not in _TIMES)]
+    others = [(named.get(name) or _plain_field(name), value) for name, value in own.items() if name not in _TIMES]
+    return [chip, *(_chosen(offer, str(number), value) for offer, value in others)]
+
+
+def _plain_field(name: str) -> Filter:
+    """Return a field for what has no list of choices here, such as a second fact, or what isn't known at all."""
+    label = str(FACT_LABELS.get(name, name))
+    return Filter(name, label, form="text", lead=label)
 
 
 def _plain_words(subject: str) -> str:
