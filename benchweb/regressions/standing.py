@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 from django.contrib.postgres.aggregates import JSONBAgg
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Count, F, Max, OuterRef, Q, QuerySet
+from django.db.models import Case, Count, F, Max, OuterRef, Q, QuerySet, Value, When
 from django.db.models.functions import Abs, JSONObject
 
 from benchweb.catalog import catalog
@@ -56,7 +56,8 @@ class StandingAlert:
 class Standing:
     """The main series of a scope: `usual` of `total` are as before, of `learning` too few runs are known.
 
-    `outliers` stand out in their last run, and no live alert tells of them.
+    `outliers` stand out in their last run, and no alert under way tells of them, snoozed ones included. `silent` gave
+    no result since the first night of changes: what they were before says nothing of now.
     """
 
     alerts: Sequence[StandingAlert]
@@ -66,6 +67,7 @@ class Standing:
     total: int
     learning: int
     usual: int
+    silent: int
     # How many main series each pair has that is told of; of one pair how many each kind has.
     series_of: Mapping[int | str, int]
 
@@ -76,16 +78,19 @@ def standing(scope: SeriesScope, concerned: Q, changes_since: date) -> Standing:
     `concerned` are the alerts of the scope besides those of its series, such as of what is missing there.
     """
     alerts = _alerts(scope, concerned, changes_since)
-    live = [_standing_alert(alert) for alert in alerts if alert.state in _TOLD_STATES and not alert.is_snoozed]
-    parts = [part for each in live for part in each.parts]
-    told = {part.series for part in parts}
+    under_way = [_standing_alert(alert) for alert in alerts if alert.state in _TOLD_STATES]
+    live = [each for each in under_way if not each.alert.is_snoozed]
+    told = {part.series for each in under_way for part in each.parts}
+    is_rest, is_fresh = ~Q(pk__in=told), Q(at__gte=datetime.combine(changes_since, time(), UTC))
     counts = _main_series(scope).aggregate(
         total=Count("pk"),
         told=Count("pk", filter=Q(pk__in=told)),
-        learning=Count("pk", filter=Q(score=None) & ~Q(pk__in=told)),
-        out=Count("pk", filter=_is_out() & ~Q(pk__in=told)),
+        silent=Count("pk", filter=is_rest & ~is_fresh),
+        learning=Count("pk", filter=is_rest & is_fresh & Q(score=None)),
+        out=Count("pk", filter=is_rest & is_fresh & _is_out()),
     )
-    groups = _groups(scope, parts) if counts["out"] or parts else []
+    parts = [part for each in live for part in each.parts]
+    groups = _groups(scope, parts, is_rest & is_fresh & _is_out()) if counts["out"] or parts else []
     outliers = [_outlier(each) for group in groups for each in group["outliers"] or ()]
     return Standing(
         alerts=live,
@@ -94,7 +99,8 @@ def standing(scope: SeriesScope, concerned: Q, changes_since: date) -> Standing:
         outliers_hidden=counts["out"] - len(outliers),
         total=counts["total"],
         learning=counts["learning"],
-        usual=counts["total"] - counts["told"] - counts["learning"] - counts["out"],
+        usual=counts["total"] - sum(counts[name] for name in ("told", "silent", "learning", "out")),
+        silent=counts["silent"],
         series_of={group[_key(scope)]: group["number"] for group in groups},
     )
 
@@ -141,15 +147,26 @@ def _alerts(scope: SeriesScope, concerned: Q, changes_since: date) -> list[Alert
     parts = AlertSeries.objects.filter(_scoped(scope))
     of_series = parts.filter(alert__in=Alert.objects.filter(is_wanted)).values("alert")
     part = JSONObject(
-        series="series", kind="series__kind", metric="series__metric", ratio="difference_ratio", **_PAIR_COLUMNS
+        series="series",
+        kind="series__kind",
+        metric="series__metric",
+        ratio="difference_ratio",
+        before="before",
+        after="after",
+        **_PAIR_COLUMNS,
     )
     told = parts.filter(alert=OuterRef("pk"), recovered_run=None).order_by("pk").values(told=part)[:_MOST_PARTS]
     found = named_alerts().filter(is_wanted, Q(pk__in=of_series) | (is_live & concerned))
-    return list(found.annotate(told=ArraySubquery(told)).order_by("-rank", "-pk")[:_MOST_ALERTS])
+    # What is over never pushes out what goes on.
+    is_over = Case(When(is_live, then=Value(0)), default=Value(1))
+    return list(found.annotate(told=ArraySubquery(told)).order_by(is_over, "-rank", "-pk")[:_MOST_ALERTS])
 
 
 def _standing_alert(alert: Any) -> StandingAlert:
-    parts = [SeriesPart(**each, rises=(each["ratio"] or 0.0) > 0) for each in alert.told]
+    parts = []
+    for each in alert.told:
+        before, after = each.pop("before"), each.pop("after")
+        parts.append(SeriesPart(**each, rises=(after or 0.0) > (before or 0.0)))
     return StandingAlert(alert, parts)
 
 
@@ -166,10 +183,9 @@ def _key(scope: SeriesScope) -> str:
     return "series__pair" if scope.pair is None else "series__kind"
 
 
-def _groups(scope: SeriesScope, parts: Collection[SeriesPart]) -> list[dict[str, Any]]:
+def _groups(scope: SeriesScope, parts: Collection[SeriesPart], is_outlier: Q) -> list[dict[str, Any]]:
     """Return the groups with series that stand out, furthest first, and those of told parts; one query."""
-    key, told = _key(scope), {part.series for part in parts}
-    is_outlier = _is_out() & ~Q(pk__in=told)
+    key = _key(scope)
     columns = {"series": "pk", "kind": "series__kind", "metric": "series__metric"} | _PAIR_COLUMNS
     figures = {name: name for name in ("median", "baseline", "score")}
     outliers = JSONBAgg(JSONObject(**columns, **figures), filter=is_outlier, order_by="pk")

@@ -126,7 +126,7 @@ def test_a_shared_pair_begins_with_its_nights_as_its_page_does(member: Client, p
     assert found is not None
     charts = json.loads(found[1])
     # No id of a row.
-    assert [chart["id"] for chart in charts] == ["picture-1"]
+    assert [chart["id"] for chart in charts] == ["picture-throughput_bps"]
     assert len(charts[0]["series"][0]["measured"]) == NIGHTS
     assert page.index("charts-data") < page.index("shared-table")
 

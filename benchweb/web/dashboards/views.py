@@ -20,7 +20,7 @@ from benchweb.dashboards.parts import parts_of
 from benchweb.dashboards.services import DashboardError
 from benchweb.sharing.frozen_views import NotShareable, page_at
 from benchweb.web.access.once import once
-from benchweb.web.dashboards.document import tile_section
+from benchweb.web.dashboards.document import shown_tile, tile_path
 from benchweb.web.dashboards.forms import TileForm
 from benchweb.web.shared.archiving import done_with_undo
 from benchweb.web.shared.zones import reader_zone
@@ -61,8 +61,8 @@ def dashboard(request: HttpRequest, dashboard_id: int) -> HttpResponse:
 def dashboard_tile(request: HttpRequest, dashboard_id: int, tile_id: int) -> HttpResponse:
     """Show what a tile shows now."""
     tile = get_object_or_404(Tile, pk=tile_id, dashboard=dashboard_id)
-    section = tile_section(tile, reader_zone(request).key, get_language() or "en")
-    return render(request, "dashboards/partials/tile.html", {"tile": tile, "section": section})
+    shown = shown_tile(tile, reader_zone(request).key, get_language() or "en")
+    return render(request, "dashboards/partials/tile.html", {"tile": tile, "shown": shown, "section": shown.section})
 
 
 @needs(Permission.READ)
@@ -119,11 +119,10 @@ def tile_new(request: HttpRequest) -> HttpResponse:
     """Ask where a view is to go, and what of it; on POST add it."""
     user, path = cast(User, request.user), request.POST.get("path", "") or request.GET.get("path", "")
     try:
+        path = tile_path(path)
         view = page_at(path, reader_zone(request).key, get_language() or "en")
     except (NotShareable, ValueError) as error:
         raise Http404(_("There is no view at this address that can be added to a dashboard.")) from error
-    if path.startswith(reverse("web:dashboards")):
-        raise Http404(_("A dashboard can't be added to a dashboard."))
     known = services.arranged_by(user).filter(archived_at=None)
     form = TileForm(request.POST if request.method == "POST" else None, dashboards=known, parts=parts_of(view))
     if form.is_bound and form.is_valid():

@@ -48,9 +48,12 @@ def pair_document(pair: Pair) -> Document:
 
 def _charts(pair: Pair) -> list[ChartSpec]:
     """Draw the pictures that the pair's page begins with, in full; their ids are no row's."""
-    charts = scope_pictures({"pair": pair.pk}, SeriesScope(pair=pair.pk), ()).charts("full")
-    names = [f"picture-{number}" for number in range(1, len(charts) + 1)]
-    return [replace(chart, id=name, scale_group="") for name, chart in zip(names, charts, strict=True)]
+    pictures = scope_pictures({"pair": pair.pk}, SeriesScope(pair=pair.pk), ())
+    charts = pictures.charts("full")
+    # The same whatever else is measured: tiles of dashboards know charts by them.
+    names = [metric.key for metric, figure in pictures.figures if figure]
+    names += ["sizes"] * (len(charts) - len(names))
+    return [replace(chart, id=f"picture-{name}", scale_group="") for name, chart in zip(names, charts, strict=True)]
 
 
 def _row(summary: SeriesSummary) -> Sequence[str | MeasuredValue | Moment]:

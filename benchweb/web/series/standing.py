@@ -49,6 +49,7 @@ class StandingLines:
     total: int
     usual: int
     learning: int
+    silent: int
 
     @property
     def is_all_usual(self) -> bool:
@@ -66,6 +67,9 @@ class StandingLines:
         if self.learning:
             text = ngettext("{count:,} with too few runs to tell", "{count:,} with too few runs to tell", self.learning)
             parts.append(text.format(count=self.learning))
+        if self.silent:
+            old = ngettext("{count:,} not measured in 30 nights", "{count:,} not measured in 30 nights", self.silent)
+            parts.append(old.format(count=self.silent))
         return " · ".join(parts)
 
 
@@ -98,6 +102,7 @@ def standing_lines(found: Standing, of: Mapping[str, int]) -> StandingLines:
         total=found.total,
         usual=found.usual,
         learning=found.learning,
+        silent=found.silent,
     )
 
 
@@ -105,7 +110,8 @@ def _cause(standing: StandingAlert, found: Standing, of: Mapping[str, int]) -> S
     alert = standing.alert
     url, title = reverse("web:alert", args=[alert.pk]), str(alert_title(alert))
     main = [part for part in standing.parts if is_main(part.kind, part.metric)] or standing.parts
-    if not main:
+    # How far a figure is beyond its limit is no change.
+    if not main or alert.kind == Alert.Kind.THRESHOLD:
         return StandingLine("", url, "bad", alert=alert, title=title)
     told = [_told(part) for part in main]
     named = next((each for each in told if each.kind == alert.params.get("kind")), told[0])

@@ -455,3 +455,31 @@ def test_a_host_without_results_gives_no_run(signed_in: Client, upgraded: Pair) 
     host = make_endpoint().host_id
     text = text_of(page_of(signed_in, address(f"pair={upgraded.pk}", f"host={host}")))
     assert "no run with results matches" in text
+
+
+@pytest.mark.parametrize(
+    ("sides", "said"),
+    [
+        # A name that isn't known: the form is where it is corrected.
+        (["kernal=6.8"], ["6.8"]),
+        (["pair=3&kernel=a", "pair=4&kernel=b"], ["pair 3", "pair 4"]),
+        (["kernel=a&governor=b"], ["a", "b"]),
+        (["run=1&pair=2"], ["run 1", "2"]),
+    ],
+)
+def test_the_form_opens_with_whatever_sides_say(signed_in: Client, sides: list[str], said: list[str]) -> None:
+    answer = signed_in.get(f"/compare/sets?{address(*sides)}")
+    assert answer.status_code == 200
+    page = answer.content.decode()
+    assert [each for each in said if each not in page] == []
+
+
+def test_what_sides_share_beyond_the_sentence_stays_with_each(signed_in: Client) -> None:
+    sides = ["kernel=6.8&environment=1", "kernel=6.8&environment=2"]
+    page = signed_in.get(f"/compare/sets?{address(*sides)}").content.decode()
+    assert page.count('value="kernel=6.8" selected') == 2
+
+
+def test_what_one_side_says_of_all_is_of_the_second_too(signed_in: Client) -> None:
+    page = signed_in.get(f"/compare/sets?{address('kernel=6.8&from=-30d')}").content.decode()
+    assert re.search(r'name="all\.from".*?value="-30d" selected', page, re.DOTALL)

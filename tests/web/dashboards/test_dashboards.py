@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 from benchweb.accounts.models import Role
 from benchweb.accounts.roles.grants import role_set
 from benchweb.dashboards.models import Dashboard, Tile
-from benchweb.hosts.models import Pair
+from benchweb.hosts.models import Environment, Host, Pair
 from benchweb.results.run_summaries import rebuild
 from tests.charts.history_rows import past_run
 from tests.factories import make_alert, make_endpoint, make_pair, make_plan
@@ -192,7 +192,16 @@ def test_what_is_gone_says_so_and_leaves_the_other_tiles(signed_in: Client, pair
 
 
 @pytest.mark.parametrize(
-    "path", ["/account", "//example.org/history", "https://example.org/history", "/dashboards/1", ""]
+    "path",
+    [
+        "/account",
+        "//example.org/history",
+        "https://example.org/history",
+        "/dashboards/1",
+        "\t/dashboards/1",
+        " /dashboards/1",
+        "",
+    ],
 )
 def test_only_views_are_added(signed_in: Client, path: str) -> None:
     Dashboard.objects.create(pk=1, name="wall", user=User.objects.get())
@@ -206,3 +215,21 @@ def test_a_dashboard_has_a_name(signed_in: Client) -> None:
     for name in ("", " " * 9, "x" * 101, "a\x00b"):
         assert signed_in.post("/dashboards", {"name": name}).status_code in (400, 422)
     assert not Dashboard.objects.exists()
+
+
+def test_a_dashboard_within_itself_shows_nothing_there(signed_in: Client, pair: Pair) -> None:
+    board = added(signed_in, f"/history?pair={pair.pk}")
+    board.tiles.create(path=f"\t/dashboards/{board.pk}", part="", position=1)
+    assert ["What stood here is gone." in tile for tile in tiles(signed_in, board)] == [False, True]
+    text = signed_in.get("/share/results.md", {"path": f"/dashboards/{board.pk}"})
+    assert text.status_code == 200
+
+
+def test_a_sample_on_a_dashboard_is_marked(signed_in: Client, pair: Pair) -> None:
+    board = added(signed_in, f"/pairs/{pair.pk}")
+    for host in (pair.source.host, pair.sink.host):
+        Host.objects.filter(pk=host.pk).update(is_synthetic=True)
+    Environment.objects.filter(pk=pair.environment_id).update(is_synthetic=True)
+    (tile,) = tiles(signed_in, board)
+    preview = signed_in.get("/share/preview", {"path": f"/dashboards/{board.pk}"}).content.decode()
+    assert "sample" in tile and "sample" in preview

@@ -213,3 +213,31 @@ def test_without_results_nothing_is_drawn(signed_in: Client) -> None:
     for url in (f"/environments/{environment.pk}", f"/hosts/{endpoint.host_id}"):
         page = signed_in.get(url).content.decode()
         assert "pictures-data" not in page and "No results yet." in page
+
+
+def test_what_was_measured_long_ago_is_neither_usual_nor_outstanding(signed_in: Client) -> None:
+    pair = make_pair()
+    measured(pair, timezone.now() - 200 * DAY, 1e9)
+    summed_up()
+    assert sentences(signed_in, f"/pairs/{pair.pk}") == ["1 not measured in 30 nights"]
+
+
+def test_a_figure_that_rose_from_nothing_is_told_by_its_sense(signed_in: Client) -> None:
+    pair = make_pair()
+    all_figures(pair, factor=1.0)
+    summed_up()
+    alert = make_alert(pair=pair, at=timezone.now() - DAY)
+    series = Series.objects.filter(pair=pair, metric__contains="latency").first() or Series.objects.filter(pair=pair)[0]
+    params = {"kind": series.kind, "metric": series.metric, "before": 0.0, "after": 3.0, "series": 1, "pairs": 1}
+    Alert.objects.filter(pk=alert.pk).update(
+        kind=Alert.Kind.CHANGE, code="change", opened_at=timezone.now() - DAY, params=params
+    )
+    AlertSeries.objects.create(
+        alert=alert,
+        series=series,
+        segment_key=f"{alert.pk}",
+        first_bad_run=series.points.latest("pk").run,
+        before=0.0,
+        after=3.0,
+    )
+    assert sentences(signed_in, f"/pairs/{pair.pk}")[0].startswith("▲ changed")
