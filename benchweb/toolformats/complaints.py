@@ -28,6 +28,10 @@ class _Complaint:
     kind: str | None = None
     # Whether the line by itself is a test that failed; else it only belongs to one.
     is_test: bool = True
+    # A shell's, or of what runs a command elsewhere: a result that is whole may have been of the command before.
+    by_shell: bool = False
+    # Whether the command that it is about began at all.
+    has_run: bool = True
 
     def of(self, reading: Reading) -> bool:
         return not self.tool or reading.tool.startswith(self.tool)
@@ -42,6 +46,24 @@ _TROUBLE = (
 def _program(name: str, what: str) -> re.Pattern[str]:
     return re.compile(rf"^(?:\S*/)?{name}(?:\[\d+\])?: (?P<what>{what})$", re.IGNORECASE)
 
+
+_SHELLS = "(?:-?(?:ba|z|da|k)?sh|timeout|sudo|ssh|docker|kubectl)"
+_KILLS = "Killed|Terminated|Aborted|Hangup|Bus error|Segmentation fault|Floating point exception"
+# "Killed", and with the command, as in "run.sh: line 3: 4711 Killed    iperf3 -c 10.0.0.2" and "zsh: killed     wrk".
+_KILLED = re.compile(
+    rf"^(?P<what>(?:{_KILLS})(?: \(core dumped\))?"
+    rf"|(?:.{{0,80}}\b\d+|zsh:)\s+(?i:{_KILLS})\b(?:\s+\(core dumped\))?(?P<command>.*))$"
+)
+_NO_TROUBLE = "(?!.*(?:warning:|unable to resolve host|permanently added))"
+_NEVER_RAN = (
+    r"(?=.*(?:not found|permission denied|no such file or directory|connection (?:refused|closed|reset|timed out)"
+    r"|could not resolve|no route to host|cannot execute|failed to run|cannot connect|error response from daemon))"
+)
+# What programs are called whose readings are named otherwise.
+_TOOLS = {"iperf": "iperf2", "ping6": "ping", "stream_c.exe": "stream"}
+# How the tools whose program is both ends are begun as a server, from behind the program's name on.
+_IPERF_SERVER = re.compile(r".*?\s(?:-[a-zA-Z0-9]*s[a-zA-Z0-9]*|--server)(?=\s|$)")
+_SERVERS = {"iperf2": _IPERF_SERVER, "iperf3": _IPERF_SERVER, "sockperf": re.compile(r"\s+(?:server|sr)(?=\s|$)")}
 
 # The first that fits; those without a tool are a shell's, of whatever stands before them.
 _COMPLAINTS: tuple[_Complaint, ...] = (
@@ -68,16 +90,12 @@ _COMPLAINTS: tuple[_Complaint, ...] = (
     _Complaint("qperf", re.compile(r"^(?P<what>[\w.:-]+: failed to connect)$")),
     _Complaint("uperf", re.compile(r"^(?P<what>\*\*+ .*(?:rror|bort|ail).*|Error (?:in|con).*)$"), is_test=False),
     _Complaint("stream", re.compile(r"^(?P<what>Failed Validation .*)$"), is_test=False),
+    _Complaint("", re.compile(r"^(?P<what>command terminated with exit code \d+)$"), is_test=False),
+    _Complaint("", _KILLED, is_test=False, by_shell=True),
     _Complaint(
-        "",
-        re.compile(
-            r"^(?P<what>(?:Killed|Terminated|Aborted|Hangup|Bus error|Segmentation fault|Floating point exception)"
-            r"(?: \(core dumped\))?|.{0,80}\b\d+ (?:Killed|Terminated|Aborted|Segmentation fault)\b.*"
-            r"|command terminated with exit code \d+)$"
-        ),
-        is_test=False,
+        "", _program(_SHELLS, _NO_TROUBLE + r".*\b(?:killed|terminated|dumped core)\b.*"), is_test=False, by_shell=True
     ),
-    _Complaint("", _program("(?:-?(?:ba|z|da|k)?sh|timeout|sudo|ssh|docker|kubectl)", ".{0,200}"), is_test=False),
+    _Complaint("", _program(_SHELLS, _NO_TROUBLE + _NEVER_RAN + ".*"), is_test=False, by_shell=True, has_run=False),
 )
 # What each complaint has: looked for in the whole text at once, for nearly every line is none.
 _HINTS = (
@@ -108,9 +126,13 @@ def heed_complaints(readings: list[Reading], whole: Whole, check: Callable[[], N
             of_fio.append((number, interrupted["what"]))
         if not (found := _complaint(line.strip())):
             continue
-        complaint, what = found
+        complaint, told = found
+        what = told["what"].strip()
         before = readings[bisect_right(firsts, number) - 1] if firsts and number >= firsts[0] else None
         if before and complaint.of(before) and _is_near(reached.get(id(before), before.lines.last), number, lines):
+            is_next_near = complaint.by_shell and _is_head_near(number, firsts, lines)
+            if complaint.by_shell and not _is_of_it(before, complaint, told, is_next_near=is_next_near):
+                continue
             reached[id(before)] = max(number, before.lines.last)
             _heed(before, what, firsts, readings)
         elif _is_same(alone, complaint, number):
@@ -146,11 +168,37 @@ def _heed_fio(readings: Sequence[Reading], of_fio: Sequence[tuple[int, str]]) ->
             reading.error = of_fio[before][1]
 
 
-def _complaint(line: str) -> tuple[_Complaint, str] | None:
+def _complaint(line: str) -> tuple[_Complaint, re.Match[str]] | None:
     for complaint in _COMPLAINTS:
         if found := complaint.pattern.match(line):
-            return complaint, found["what"].strip()
+            return complaint, found
     return None
+
+
+def _is_of_it(before: Reading, complaint: _Complaint, told: re.Match[str], *, is_next_near: bool) -> bool:
+    """Whether what a shell tells is of the test before it, not of another command."""
+    command = (told.groupdict().get("command") or "").strip()
+    if command and not _is_run_by(before, command):
+        return False
+    if before.error or not before.figures:
+        return True
+    # What is whole stands there whatever could not begin afterwards; a killed command may be of the next head.
+    return complaint.has_run and not is_next_near
+
+
+def _is_head_near(number: int, firsts: Sequence[int], lines: Sequence[str]) -> bool:
+    """Whether the next test begins soon behind the line `number`."""
+    index = bisect_right(firsts, number)
+    return index < len(firsts) and _is_near(number, firsts[index], lines)
+
+
+def _is_run_by(reading: Reading, command: str) -> bool:
+    """Whether a shell's job is the reading's tool, and no server that was ended when its clients were done."""
+    for found in re.finditer(r"(?:^|[\s/'\"])([\w.]+)(?=[\s'\"]|$)", command):
+        if _TOOLS.get(found[1], found[1]) == reading.tool:
+            server = _SERVERS.get(reading.tool)
+            return not (server and server.match(command, found.end()))
+    return False
 
 
 def _heed(before: Reading, what: str, firsts: Sequence[int], readings: Sequence[Reading]) -> None:

@@ -180,6 +180,52 @@ def test_a_server_that_was_stopped_while_it_waited_has_failed_no_test() -> None:
     assert (reading.error, reading.value("throughput_bps")) == ("", 9.88e9)
 
 
+WHOLE = BANNER.format(test="TCP STREAM") + "131072  16384  16384    10.00    9410.12\n\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "bash: warning: setlocale: LC_ALL: cannot change locale (en_US.UTF-8): No such file or directory",
+        "bash: cannot set terminal process group (-1): Inappropriate ioctl for device",
+        "sudo: unable to resolve host node-a: Name or service not known",
+        "ssh: Warning: Permanently added '10.0.0.2' (ED25519) to the list of known hosts.",
+        "ssh: connect to host 10.0.0.3 port 22: Connection refused",
+        "bash: perf: command not found",
+        'kubectl: Defaulted container "a" out of: a, b',
+        "Killed",
+        "run.sh: line 3: 4711 Killed                  netperf -H 10.0.0.3",
+    ],
+)
+def test_what_a_shell_says_before_the_next_test_fails_no_result(line: str) -> None:
+    assert [each.error for each in read_text(f"{WHOLE}{line}\n{WHOLE}")] == ["", ""]
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ("run.sh: line 3: 4711 Terminated              iperf3 -s -D", ""),
+        ("run.sh: line 3: 4711 Terminated              /usr/bin/iperf3 --server", ""),
+        ("run.sh: line 3: 4711 Killed                  ping -i 0.2 10.0.0.2", ""),
+        ("run.sh: line 3: 4711 Killed                  /usr/bin/iperf3 -c 10.0.0.2", "line"),
+        ("run.sh: line 3: 4711 Killed                  ip netns exec a iperf3 -c server -P 4", "line"),
+        ("zsh: killed     iperf3 -c 10.0.0.2", "zsh: killed     iperf3 -c 10.0.0.2"),
+        ("zsh: killed     wrk http://10.0.0.2/", ""),
+        ("timeout: the monitored command dumped core", "the monitored command dumped core"),
+        ("command terminated with exit code 1", "command terminated with exit code 1"),
+    ],
+)
+def test_a_killed_command_is_of_its_own_tool_s_result(line: str, error: str) -> None:
+    row = "[  5]   0.00-10.00  sec  11.5 GBytes  9.88 Gbits/sec    0             sender\n"
+    reading = one(f"{CONNECTING}{RULE}{HEAD}{row}\n{line}\n")
+    assert reading.error == (line if error == "line" else error)
+
+
+def test_a_command_that_was_killed_in_its_test_leaves_it_without_a_result() -> None:
+    for line in ("Killed", "bash: line 1: 4711 Killed    iperf3 -c 10.0.0.2", "bash: warning: nothing"):
+        assert one(f"{CONNECTING}{IPERF3_ROWS}{line}\n").error == "The test has no summary: it was cut off."
+
+
 # --- 2. A part is not the whole. ---
 FLOWS = "".join(
     f"[ {number:>2}]   0.00-10.00  sec  8.75 GBytes  {rate} Gbits/sec  {retransmits}             {side}\n"
