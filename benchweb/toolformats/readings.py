@@ -85,6 +85,8 @@ class Reading:
     lines: Lines = Lines(0, 0)
     # Settings that the tool would have printed in what was left out: not even its own default is known.
     untold: tuple[str, ...] = ()
+    # Printed by a server, of a test that it had with a client.
+    is_server: bool = False
 
     def figure(self, metric: str, part: str = "") -> Figure | None:
         """Return the figure of a metric, or None when the tool printed none."""

@@ -181,6 +181,18 @@ def test_a_server_that_was_stopped_while_it_waited_has_failed_no_test() -> None:
 
 
 WHOLE = BANNER.format(test="TCP STREAM") + "131072  16384  16384    10.00    9410.12\n\n"
+SERVED = (
+    "-----------------------------------------------------------\n"
+    "Server listening on 5201 (test #1)\n"
+    "-----------------------------------------------------------\n"
+    "Accepted connection from 10.0.0.1, port 50000\n"
+    "[  5] local 10.0.0.2 port 5201 connected to 10.0.0.1 port 40000\n"
+    "[ ID] Interval           Transfer     Bitrate\n"
+    "[  5]   0.00-1.00   sec  1.15 GBytes  9.88 Gbits/sec                  \n"
+    + RULE
+    + "[ ID] Interval           Transfer     Bitrate\n"
+    "[  5]   0.00-1.00   sec  1.15 GBytes  9.88 Gbits/sec                  receiver\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -224,6 +236,12 @@ def test_a_killed_command_is_of_its_own_tool_s_result(line: str, error: str) -> 
 def test_a_command_that_was_killed_in_its_test_leaves_it_without_a_result() -> None:
     for line in ("Killed", "bash: line 1: 4711 Killed    iperf3 -c 10.0.0.2", "bash: warning: nothing"):
         assert one(f"{CONNECTING}{IPERF3_ROWS}{line}\n").error == "The test has no summary: it was cut off."
+
+
+def test_an_error_in_a_server_s_log_is_given_back_to_none_of_its_tests() -> None:
+    error = "iperf3: error - unable to receive control message: Connection reset by peer\n"
+    for text in (SERVED + error + SERVED, SERVED + "-----\nSome words.\n" + error, SERVED + SERVED + "$ ls\n" + error):
+        assert {each.error for each in read_text(text) if each.figures} == {""}
 
 
 # --- 2. A part is not the whole. ---

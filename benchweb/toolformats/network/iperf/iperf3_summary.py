@@ -82,6 +82,7 @@ def extras(rest: str, block: Block, *, is_summary: bool, part: str = "") -> list
 
 def finish(reading: Reading, block: Block) -> None:
     """Put together the test's figures from its summary: the sums where there are any, and each flow's own."""
+    reading.is_server = block.is_server
     reading.test = "UDP" if block.is_udp else "TCP"
     reading.kind = "udp_stream" if block.is_udp else "tcp_stream"
     flows = {row["id"] for row, _ in block.summary if row["id"] != "SUM"} or {
