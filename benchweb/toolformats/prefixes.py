@@ -23,8 +23,8 @@ _PREFIXES = tuple(
         r"^(?P<epoch>\d{10}(?:\.\d{1,9})?)[:,]? ",
         # Compose.
         r"^[\w.-]+[-_]\d+\s+\| ?",
-        # `cat -n`, `grep -n`, `nl`, lists.
-        r"^\s{0,8}(?P<number>\d{1,6})(?:\t(?!Method:)|[:.)] ?|-(?=\S))",
+        # `cat -n`, `grep -n`, `nl`, lists; mtr's hops are numbered by itself.
+        r"^\s{0,8}(?P<number>\d{1,6})(?:\t(?!Method:)|[:.)](?!\|--) ?|-(?=\S))",
         r"^\s{0,8}[-*•] ",
     )
 )

@@ -130,6 +130,18 @@ def test_what_mtr_did_not_reach_and_fping_lost() -> None:
     assert whole.value("latency_max_seconds") == pytest.approx(4e-4)
 
 
+@pytest.mark.parametrize(("start", "hops"), [("Start: 2026-11-30T08:35:48+0000\n", 12), ("", 12), ("", 4)])
+def test_hops_of_mtr_are_no_numbered_list(start: str, hops: int) -> None:
+    rows = [
+        f"{hop:>3}.|-- 10.0.{hop}.1                 0.0%    10    {hop}.3   {hop}.4   {hop}.2   {hop}.9   0.2\n"
+        for hop in range(1, hops + 1)
+    ]
+    head = "HOST: node-a                      Loss%   Snt   Last   Avg  Best  Wrst StDev\n"
+    [reading] = read_text(f"{start}{head}{''.join(rows)}")
+    assert (reading.tool, reading.parameters["peer"]) == ("mtr", f"10.0.{hops}.1")
+    assert reading.value("latency_mean_seconds") == pytest.approx((hops + 0.4) * 1e-3)
+
+
 def test_a_tail_tells_neither_its_flows_nor_its_direction() -> None:
     [reading] = readings("iperf3_p4_tail.txt")
     assert ("flows" in reading.parameters, reading.untold) == (False, ("direction", "flows"))
