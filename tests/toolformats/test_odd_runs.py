@@ -275,6 +275,27 @@ def test_memory_and_latency_by_several_readings() -> None:
 
 
 def test_sar_of_cpus_and_interfaces_at_once() -> None:
+@pytest.mark.parametrize(
+    ("date", "clock", "moment"),
+    [
+        ("04/12/26", "10:00:01", None),
+        ("04/12/2026", "10:00:01", None),
+        ("04/12/26", "10:00:01 AM", "2026-04-12 10:00:01+00:00"),
+        ("11/30/26", "10:00:01", "2026-11-30 10:00:01+00:00"),
+        ("30/11/26", "10:00:01", "2026-11-30 10:00:01+00:00"),
+        ("04/04/26", "10:00:01", "2026-04-04 10:00:01+00:00"),
+        ("2026-04-12", "10:00:01", "2026-04-12 10:00:01+00:00"),
+    ],
+)
+def test_a_date_of_sar_s_that_can_be_read_two_ways_is_not_known(date: str, clock: str, moment: str | None) -> None:
+    head = "IFACE   rxpck/s   txpck/s    rxkB/s    txkB/s   rxcmp/s   txcmp/s  rxmcst/s   %ifutil"
+    row = "eth0      1.00      1.00      1.00      1.00      0.00      0.00      0.00      0.01"
+    [reading] = read_text(f"Linux 6.1.0 (node-a) \t{date} \t_x86_64_\t(2 CPU)\n\n{clock} {head}\n{clock} {row}\n")
+    assert (str(reading.began_at) if reading.began_at else None) == moment
+    is_said = f"The date {date} may have its day or its month first: it isn't known." in reading.remarks
+    assert is_said is (moment is None)
+
+
     read = {each.parameters["interface"]: each for each in readings("sar_u_dev.txt")}
     assert set(read) == {"lo", "ifb0", "ifb1", "eth0"}
     assert read["lo"].value("nic_rx_packets_per_second") == 31616.67

@@ -55,6 +55,8 @@ _JSON_KEYS = {
 # An average further from the rows' own mean than this share is said.
 _AVERAGE_DIFFERS = 0.02
 _MOST_BLANKS = 2
+_MONTH_FIRST = ("%m/%d/%Y", "%m/%d/%y")
+_DATES = ("%Y-%m-%d", *_MONTH_FIRST, "%d/%m/%Y", "%d/%m/%y")
 
 
 def read(lines: Sequence[str], start: int) -> tuple[list[Reading], int] | None:
@@ -106,14 +108,24 @@ def _fits(row: re.Match[str], columns: Sequence[str]) -> bool:
 
 
 def _began(day: str, reading: Reading) -> datetime | None:
-    """Return when the first row was printed; a date in short is the day only where it can't be read otherwise."""
+    """Return when the first row was printed; a date in short is known only where it can't be read otherwise."""
     at = next((interval.at for interval in reading.intervals if interval.at), "")
-    for form in ("%Y-%m-%d", "%m/%d/%Y", "%m/%d/%y"):
-        for clock in ("%H:%M:%S", "%I:%M:%S %p"):
-            try:
-                return datetime.strptime(f"{day} {at}", f"{form} {clock}").replace(tzinfo=UTC)
-            except ValueError:
-                continue
+    moments = {moment for form in _DATES if (moment := _moment_by(form, f"{day} {at}"))}
+    if len(moments) > 1 and at.endswith("M"):
+        # Where halves of a day are printed, the month stands first.
+        moments = {moment for form in _MONTH_FIRST if (moment := _moment_by(form, f"{day} {at}"))}
+    if len(moments) > 1:
+        reading.remarks.append(f"The date {day} may have its day or its month first: it isn't known.")
+        return None
+    return next(iter(moments), None)
+
+
+def _moment_by(form: str, text: str) -> datetime | None:
+    for clock in ("%H:%M:%S", "%I:%M:%S %p"):
+        try:
+            return datetime.strptime(text, f"{form} {clock}").replace(tzinfo=UTC)
+        except ValueError:
+            continue
     return None
 
 
