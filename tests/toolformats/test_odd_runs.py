@@ -154,7 +154,8 @@ def test_a_tail_tells_neither_its_flows_nor_its_direction() -> None:
         ("iperf3_OV.txt", "2026-11-30 08:31:30+00:00"),
         ("mtr.txt", "2026-11-30 08:35:48+00:00"),
         ("iperf2_e.txt", "2026-11-30 08:34:05+00:00"),
-        ("fio_aio.txt", "2026-11-30 08:36:47+00:00"),
+        # fio prints when it ended, 08:36:47, after 1,001 ms.
+        ("fio_aio.txt", "2026-11-30 08:36:45.999000+00:00"),
     ],
 )
 def test_a_date_in_the_text_is_taken(name: str, moment: str) -> None:
@@ -274,7 +275,6 @@ def test_memory_and_latency_by_several_readings() -> None:
     )
 
 
-def test_sar_of_cpus_and_interfaces_at_once() -> None:
 @pytest.mark.parametrize(
     ("date", "clock", "moment"),
     [
@@ -296,6 +296,7 @@ def test_a_date_of_sar_s_that_can_be_read_two_ways_is_not_known(date: str, clock
     assert is_said is (moment is None)
 
 
+def test_sar_of_cpus_and_interfaces_at_once() -> None:
     read = {each.parameters["interface"]: each for each in readings("sar_u_dev.txt")}
     assert set(read) == {"lo", "ifb0", "ifb1", "eth0"}
     assert read["lo"].value("nic_rx_packets_per_second") == 31616.67

@@ -242,7 +242,7 @@ def test_fio_as_text_and_what_breaks_littles_law() -> None:
     )
     assert reading.value("latency_mean_seconds") == pytest.approx(256.68e-6)
     assert reading.value("completion_latency_p99_seconds") == pytest.approx(2638e-6)
-    assert reading.remarks == []
+    assert reading.remarks == ["The time is the host's own, without its zone: taken as UTC."]
     older = (
         "job: (g=0): rw=randread, bs=4K-4K/4K-4K/4K-4K, ioengine=libaio, iodepth=32\nfio-2.2.8\n"
         "job: (groupid=0, jobs=1): err= 0: pid=1: Fri Sep 20 10:00:00 2019\n"

@@ -22,6 +22,7 @@ MESSAGES = {
     "tool_no_sample": "{series}: no sample.",
     "tool_samples_missing": "{series}: {missing} of {all} samples are missing.",
     "tool_no_received_line": "The line of what was received is missing.",
+    "tool_no_zone": "The time is the host's own, without its zone: taken as UTC.",
     "tool_date_ambiguous": "The date {date} may have its day or its month first: it isn't known.",
     "tool_no_time_of_day": "{text} is no time of day.",
     "tool_littles_law": (

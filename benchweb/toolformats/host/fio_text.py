@@ -5,6 +5,7 @@ Units: 2.x writes KB and means 1,024 bytes unless `kb_base=1000`; 3.x writes KiB
 
 import re
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from benchweb.toolformats.host.fio_json import PERCENTILES, PHASES, depth_in_effect, moment_of_text, size_of
@@ -95,14 +96,25 @@ def _after_group(lines: Sequence[str], index: int) -> int:
 
 
 def _finish(readings: list[Reading], job: re.Match[str], setting: re.Match[str] | None, *, is_single: bool) -> None:
-    """Note when the job ended, and its depth in effect: however many were asked for, one may have been in flight."""
+    """Note when the job began, and its depth in effect: however many were asked for, one may have been in flight."""
+    began = _began(readings, job)
     for reading in readings:
-        reading.began_at = moment_of_text(job["at"] or "")
+        reading.began_at = began
         if is_single and "depth" in reading.parameters:
             reading.parameters["depth"] = 1
     if setting:
         depth = 1 if is_single else depth_in_effect(setting["engine"], int(setting["depth"]))
         check_together(readings, depth * int(job["jobs"]))
+    if began:
+        for reading in readings:
+            reading.remarks.append("The time is the host's own, without its zone: taken as UTC.")
+
+
+def _began(readings: Sequence[Reading], job: re.Match[str]) -> datetime | None:
+    """Return when the job began: what fio prints is when it ended, by the host's own clock."""
+    ended = moment_of_text(job["at"] or "")
+    seconds = max((float(reading.parameters.get("duration_seconds", 0)) for reading in readings), default=0.0)
+    return ended - timedelta(seconds=seconds) if ended else None
 
 
 def _before(lines: Sequence[str], start: int, name: str) -> tuple[re.Match[str] | None, str]:
