@@ -24,7 +24,8 @@ from benchweb.site.values import site_setting
 ROW = 1
 # Why what would reach an engine or a receiver is refused.
 QUIET = Reason("copy_is_quiet")
-_MACHINE = re.compile(r"[0-9a-f]{32}")
+# Anything else, such as "uninitialized", is no machine's.
+_MACHINE = re.compile(r"(?!0{32})[0-9a-f]{32}")
 _SEEN_SQL = """
     select (pg_control_system()).system_identifier::text as cluster,
         case when pg_is_in_recovery() then '' else left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline,
@@ -54,19 +55,38 @@ class _Seen:
 
     @property
     def place(self) -> str:
-        """Return the hash of machine and folder, empty where they can't be read."""
+        """Return the hashes of machine and folder with a colon between; either is empty where it can't be read."""
         machine, _, folder = self.machine_and_folder.partition(":")
-        known = f"{machine.strip() if _MACHINE.fullmatch(machine.strip()) else ''}:{folder}"
-        return hashlib.sha256(known.encode()).hexdigest() if folder else ""
+        is_known = _MACHINE.fullmatch(machine.strip()) is not None
+        place = f"{_hash(machine.strip()) if is_known else ''}:{_hash(folder) if folder else ''}"
+        return "" if place == ":" else place
 
-    def fields(self) -> dict[str, str]:
-        """Return it as it is stored."""
-        return {"cluster": self.cluster, "timeline": self.timeline, "place": self.place}
+    def fields(self, row: Installation | None = None) -> dict[str, str]:
+        """Return it as it is stored; what can't be read now stays as a row of the same history has it."""
+        is_same_history = row is not None and row.timeline == self.timeline
+        place = _joined(self.place, row.place) if row is not None and is_same_history else self.place
+        return {"cluster": self.cluster, "timeline": self.timeline, "place": place}
 
     def is_home_of(self, row: Installation) -> bool:
         """Tell whether the row was written here. A promoted standby goes on as the original wherever it is."""
-        is_same_place = not (self.place and row.place) or self.place == row.place
+        is_same_place = all(a == b for a, b in zip(_parts(self.place), _parts(row.place), strict=True) if a and b)
         return self.cluster == row.cluster and (is_same_place or self.timeline != row.timeline)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+def _parts(place: str) -> tuple[str, str]:
+    """Return the hashes of machine and folder, empty for what isn't known."""
+    machine, colon, folder = place.partition(":")
+    return (machine, folder) if colon else ("", "")
+
+
+def _joined(place: str, former: str) -> str:
+    """Return a place with what only the former one knows."""
+    joined = ":".join(new or old for new, old in zip(_parts(place), _parts(former), strict=True))
+    return "" if joined == ":" else joined
 
 
 def _stored_notice() -> CopyNotice | None:
@@ -110,9 +130,8 @@ def installation_note() -> None:
     new = {**seen.fields(), "name": own_name(), "original_since": timezone.now()}
     row, is_new = Installation.objects.get_or_create(pk=ROW, defaults=new)
     if not is_new and row.copy_since is None and seen.is_home_of(row):
-        Installation.objects.filter(pk=ROW).exclude(**seen.fields(), name=own_name()).update(
-            **seen.fields(), name=own_name()
-        )
+        here = {**seen.fields(row), "name": own_name()}
+        Installation.objects.filter(pk=ROW).exclude(**here).update(**here)
 
 
 @transaction.atomic

@@ -31,7 +31,7 @@ class Installation(models.Model):
     cluster = models.CharField(max_length=40, blank=True)
     # The history of its writes: a standby that is promoted begins another, a copied folder does not.
     timeline = models.CharField(max_length=8, blank=True)
-    # Hash of the database's machine and folder; empty where its role may not read them.
+    # Hashes of the database's machine and folder, `machine:folder`; each empty where it can't be read.
     place = models.CharField(max_length=64, blank=True)
     # What people call it: the address of its pages, else its machine.
     name = models.CharField(max_length=500, blank=True)

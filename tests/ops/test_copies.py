@@ -1,5 +1,6 @@
 """A copy measures nothing and sends nothing until somebody says that it is the original."""
 
+import re
 from datetime import UTC, datetime
 from io import StringIO
 
@@ -28,6 +29,8 @@ from workers.checks import check
 from workers.tasks import execute_runs
 
 pytestmark = pytest.mark.django_db(transaction=True)
+# Of another machine and folder.
+PLACE = f"{'f' * 24}:{'f' * 24}"
 MADE_AT = datetime(2026, 11, 29, 23, tzinfo=UTC)
 
 
@@ -69,7 +72,7 @@ def test_a_new_installation_is_the_original_and_notes_where() -> None:
     row = Installation.objects.get()
     assert row.cluster.isdigit()
     assert len(row.timeline) == 8
-    assert len(row.place) == 64
+    assert re.fullmatch(r"([0-9a-f]{24})?:[0-9a-f]{24}", row.place)
     installation_note()
     assert Installation.objects.get() == row
     assert not is_copy_now()
@@ -81,9 +84,9 @@ def test_a_new_installation_is_the_original_and_notes_where() -> None:
         # A dump, restored into another server.
         ({"cluster": "7000000000000000001"}, True),
         # The same folder or volume, on another machine or beside the original.
-        ({"place": "f" * 64}, True),
+        ({"place": PLACE}, True),
         # A standby that was promoted.
-        ({"place": "f" * 64, "timeline": "000000FF"}, False),
+        ({"place": PLACE, "timeline": "000000FF"}, False),
         # A database whose role may not read where it is.
         ({"place": ""}, False),
     ],
@@ -96,6 +99,38 @@ def test_another_cluster_or_place_is_a_copy(change: dict[str, str], is_copy: boo
     assert is_copy_now() == is_copy
     original_mark()
     assert not is_copy_now()
+
+
+MACHINE, OTHER = "a" * 32, "b" * 32
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "is_home"),
+    [
+        (f"{MACHINE}\n:/data", f"{MACHINE}\n:/data", True),
+        (f"{MACHINE}\n:/data", f"{OTHER}\n:/data", False),
+        (f"{MACHINE}\n:/data", f"{MACHINE}\n:/other", False),
+        # An id that appears or vanishes is no other machine's; nor is one that isn't made yet.
+        (":/data", f"{MACHINE}\n:/data", True),
+        (f"{MACHINE}\n:/data", ":/data", True),
+        (f"{MACHINE}\n:/data", "uninitialized\n:/data", True),
+        (f"{MACHINE}\n:/data", "uninitialized\n:/other", False),
+        # Nor is a place that the role may no longer read.
+        (f"{MACHINE}\n:/data", "", True),
+    ],
+)
+def test_machine_and_folder_are_compared_apart_and_only_where_both_are_known(
+    then: str, now: str, is_home: bool
+) -> None:
+    cluster, timeline = "7000000000000000000", "00000001"
+    before = installation._Seen(cluster, timeline, then)
+    row = Installation(**before.fields())
+    after = installation._Seen(cluster, timeline, now)
+    assert after.is_home_of(row) == is_home
+    if is_home:
+        # What was known once is not forgotten while it can't be read.
+        kept = Installation(**after.fields(row))
+        assert not installation._Seen(cluster, timeline, f"{OTHER}\n:/data").is_home_of(kept)
 
 
 def test_a_tick_of_a_copy_launches_probes_and_sends_nothing(sent: list[str]) -> None:
@@ -158,7 +193,7 @@ def test_what_waited_in_the_backup_is_not_sent_twice(copy: None) -> None:
 
 def test_a_moved_installation_sends_what_waited(sent: list[str]) -> None:
     installation_note()
-    Installation.objects.update(place="f" * 64)
+    Installation.objects.update(place=PLACE)
     queued_message()
     call_command("make_original", stdout=StringIO())
     assert outbox.channels_due(8) == 1
