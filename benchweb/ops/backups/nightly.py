@@ -48,7 +48,7 @@ class BackupState:
 def backup_state() -> BackupState:
     """Return what became of backups; one query."""
     latest = list(Backup.objects.order_by("-begun_at")[:_LATEST])
-    made = next((backup for backup in latest if not backup.fault), None)
+    made = next((backup for backup in latest if backup.name and not backup.fault), None)
     tested = [backup for backup in latest if backup.tested_at]
     last_tested = max(tested, key=lambda backup: backup.tested_at or backup.begun_at, default=None)
     return BackupState(made, last_tested, latest[0] if latest and latest[0].fault else None)
@@ -78,13 +78,16 @@ def nightly_work() -> None:
 
 
 def recorded_backup(path: Path) -> Backup:
-    """Make a backup and record it, also that it failed; raise BackupError then."""
+    """Make a backup and record it, also that it failed or was interrupted; raise BackupError then, or what ended it."""
     record = Backup(begun_at=timezone.now())
     try:
         backup_make(path)
         record.name, record.size_bytes = path.name, path.stat().st_size
     except BackupError as error:
         record.fault = str(error)
+        raise
+    except BaseException as error:
+        record.name, record.fault = "", f"No backup was made: it was interrupted ({type(error).__name__})."
         raise
     finally:
         record.ended_at = timezone.now()

@@ -108,3 +108,16 @@ def test_what_a_killed_backup_left_goes_after_a_day(folder: Path, at: list[datet
     at[0] += timedelta(days=2)
     nightly_work()
     assert [name for name in names(folder) if name.startswith(".")] == []
+
+
+def test_an_interrupted_backup_is_no_success(folder: Path, at: list[datetime], monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(path: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(nightly, "backup_make", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        nightly.recorded_backup(folder / "mine.zip")
+    state = backup_state()
+    assert state.made is None
+    assert state.failed is not None
+    assert "it was interrupted" in state.failed.fault
