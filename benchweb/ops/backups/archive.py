@@ -5,6 +5,7 @@ import hmac
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -132,7 +133,7 @@ def read_manifest(path: Path) -> Manifest:
         raise BackupError(f"There is no file {path}. Nothing was changed.") from None
     except OSError as error:
         raise BackupError(f"{path} can't be read: {error.strerror}. Nothing was changed.") from error
-    except (zipfile.BadZipFile, KeyError, TypeError, ValueError, EOFError):
+    except (zipfile.BadZipFile, zlib.error, KeyError, TypeError, ValueError, EOFError, RuntimeError):
         raise BackupError(
             f"{path} is no whole backup: it is cut off, changed or none at all. {_NOTHING_CHANGED}"
         ) from None
@@ -157,6 +158,11 @@ def pass_dump(path: Path, taker: Callable[[bytes], Any]) -> int:
             while chunk := member.read(CHUNK_BYTES):
                 taker(chunk)
                 count += len(chunk)
-    except (zipfile.BadZipFile, KeyError, EOFError):
+    except BrokenPipeError:
+        # The taker's, which says itself why it takes no more.
+        raise
+    except OSError as error:
+        raise BackupError(f"{path} can't be read: {error.strerror or error}. {_NOTHING_CHANGED}") from error
+    except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, RuntimeError, ValueError):
         raise BackupError(f"{path} is damaged: its checksum is another one. {_NOTHING_CHANGED}") from None
     return count

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg
+
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -24,3 +26,12 @@ def told_of(folder: Path) -> Iterator[None]:
             )
             raise BackupError(text) from error
         raise BackupError(f"{error.filename or folder} can't be used: {error.strerror or error}.") from error
+
+
+@contextmanager
+def told_of_restoring() -> Iterator[None]:
+    """Say as a BackupError what the disk or the database refuses while a backup is tested, or before it is in place."""
+    try:
+        yield
+    except (OSError, psycopg.Error) as error:
+        raise BackupError(f"The backup can't be restored. Nothing was changed. {str(error).strip()}") from error

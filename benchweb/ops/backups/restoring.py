@@ -18,7 +18,7 @@ from django.db.migrations.loader import MigrationLoader
 from psycopg import sql
 
 from benchweb.ops.backups.archive import Manifest, check_dump, is_of_known_key, read_manifest
-from benchweb.ops.backups.errors import BackupError
+from benchweb.ops.backups.errors import BackupError, told_of_restoring
 from benchweb.ops.backups.programs import database_name, is_own_server, session
 from benchweb.ops.backups.scratch import drop_database, restored_database, server_session
 
@@ -35,6 +35,7 @@ _USED_BY = ("auth_user", "hosts_host", "runs_run")
 Teller = Callable[[str], None]
 
 
+@told_of_restoring()
 def backup_restore(path: Path, *, over: bool, tell: Teller) -> Manifest:
     """Restore a backup as a copy that is quiet; `over` says that what is there may go. Raise BackupError."""
     manifest = read_manifest(path)
@@ -58,6 +59,7 @@ def backup_restore(path: Path, *, over: bool, tell: Teller) -> Manifest:
     return manifest
 
 
+@told_of_restoring()
 def backup_go_back(path: Path) -> None:
     """Restore a backup of this very installation after an upgrade that failed: as the original, of the old schema."""
     manifest = read_manifest(path)
@@ -66,6 +68,7 @@ def backup_go_back(path: Path) -> None:
         _swap(server, scratch)
 
 
+@told_of_restoring()
 def backup_test(path: Path) -> Manifest:
     """Restore a backup into a database of its own, prove it, and drop it; raise BackupError."""
     manifest = read_manifest(path)

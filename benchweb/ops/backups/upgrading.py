@@ -7,7 +7,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from benchweb.ops.backups.errors import BackupError
+from benchweb.ops.backups.errors import BackupError, told_of
 from benchweb.ops.backups.making import backup_make, migrations_done, new_name
 from benchweb.ops.backups.restoring import backup_go_back
 
@@ -44,9 +44,10 @@ def _is_upgrade() -> bool:
 
 
 def _backup(folder: Path) -> Path:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / new_name(timezone.now(), PREFIX)
     try:
+        with told_of(folder):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         backup_make(path)
     except BackupError as error:
         raise CommandError(

@@ -3,11 +3,14 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import psycopg
 import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from benchweb.ops.backups import nightly
+from benchweb.ops.backups import nightly, restoring
+from benchweb.ops.backups.archive import pass_dump
+from benchweb.ops.backups.errors import BackupError
 from benchweb.ops.backups.nightly import backup_state, nightly_work, work_is_due
 from benchweb.ops.models import Backup
 from tests.factories import make_endpoint
@@ -121,3 +124,28 @@ def test_an_interrupted_backup_is_no_success(folder: Path, at: list[datetime], m
     assert state.made is None
     assert state.failed is not None
     assert "it was interrupted" in state.failed.fault
+
+
+@pytest.mark.parametrize("error", [OSError(5, "Input/output error"), psycopg.OperationalError("the server is gone")])
+def test_whatever_ends_a_test_is_told(
+    folder: Path, at: list[datetime], monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def broken(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(restoring, "restored_database", broken)
+    nightly_work()
+    state = backup_state()
+    assert state.tested is not None
+    assert str(error) in state.tested.test_fault
+
+
+def test_a_disk_that_cannot_be_read_is_told(folder: Path, at: list[datetime]) -> None:
+    nightly_work()
+    (file,) = folder.iterdir()
+
+    def taken(_: bytes) -> None:
+        raise OSError(5, "Input/output error")
+
+    with pytest.raises(BackupError, match=r"can't be read: Input/output error. Nothing was changed"):
+        pass_dump(file, taken)
