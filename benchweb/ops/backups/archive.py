@@ -1,5 +1,6 @@
 """The file of a backup: a ZIP with PostgreSQL's dump and a manifest that proves it; written whole or not at all."""
 
+import fcntl
 import hashlib
 import hmac
 import json
@@ -76,18 +77,45 @@ def new_archive(path: Path) -> Iterator["ArchiveDraft"]:
     """Write a backup under a name of its own; it has its real one once all of it is on the disk."""
     draft_path = path.with_name(f".{path.name}{PART_SUFFIX}")
     with told_of(path.parent):
+        descriptor = _opened_draft(draft_path)
         try:
-            descriptor = os.open(draft_path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
             with os.fdopen(descriptor, "w+b") as file:
                 with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
                     yield ArchiveDraft(archive)
                 file.flush()
                 os.fsync(file.fileno())
-            draft_path.replace(path)
+                # Still locked: nobody takes it for one that was left.
+                draft_path.replace(path)
             _sync_folder(path.parent)
         finally:
             with suppress(OSError):
                 draft_path.unlink(missing_ok=True)
+
+
+def _opened_draft(path: Path) -> int:
+    """Open a new file, never what somebody else put there, and lock it for as long as it is open."""
+    _remove_if_left(path)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    # A file system without locks keeps what a killed backup leaves.
+    with suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return descriptor
+
+
+def remove_left_drafts(folder: Path, prefix: str) -> None:
+    """Remove what killed backups left; who still writes one has it locked."""
+    for path in folder.glob(f".{prefix}-*{PART_SUFFIX}"):
+        _remove_if_left(path)
+
+
+def _remove_if_left(path: Path) -> None:
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+        finally:
+            os.close(descriptor)
 
 
 @dataclass(frozen=True)

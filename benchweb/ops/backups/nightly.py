@@ -11,17 +11,16 @@ from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from benchweb.ops.backups.archive import PART_SUFFIX
+from benchweb.ops.backups.archive import remove_left_drafts
 from benchweb.ops.backups.errors import BackupError
 from benchweb.ops.backups.making import backup_make, new_name
 from benchweb.ops.backups.programs import session
 from benchweb.ops.backups.restoring import backup_test
+from benchweb.ops.backups.scratch import leftovers_remove
 from benchweb.ops.models import Backup
 
 TEST_EVERY = timedelta(days=7)
 PREFIX = "nightly"
-# What a killed backup left is nobody's after so long.
-_PART_AGE = timedelta(days=1)
 # With a try an hour since the last test was a week ago, and some by hand.
 _LATEST = 300
 _RECORDS_KEPT = timedelta(days=365)
@@ -107,6 +106,8 @@ def _is_due(now: datetime) -> bool:
 
 def _make() -> None:
     folder = Path(settings.BACKUP_DIR)
+    remove_left_drafts(folder, PREFIX)
+    leftovers_remove()
     try:
         recorded_backup(folder / new_name(timezone.now(), PREFIX))
         _rotate(folder)
@@ -115,14 +116,10 @@ def _make() -> None:
 
 
 def _rotate(folder: Path) -> None:
-    """Remove the oldest of the nights' backups beyond those to keep, and what was never finished."""
+    """Remove the oldest of the nights' backups beyond those to keep."""
     kept = sorted(folder.glob(f"{PREFIX}-*.zip"), reverse=True)
     for path in kept[settings.BACKUP_KEEP :]:
         path.unlink(missing_ok=True)
-    old = (timezone.now() - _PART_AGE).timestamp()
-    for path in folder.glob(f".{PREFIX}-*{PART_SUFFIX}"):
-        if path.stat().st_mtime < old:
-            path.unlink(missing_ok=True)
     Backup.objects.filter(begun_at__lt=timezone.now() - _RECORDS_KEPT).delete()
 
 

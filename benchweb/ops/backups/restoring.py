@@ -73,9 +73,10 @@ def backup_test(path: Path) -> Manifest:
     """Restore a backup into a database of its own, prove it, and drop it; raise BackupError."""
     manifest = read_manifest(path)
     check_dump(path, manifest)
-    _check_room(manifest)
-    with server_session() as server, restored_database(server, path, manifest):
-        return manifest
+    with server_session() as server:
+        _check_room(manifest)
+        with restored_database(server, path, manifest):
+            return manifest
 
 
 def _check_schema(manifest: Manifest) -> None:

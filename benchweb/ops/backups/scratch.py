@@ -25,7 +25,7 @@ _UNCHANGED = "Nothing was changed."
 
 @contextmanager
 def server_session() -> Iterator["psycopg.Connection[Any]"]:
-    """Open a session that may make databases, alone on this server; raise BackupError."""
+    """Open a session that may make databases, alone on this server, without what was left; raise BackupError."""
     with session(autocommit=True) as server:
         row = server.execute("select rolsuper or rolcreatedb from pg_roles where rolname = current_user").fetchone()
         if row != (True,):
@@ -36,7 +36,14 @@ def server_session() -> Iterator["psycopg.Connection[Any]"]:
         lock = "select pg_try_advisory_lock(%s, hashtext(%s))"
         if server.execute(lock, [_LOCK_KEY, database_name()]).fetchone() != (True,):
             raise BackupError(f"A backup is being restored or tested already: wait for its end. {_UNCHANGED}")
+        _remove_leftovers(server)
         yield server
+
+
+def leftovers_remove() -> None:
+    """Remove databases that killed restores left; not while one is under way, nor for a role that may make none."""
+    with suppress(BackupError, psycopg.Error), server_session():
+        pass
 
 
 @contextmanager
@@ -46,7 +53,6 @@ def restored_database(server: "psycopg.Connection[Any]", path: Path, manifest: M
     Raise BackupError where it can't be restored, or isn't what the manifest says.
     """
     restore = program("pg_restore", server.info.server_version)
-    _remove_leftovers(server)
     name = f"{name_prefix()}{secrets.token_hex(4)}"
     _make(server, name)
     try:

@@ -7,9 +7,11 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
+from benchweb.ops.backups.archive import remove_left_drafts
 from benchweb.ops.backups.errors import BackupError, told_of
 from benchweb.ops.backups.making import backup_make, migrations_done, new_name
 from benchweb.ops.backups.restoring import backup_go_back
+from benchweb.ops.backups.scratch import leftovers_remove
 
 PREFIX = "before-upgrade"
 _KEPT = 3
@@ -48,6 +50,8 @@ def _backup(folder: Path) -> Path:
     try:
         with told_of(folder):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        remove_left_drafts(folder, PREFIX)
+        leftovers_remove()
         backup_make(path)
     except BackupError as error:
         raise CommandError(

@@ -9,7 +9,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from benchweb.ops.backups import nightly, restoring
-from benchweb.ops.backups.archive import pass_dump
+from benchweb.ops.backups.archive import new_archive, pass_dump
 from benchweb.ops.backups.errors import BackupError
 from benchweb.ops.backups.nightly import backup_state, nightly_work, work_is_due
 from benchweb.ops.models import Backup
@@ -103,14 +103,21 @@ def test_a_backup_that_fails_is_recorded_and_tried_again(folder: Path, at: list[
     assert backup_state().failed is None
 
 
-def test_what_a_killed_backup_left_goes_after_a_day(folder: Path, at: list[datetime]) -> None:
-    (folder / ".nightly-20261129T060000Z.zip.part").write_text("half")
-    at[0] = datetime.now(UTC)
-    nightly_work()
-    assert len(names(folder)) == 2
-    at[0] += timedelta(days=2)
-    nightly_work()
-    assert [name for name in names(folder) if name.startswith(".")] == []
+def test_what_a_killed_backup_left_goes_before_the_next_and_what_is_being_written_stays(
+    folder: Path, at: list[datetime], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left, written = (folder / f".nightly-2026112{day}T060000Z.zip.part" for day in (8, 9))
+    left.write_text("half")
+    seen = []
+
+    def noted(path: Path) -> None:
+        seen.extend(names(folder))
+        raise BackupError("no more than that")
+
+    monkeypatch.setattr(nightly, "backup_make", noted)
+    with new_archive(folder / "nightly-20261129T060000Z.zip"):
+        nightly_work()
+        assert seen == [written.name]
 
 
 def test_an_interrupted_backup_is_no_success(folder: Path, at: list[datetime], monkeypatch: pytest.MonkeyPatch) -> None:

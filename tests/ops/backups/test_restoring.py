@@ -248,6 +248,25 @@ def test_a_database_that_a_killed_restore_left_goes_with_the_next(backup: Path) 
     assert databases() == {database_name()}
 
 
+def test_what_a_killed_restore_left_is_no_reason_that_there_is_no_room(
+    backup: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with session(autocommit=True) as server:
+        server.execute(f'create database "{name_prefix()}dead"')
+    seen = []
+    monkeypatch.setattr(restoring, "_check_room", lambda manifest: seen.append(databases()))
+    backup_test(backup)
+    assert seen == [{database_name()}]
+
+
+def test_a_draft_is_never_written_through_a_link(filled: None, tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("precious")
+    (tmp_path / ".backup.zip.part").symlink_to(tmp_path / "precious")
+    with pytest.raises(CommandError, match="File exists"):
+        call_command("backup", str(tmp_path / "backup.zip"), stdout=StringIO())
+    assert (tmp_path / "precious").read_text() == "precious"
+
+
 def test_a_backup_of_an_upgrade_that_failed_is_the_original_again(backup: Path) -> None:
     before = read_manifest(backup).tables
     Host.objects.filter(name="alder").update(name="half upgraded")
