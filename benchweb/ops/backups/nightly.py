@@ -12,7 +12,7 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from benchweb.ops.backups.archive import remove_left_drafts
-from benchweb.ops.backups.errors import BackupError
+from benchweb.ops.backups.errors import BackupError, told_of
 from benchweb.ops.backups.making import backup_make, new_name
 from benchweb.ops.backups.programs import session
 from benchweb.ops.backups.restoring import backup_test
@@ -110,16 +110,22 @@ def _make() -> None:
     leftovers_remove()
     try:
         recorded_backup(folder / new_name(timezone.now(), PREFIX))
-        _rotate(folder)
     except BackupError as error:
         _log.error("No backup was made: %s", error)
+        return
+    try:
+        _rotate(folder)
+    except BackupError as error:
+        _log.error("Old backups stay: %s", error)
 
 
 def _rotate(folder: Path) -> None:
-    """Remove the oldest of the nights' backups beyond those to keep."""
-    kept = sorted(folder.glob(f"{PREFIX}-*.zip"), reverse=True)
-    for path in kept[settings.BACKUP_KEEP :]:
-        path.unlink(missing_ok=True)
+    """Remove the oldest of the nights' backups beyond those to keep: of this database's, another's may be beside."""
+    made = Backup.objects.filter(fault="", name__startswith=f"{PREFIX}-").order_by("-begun_at")
+    kept = [path for name in made.values_list("name", flat=True) if (path := folder / name).is_file()]
+    with told_of(folder):
+        for path in kept[settings.BACKUP_KEEP :]:
+            path.unlink(missing_ok=True)
     Backup.objects.filter(begun_at__lt=timezone.now() - _RECORDS_KEPT).delete()
 
 

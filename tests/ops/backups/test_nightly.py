@@ -48,6 +48,7 @@ def test_none_is_made_without_a_folder(settings: Settings) -> None:
 
 def test_one_is_made_a_day_from_its_hour_on_and_the_oldest_go(folder: Path, at: list[datetime]) -> None:
     (folder / "mine.zip").write_text("by hand")
+    (folder / "nightly-20200101T060000Z.zip").write_text("another installation's")
     made = []
     for hours in (0, 1, 17, 18, 42, 66):
         at[0] = NOON + timedelta(hours=hours)
@@ -57,6 +58,7 @@ def test_one_is_made_a_day_from_its_hour_on_and_the_oldest_go(folder: Path, at: 
     assert made == [True, False, False, True, True, True]
     assert names(folder) == [
         "mine.zip",
+        "nightly-20200101T060000Z.zip",
         *(f"nightly-2026120{day}T060000Z.zip" for day in (1, 2, 3)),
     ]
 
