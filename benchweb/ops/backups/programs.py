@@ -21,6 +21,9 @@ from benchweb.ops.running.processes import SetupError
 # Databases that a server has: to be on none that is about to be renamed.
 _MAINTENANCE = ("postgres", "template1")
 
+# What a user set for other sessions, and may name another database.
+_FOR_OTHERS = ("PGOPTIONS", "PGSERVICE")
+
 
 def program(name: str, server_version: int) -> Path:
     """Return a program that is no older than the server, whose version is as in 180003; raise BackupError."""
@@ -72,7 +75,8 @@ def session(database: str = "", **options: Any) -> "psycopg.Connection[Any]":
 def program_environment(database: str) -> dict[str, str]:
     """Return the environment in which PostgreSQL's programs reach a database: `ps` would show a password to all."""
     names = {"dbname": "PGDATABASE"} | {name: f"PG{name.upper()}" for name in ("host", "port", "user", "password")}
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+    # How to reach a server stays, such as PGSSLMODE and PGPASSFILE.
+    inherited = {name: value for name, value in os.environ.items() if name not in _FOR_OTHERS}
     own = {names[name]: value for name, value in _parameters(database).items()}
     return {**inherited, **own, "PGAPPNAME": "benchweb backup", "PGCONNECT_TIMEOUT": "10", "LC_ALL": "C"}
 

@@ -21,7 +21,7 @@ from pytest_django import Settings
 from benchweb.hosts.models import Endpoint, Environment, Host
 from benchweb.ops.backups import archive, restoring
 from benchweb.ops.backups.archive import MANIFEST, Manifest, read_manifest
-from benchweb.ops.backups.programs import database_name, session
+from benchweb.ops.backups.programs import database_name, program_environment, session
 from benchweb.ops.backups.proof import TableProof, prepare_session, table_proofs
 from benchweb.ops.backups.restoring import backup_go_back, backup_test
 from benchweb.ops.backups.scratch import name_prefix
@@ -265,6 +265,17 @@ def test_a_draft_is_never_written_through_a_link(filled: None, tmp_path: Path) -
     with pytest.raises(CommandError, match="File exists"):
         call_command("backup", str(tmp_path / "backup.zip"), stdout=StringIO())
     assert (tmp_path / "precious").read_text() == "precious"
+
+
+def test_programs_keep_how_to_reach_a_server_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {"PGSSLMODE": "prefer", "PGPASSFILE": "/srv/pgpass"}
+    others = {"PGDATABASE": "other", "PGHOST": "other", "PGOPTIONS": "-c work_mem=1MB", "PGSERVICE": "other"}
+    for name, value in (given | others).items():
+        monkeypatch.setenv(name, value)
+    environment = program_environment("bench")
+    assert given.items() <= environment.items()
+    assert (environment["PGDATABASE"], environment["PGHOST"]) == ("bench", connection.settings_dict["HOST"])
+    assert not {"PGOPTIONS", "PGSERVICE"} & environment.keys()
 
 
 def test_a_backup_of_an_upgrade_that_failed_is_the_original_again(backup: Path) -> None:
