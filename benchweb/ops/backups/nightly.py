@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import psycopg
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
@@ -157,4 +158,11 @@ def _let_database_go() -> None:
 def _alone() -> Iterator[bool]:
     with session(str(connection.settings_dict["NAME"]), autocommit=True) as lock:
         row = lock.execute("select pg_try_advisory_lock(%s)", [_LOCK_KEY]).fetchone()
-        yield row == (True,)
+        is_mine = row == (True,)
+        try:
+            yield is_mine
+        finally:
+            if is_mine:
+                # Behind a pooler the session goes on.
+                with suppress(psycopg.Error):
+                    lock.execute("select pg_advisory_unlock(%s)", [_LOCK_KEY])
