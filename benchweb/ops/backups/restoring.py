@@ -42,12 +42,7 @@ def backup_restore(path: Path, *, over: bool, tell: Teller) -> Manifest:
     _check_schema(manifest)
     _check_key(manifest)
     with server_session() as server:
-        _check_nobody_works(server)
-        if not over and (number := _rows_in_use()):
-            raise BackupError(
-                f"This installation has data already ({number}). {_UNCHANGED} Give --over to have the backup in its "
-                "place; make a backup of it first."
-            )
+        _check_free(server, over=over)
         _check_room(manifest)
         tell(f"Reading {path}: {manifest.dump_bytes / 1e6:,.1f} MB of {manifest.made_at:%Y-%m-%d %H:%M} UTC…")
         check_dump(path, manifest)
@@ -55,6 +50,8 @@ def backup_restore(path: Path, *, over: bool, tell: Teller) -> Manifest:
         with restored_database(server, path, manifest) as scratch:
             tell(f"All {len(manifest.tables)} tables are as they were backed up. Bringing them to this version…")
             _brought_up(scratch, manifest)
+            # That took its time.
+            _check_free(server, over=over)
             _swap(server, scratch)
     return manifest
 
@@ -105,6 +102,16 @@ def _check_key(manifest: Manifest) -> None:
         f"of {manifest.of} (its fingerprint is {manifest.secret_key}) as BENCHWEB_SECRET_KEY, or with `up` as the file "
         f"{file}; to keep this installation's key, as BENCHWEB_SECRET_KEY_FALLBACKS."
     )
+
+
+def _check_free(server: "psycopg.Connection[Any]", *, over: bool) -> None:
+    """Refuse to replace a database in which somebody works, or that has data unless that may go."""
+    _check_nobody_works(server)
+    if not over and (number := _rows_in_use()):
+        raise BackupError(
+            f"This installation has data already ({number}). {_UNCHANGED} Give --over to have the backup in its "
+            "place; make a backup of it first."
+        )
 
 
 def _check_nobody_works(server: "psycopg.Connection[Any]") -> None:

@@ -216,6 +216,18 @@ class TestRefusals:
         with psycopg.connect(host=given["HOST"], user=given["USER"], dbname=name, application_name="benchweb worker"):
             assert "(1 of benchweb worker sessions)" in self.refused(backup, "--over")
 
+    def test_when_a_worker_came_meanwhile(self, backup: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        given = connection.settings_dict
+        opened = []
+
+        def brought_up(*_: object) -> None:
+            session = {"host": given["HOST"], "user": given["USER"], "dbname": database_name()}
+            opened.append(psycopg.connect(**session, application_name="benchweb worker"))
+
+        monkeypatch.setattr(restoring, "_brought_up", brought_up)
+        assert "(1 of benchweb worker sessions)" in self.refused(backup, "--over")
+        opened[0].close()
+
     def test_without_room_on_the_disk_of_the_database(
         self, backup: Path, monkeypatch: pytest.MonkeyPatch, settings: Settings
     ) -> None:
