@@ -62,7 +62,7 @@ def database_name() -> str:
 
 def session(database: str = "", **options: Any) -> "psycopg.Connection[Any]":
     """Open a session of one's own, without any of the limits that pages and workers have; raise BackupError."""
-    names = [database] if database else list(_MAINTENANCE)
+    names = [database] if database else [name for name in _MAINTENANCE if name != database_name()]
     for name in names:
         try:
             text = make_conninfo(**_parameters(name), application_name="benchweb backup")

@@ -177,7 +177,9 @@ def _swap(server: "psycopg.Connection[Any]", scratch: str) -> None:
     _close_pool()
     for left in reversed(range(_SWAP_TRIES)):
         server.execute(
-            "select pg_terminate_backend(pid) from pg_stat_activity where datname = any(%s)", [[name, scratch]]
+            "select pg_terminate_backend(pid) from pg_stat_activity "
+            "where datname = any(%s) and pid <> pg_backend_pid()",
+            [[name, scratch]],
         )
         try:
             with server.transaction():
