@@ -127,6 +127,8 @@ AUDIT_DAYS = int(os.environ.get("BENCHWEB_AUDIT_DAYS") or "730")
 BACKUP_DIR = os.environ.get("BENCHWEB_BACKUP_DIR", "")
 BACKUP_KEEP = int(os.environ.get("BENCHWEB_BACKUP_KEEP") or "7")
 BACKUP_HOUR = int(os.environ.get("BENCHWEB_BACKUP_HOUR") or "6")
+# Whether one is restored beside the database each week, 1 or 0; by itself only on the embedded server.
+BACKUP_TEST = os.environ.get("BENCHWEB_BACKUP_TEST", "")
 DEBUG = os.environ.get("BENCHWEB_DEBUG") == "1"
 # Extra catalog sections merged over engine/schema/catalog.json: for private kinds, and for the tests.
 CATALOG_OVERLAY = os.environ.get("BENCHWEB_CATALOG_OVERLAY", "")

@@ -186,6 +186,7 @@ def _backups() -> list[CheckMessage]:
             ["BENCHWEB_BACKUP_KEEP is below 1: without backups leave out BENCHWEB_BACKUP_DIR."]
             * (settings.BACKUP_KEEP < 1)
         ),
+        *(["BENCHWEB_BACKUP_TEST is neither 1 nor 0."] * (settings.BACKUP_TEST not in ("", "0", "1"))),
         *(["BENCHWEB_BACKUP_HOUR is not from 0 to 23."] * (not 0 <= settings.BACKUP_HOUR <= 23)),
     ]
     return [Error(fault, id="benchweb.E035") for fault in faults]

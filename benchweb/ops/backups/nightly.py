@@ -15,7 +15,7 @@ from django.utils import timezone
 from benchweb.ops.backups.archive import remove_left_drafts
 from benchweb.ops.backups.errors import BackupError, told_of
 from benchweb.ops.backups.making import backup_make, new_name
-from benchweb.ops.backups.programs import session
+from benchweb.ops.backups.programs import is_own_server, session
 from benchweb.ops.backups.restoring import backup_test
 from benchweb.ops.backups.scratch import leftovers_remove
 from benchweb.ops.models import Backup
@@ -57,6 +57,11 @@ def backup_state() -> BackupState:
 def is_nightly() -> bool:
     """Tell whether backups are made by themselves."""
     return bool(settings.BACKUP_DIR)
+
+
+def is_tested() -> bool:
+    """Tell whether a backup is restored each week: that takes the room of another database."""
+    return settings.BACKUP_TEST == "1" or (not settings.BACKUP_TEST and is_own_server())
 
 
 def work_is_due() -> bool:
@@ -131,8 +136,8 @@ def _rotate(folder: Path) -> None:
 
 
 def _untested(now: datetime) -> Backup | None:
-    """Return the last backup where none was tested in the last week, and that one's file is here."""
-    if Backup.objects.filter(tested_at__gt=now - TEST_EVERY).exists():
+    """Return the last backup where one is to be tested, none was in the last week, and that one's file is here."""
+    if not is_tested() or Backup.objects.filter(tested_at__gt=now - TEST_EVERY).exists():
         return None
     last = Backup.objects.filter(fault="", name__startswith=PREFIX).order_by("-begun_at").first()
     return last if last and (Path(settings.BACKUP_DIR) / last.name).is_file() else None

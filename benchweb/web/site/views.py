@@ -17,7 +17,7 @@ from benchweb.catalog.translation import reason_text
 from benchweb.common.formatting import quantity
 from benchweb.notifications.channels import mail_test
 from benchweb.ops import copies, sample
-from benchweb.ops.backups.nightly import backup_state, is_nightly
+from benchweb.ops.backups.nightly import backup_state, is_nightly, is_tested
 from benchweb.site.installation import is_copy_now
 from benchweb.site.values import chosen, site_setting
 from benchweb.web.shared.zones import zone_names
@@ -99,6 +99,7 @@ def _context(form: SiteSettingsForm) -> dict[str, Any]:
         "backups": backups,
         "backup_size": quantity(backups.made.size_bytes if backups.made else None, "B"),
         "is_nightly": is_nightly(),
+        "is_tested": is_tested(),
         "backup_folder": settings.BACKUP_DIR,
         "backups_kept": settings.BACKUP_KEEP,
     }

@@ -21,9 +21,10 @@ NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
 @pytest.fixture
 def folder(tmp_path: Path, settings: Settings) -> Path:
-    """Have backups made at six, and three kept."""
+    """Have backups made at six, three kept, and one tested a week."""
     make_endpoint()
     settings.BACKUP_DIR, settings.BACKUP_KEEP, settings.BACKUP_HOUR = str(tmp_path), 3, 6
+    settings.BACKUP_TEST = "1"
     return tmp_path
 
 
@@ -74,6 +75,19 @@ def test_a_week_after_the_last_test_the_last_backup_is_restored_and_compared(fol
     assert state.tested is not None
     assert (state.tested.tested_at, state.tested.test_fault) == (NOON + timedelta(days=7), "")
     assert not state.is_faulty
+
+
+def test_on_a_server_that_is_not_the_embedded_one_none_is_restored_by_itself(
+    folder: Path, at: list[datetime], settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.BACKUP_TEST = ""
+    nightly_work()
+    assert Backup.objects.get().tested_at is None
+    assert not work_is_due()
+    monkeypatch.setattr(nightly, "is_own_server", lambda: True)
+    assert work_is_due()
+    settings.BACKUP_TEST = "0"
+    assert not work_is_due()
 
 
 def test_a_backup_that_cannot_be_restored_is_told(folder: Path, at: list[datetime]) -> None:
