@@ -1,5 +1,6 @@
 """Migrate a database that somebody uses: behind a backup, to which a migration that fails goes back by itself."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from django.core.management import CommandError, call_command
@@ -31,6 +32,7 @@ def migrate_behind_backup(folder: Path) -> None:
         if migrations_done() == before:
             raise
         raise CommandError(f"{_back(path)}\nThe upgrade failed: {error}") from error
+    _rotate(folder)
 
 
 def _is_upgrade() -> bool:
@@ -58,9 +60,14 @@ def _backup(folder: Path) -> Path:
             f"Before an upgrade a backup is made, and that failed; nothing was changed. {error} Or start with "
             "--no-backup, where you have one."
         ) from error
-    for old in sorted(folder.glob(f"{PREFIX}-*.zip"), reverse=True)[_KEPT:]:
-        old.unlink(missing_ok=True)
     return path
+
+
+def _rotate(folder: Path) -> None:
+    """Remove the oldest beyond those to keep: only after an upgrade that worked, not with each try of one that fails."""
+    for old in sorted(folder.glob(f"{PREFIX}-*.zip"), reverse=True)[_KEPT:]:
+        with suppress(OSError):
+            old.unlink(missing_ok=True)
 
 
 def _back(path: Path) -> str:
