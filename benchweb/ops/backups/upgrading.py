@@ -64,7 +64,7 @@ def _backup(folder: Path) -> Path:
 
 
 def _rotate(folder: Path) -> None:
-    """Remove the oldest beyond those to keep: only after an upgrade that worked, not with each try of one that fails."""
+    """Remove the oldest beyond those to keep: after an upgrade that worked, not with each try of one that fails."""
     for old in sorted(folder.glob(f"{PREFIX}-*.zip"), reverse=True)[_KEPT:]:
         with suppress(OSError):
             old.unlink(missing_ok=True)
