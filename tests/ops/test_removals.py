@@ -84,6 +84,21 @@ def test_an_alert_that_has_no_part_left_goes_too(pairs: tuple[Pair, Pair]) -> No
     assert not Alert.objects.exists()
 
 
+def test_an_alert_outlives_the_run_that_was_still_good_or_good_again(pairs: tuple[Pair, Pair]) -> None:
+    alert = Alert.objects.get()
+    part = alert.series.get()
+    good, again = part.last_good_run, pairs[0].runs.latest("pk")
+    assert good is not None
+    assert again != part.first_bad_run
+    alert.series.update(recovered_run=again)
+    for run in (good, again):
+        assert run_losses(run).alerts == 0
+        run_remove(run, typed=str(run.pk))
+    done()
+    part.refresh_from_db()
+    assert (part.alert, part.last_good_run, part.recovered_run) == (alert, None, None)
+
+
 def test_a_host_goes_with_its_pairs_and_runs_in_batches_and_others_stay(pairs: tuple[Pair, Pair]) -> None:
     host = pairs[0].source.host
     kept = list(pairs[1].runs.order_by("pk"))

@@ -124,7 +124,8 @@ def _pairs_of(host_id: int) -> QuerySet[Pair]:
 
 
 def _parts_of(runs: QuerySet[Run]) -> QuerySet[AlertSeries]:
-    return AlertSeries.objects.filter(Q(first_bad_run__in=runs) | Q(last_good_run__in=runs) | Q(recovered_run__in=runs))
+    """Return the parts of alerts that go with runs: without its first bad run there is nothing to tell."""
+    return AlertSeries.objects.filter(first_bad_run__in=runs)
 
 
 def _delete_runs(ids: Sequence[int]) -> None:
@@ -134,6 +135,9 @@ def _delete_runs(ids: Sequence[int]) -> None:
         ats.setdefault(series_id, []).append(at)
     campaigns = list(Run.objects.filter(pk__in=ids).values_list("campaign", flat=True))
     alerts = list(_parts_of(Run.objects.filter(pk__in=ids)).values_list("alert", flat=True))
+    # Another part stays, and no longer names the run that it was still good in, or good again.
+    AlertSeries.objects.filter(last_good_run__in=ids).update(last_good_run=None)
+    AlertSeries.objects.filter(recovered_run__in=ids).update(recovered_run=None)
     rows_delete(Run, f"id in ({', '.join(map(str, ids))})", {})
     Campaign.objects.filter(pk__in=campaigns, runs=None, slot=None).delete()
     _delete_empty_alerts(alerts)
