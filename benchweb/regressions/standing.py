@@ -164,7 +164,8 @@ def _alerts(scope: SeriesScope, concerned: Q, changes_since: date) -> list[Alert
 
 def _standing_alert(alert: Any) -> StandingAlert:
     parts = []
-    for each in alert.told:
+    # None of a scope without an endpoint, such as an archived host.
+    for each in alert.told or ():
         before, after = each.pop("before"), each.pop("after")
         parts.append(SeriesPart(**each, rises=(after or 0.0) > (before or 0.0)))
     return StandingAlert(alert, parts)
