@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import IntegrityError
 from django.test import Client
 from django.utils import timezone
 
 from benchweb.accounts.audit.models import AuditEntry
 from benchweb.common.refusals import RefusedWrite
 from benchweb.hosts.models import Endpoint, Host, Pair
-from benchweb.hosts.services import archive
+from benchweb.hosts.services import archive, restore
 from benchweb.ops.models import Removal
 from benchweb.ops.removal import removals
 from benchweb.ops.removal.removals import host_losses, host_remove, remove_some, run_losses, run_remove
@@ -153,6 +154,49 @@ def test_open_runs_of_a_host_are_cancelled_and_awaited(pairs: tuple[Pair, Pair])
     Run.objects.filter(pk=run.pk).update(state=State.CANCELLED, finished_at=timezone.now())
     done()
     assert not Host.objects.filter(pk=host.pk).exists()
+
+
+def test_a_removal_that_waits_holds_no_other_up(pairs: tuple[Pair, Pair]) -> None:
+    host, other = pairs[0].source.host, pairs[1].runs.latest("pk")
+    run = make_run(pair=pairs[0], name="waits")
+    Run.objects.filter(pk=run.pk).update(state=State.RUNNING, started_at=timezone.now())
+    archive(row=host)
+    host.refresh_from_db()
+    host_remove(host, typed=host.name)
+    run_remove(other, typed=str(other.pk))
+    for _ in range(10):
+        remove_some()
+    assert not Run.objects.filter(pk=other.pk).exists()
+    assert Host.objects.filter(pk=host.pk).exists()
+
+
+def test_a_removal_that_fails_holds_no_other_up(pairs: tuple[Pair, Pair], monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = pairs[0].runs.latest("pk"), pairs[1].runs.latest("pk")
+    deleted = removals._delete_runs
+
+    def failing(ids: list[int]) -> None:
+        if first.pk in ids:
+            raise IntegrityError("something refers to it")
+        deleted(ids)
+
+    monkeypatch.setattr(removals, "_delete_runs", failing)
+    for run in (first, second):
+        run_remove(run, typed=str(run.pk))
+    assert remove_some() == 1
+    assert list(Run.objects.filter(pk__in=[first.pk, second.pk])) == [first]
+
+
+def test_a_host_that_was_restored_meanwhile_stays(pairs: tuple[Pair, Pair]) -> None:
+    host = pairs[0].source.host
+    runs = Run.objects.count()
+    archive(row=host)
+    host.refresh_from_db()
+    host_remove(host, typed=host.name)
+    restore(row=host)
+    assert remove_some() == 0
+    assert Run.objects.count() == runs
+    assert Host.objects.filter(pk=host.pk).exists()
+    assert not Removal.objects.exists()
 
 
 def test_the_audit_log_says_who_had_it_deleted(pairs: tuple[Pair, Pair], client: Client) -> None:

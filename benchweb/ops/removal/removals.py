@@ -4,10 +4,11 @@ A run goes with its trials, results, points, baselines and its parts in alerts; 
 nights and over latest runs are made anew without it.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -27,6 +28,7 @@ from benchweb.schedules.models import Schedule
 
 # Of so many each batch takes some tenths of a second: points of a run are a thousand.
 RUNS_AT_ONCE = 5
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -91,26 +93,46 @@ def _request(what: str, of: int, name: str) -> Removal:
 
 
 def remove_some() -> int:
-    """Do one batch of the oldest removal that isn't done; return how many runs went. For the tick."""
-    removal = Removal.objects.filter(finished_at=None).order_by("pk").first()
-    return 0 if removal is None else _batch(removal)
+    """Do one batch of the oldest removal that can go on; return how many runs went. For the tick."""
+    for removal in Removal.objects.filter(finished_at=None).order_by("pk"):
+        try:
+            runs = _batch(removal)
+        except DatabaseError:
+            _log.exception("%s can't be deleted yet", removal.name)
+            continue
+        if runs is not None:
+            return runs
+    return 0
 
 
 @transaction.atomic
-def _batch(removal: Removal) -> int:
+def _batch(removal: Removal) -> int | None:
+    """Delete some runs, or what is left after the last; return how many went, None where it can't go on now."""
     # Before the tables, as all that sums up has it; a tick that has it now comes again.
     if not nights.take_lock():
         return 0
+    if _is_restored(removal):
+        Removal.objects.filter(pk=removal.pk).delete()
+        return None
     runs = _runs_of(removal)
     ids = list(runs.exclude(state__in=OPEN_STATES).order_by("-pk").values_list("pk", flat=True)[:RUNS_AT_ONCE])
     if ids:
         _delete_runs(ids)
         Removal.objects.filter(pk=removal.pk).update(runs=F("runs") + len(ids))
-    elif not runs.exists():
+    elif runs.exists():
+        return None
+    else:
         if removal.what == Removal.Removed.HOST:
             _delete_host(removal.of)
         Removal.objects.filter(pk=removal.pk).update(finished_at=timezone.now())
     return len(ids)
+
+
+def _is_restored(removal: Removal) -> bool:
+    """Tell whether a host is in use again, and leave it so until the batch has ended."""
+    if removal.what != Removal.Removed.HOST:
+        return False
+    return Host.objects.select_for_update(no_key=True).filter(pk=removal.of, archived_at=None).first() is not None
 
 
 def _runs_of(removal: Removal) -> QuerySet[Run]:
