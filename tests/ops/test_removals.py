@@ -15,7 +15,8 @@ from benchweb.hosts.services import archive, restore
 from benchweb.ops.models import Removal
 from benchweb.ops.removal import removals
 from benchweb.ops.removal.removals import host_losses, host_remove, remove_some, run_losses, run_remove
-from benchweb.regressions.models import Alert
+from benchweb.regressions.models import Alert, Threshold
+from benchweb.reports.models import Report, ReportRun
 from benchweb.results import nightly_summaries, run_summaries
 from benchweb.results.models import EnvironmentNights, Point, RecentMedians, Result, RunFigure, Series
 from benchweb.runs.models import Run, State
@@ -122,6 +123,23 @@ def test_a_host_goes_with_its_pairs_and_runs_in_batches_and_others_stay(pairs: t
     assert alone.archived_at is not None
     assert (both.target, both.archived_at) == ({"pairs": [pairs[1].pk]}, None)
     assert Removal.objects.get().runs == 14
+
+
+def test_entries_of_reports_thresholds_and_alerts_are_counted(pairs: tuple[Pair, Pair], client: Client) -> None:
+    run = pairs[0].runs.latest("pk")
+    report = Report.objects.create(title="since spring")
+    ReportRun.objects.create(report=report, run=run, position=0)
+    limit = {"kind": "tcp_stream", "metric": "throughput", "relation": "below", "limit": 1.0, "severity": "warning"}
+    Threshold.objects.create(name="enough", pair=pairs[0], **limit)
+    assert run_losses(run).report_entries == 1
+    assert run_losses(run).thresholds == run_losses(run).host_alerts == 0
+    host = pairs[0].source.host
+    Alert.objects.update(pair=pairs[0])
+    losses = host_losses(host)
+    assert (losses.report_entries, losses.thresholds, losses.host_alerts, losses.alerts) == (1, 1, 1, 0)
+    client.force_login(User.objects.create_superuser("ada", "ada@example.org"))
+    text = client.get(f"/hosts/{host.pk}/delete").content.decode()
+    assert "1 alert, 1 entry of reports, 1 threshold" in text
 
 
 def test_what_is_in_use_or_not_named_is_refused_and_stays(pairs: tuple[Pair, Pair]) -> None:

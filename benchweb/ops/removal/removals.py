@@ -18,7 +18,8 @@ from benchweb.hosts.models import Host, Pair
 from benchweb.imports.models import Import
 from benchweb.ops.models import Removal
 from benchweb.ops.removal.rows import rows_delete
-from benchweb.regressions.models import Alert, AlertSeries, Baseline
+from benchweb.regressions.models import Alert, AlertSeries, Baseline, Threshold
+from benchweb.reports.models import ReportRun
 from benchweb.results import nightly_summaries as nights
 from benchweb.results.models import Point, RunFigure, Series
 from benchweb.results.run_summaries import recent_make_anew
@@ -39,29 +40,38 @@ class RemovalLosses:
     pairs: int
     points: int
     imports: int
+    # Parts go of these.
     alerts: int
+    # These are about the host, its endpoints or pairs, and go whole.
+    host_alerts: int
     baselines: int
+    report_entries: int
+    thresholds: int
 
 
 def run_losses(run: Run) -> RemovalLosses:
     """Count what goes with a run."""
-    return _losses(Run.objects.filter(pk=run.pk), pairs=0)
+    return _losses(Run.objects.filter(pk=run.pk), Pair.objects.none(), Alert.objects.none())
 
 
 def host_losses(host: Host) -> RemovalLosses:
     """Count what goes with a host."""
     pairs = _pairs_of(host.pk)
-    return _losses(Run.objects.filter(pair__in=pairs), pairs=pairs.count())
+    alerts = Alert.objects.filter(Q(host=host) | Q(endpoint__host=host) | Q(pair__in=pairs))
+    return _losses(Run.objects.filter(pair__in=pairs), pairs, alerts)
 
 
-def _losses(runs: QuerySet[Run], *, pairs: int) -> RemovalLosses:
+def _losses(runs: QuerySet[Run], pairs: QuerySet[Pair], alerts: QuerySet[Alert]) -> RemovalLosses:
     return RemovalLosses(
         runs=runs.count(),
-        pairs=pairs,
+        pairs=pairs.count(),
         points=Point.objects.filter(run__in=runs).count(),
         imports=Import.objects.filter(run__in=runs).count(),
-        alerts=_parts_of(runs).values("alert").distinct().count(),
+        alerts=_parts_of(runs).exclude(alert__in=alerts).values("alert").distinct().count(),
+        host_alerts=alerts.count(),
         baselines=Baseline.objects.filter(run__in=runs).count(),
+        report_entries=ReportRun.objects.filter(run__in=runs).count(),
+        thresholds=Threshold.objects.filter(pair__in=pairs).count(),
     )
 
 

@@ -78,8 +78,14 @@ def _losses_text(losses: RemovalLosses) -> str:
         (losses.runs, ngettext("{number} run", "{number} runs", losses.runs)),
         (losses.points, ngettext("{number} point", "{number} points", losses.points)),
         (losses.imports, ngettext("{number} import", "{number} imports", losses.imports)),
+        (losses.host_alerts, ngettext("{number} alert", "{number} alerts", losses.host_alerts)),
         (losses.alerts, ngettext("parts of {number} alert", "parts of {number} alerts", losses.alerts)),
         (losses.baselines, ngettext("{number} baseline", "{number} baselines", losses.baselines)),
+        (
+            losses.report_entries,
+            ngettext("{number} entry of reports", "{number} entries of reports", losses.report_entries),
+        ),
+        (losses.thresholds, ngettext("{number} threshold", "{number} thresholds", losses.thresholds)),
     ]
     words = [text.format(number=f"{number:,}") for number, text in counted if number]
     return pgettext("between items of a list", ", ").join(words)
