@@ -331,3 +331,9 @@ def test_programs_older_than_the_server_are_told(filled: None, tmp_path: Path, m
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(CommandError, match=r"it is version 12, and the database \d+\. Install PostgreSQL's client"):
         call_command("backup", str(tmp_path / "backup.zip"), stdout=StringIO())
+
+
+def test_a_database_that_is_called_postgres_is_renamed_from_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(connection.settings_dict, "NAME", "postgres")
+    with session(autocommit=True) as server:
+        assert server.info.dbname == "template1"
