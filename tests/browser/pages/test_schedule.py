@@ -39,7 +39,10 @@ def test_a_schedule_is_made_by_keyboard_with_its_preview_in_sight(ada: User, pag
     page.keyboard.type("nightly")
     tab_to(page, page.get_by_label("Plan", exact=True))
     page.keyboard.type("sizes")
-    tab_to(page, page.get_by_label("Individual pairs"))
+    tab_to(page, page.get_by_label("All pairs of an environment"))
+    for _ in range(2):
+        page.keyboard.press("ArrowDown")
+    expect(page.get_by_label("Individual pairs")).to_be_checked()
     tab_to(page, page.get_by_label(re.compile("alder.*birch")))
     page.keyboard.press("Space")
     tab_to(page, page.get_by_label("At a time of day"))
