@@ -118,7 +118,7 @@ def test_lists_and_pages_tell_of_a_fall_with_an_alert_that_the_runs_before_have_
     assert not last.change.is_significant
     assert last.worsening.since == night(-40)
     told = f'href="/alerts/{alert.pk}" title="As its alert tells it: the level before and since">▼ −30.'
-    pages = (f"/pairs/{pair.pk}", f"/hosts/{pair.source.host_id}")
+    pages = (f"/pairs/{pair.pk}?series=all", f"/hosts/{pair.source.host_id}?series=all")
     for path in ("/runs", "/pairs", "/plans?sort=-created_at", "/hosts", "/campaigns", *pages):
         assert told in signed_in.get(path).content.decode(), path
     before, since = (figures_of_runs([runs[place].pk])[runs[place].pk] for place in (19, 20))
