@@ -15,6 +15,7 @@ export function drawTiles(): void {
     const sent = place.parentElement?.querySelector("[data-tile-specs]")?.textContent;
     if (!sent || drawn.has(place)) continue;
     const cards = received(JSON.parse(sent)).map((spec) => card(spec, largest(spec)));
+    place.dataset["started"] = "yes";
     drawn.set(place, cards);
     place.append(...cards.map(({ element }) => element));
   }
