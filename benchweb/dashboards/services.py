@@ -46,7 +46,7 @@ def dashboard_create(*, user: User, name: str) -> Dashboard:
 
 
 def dashboard_rename(*, dashboard: Dashboard, name: str) -> None:
-    """Give a dashboard another name; raise DashboardError."""
+    """Rename a dashboard; raise DashboardError."""
     Dashboard.objects.filter(pk=dashboard.pk).update(name=_checked_name(name))
 
 
@@ -102,7 +102,7 @@ def tile_place(*, dashboard: Dashboard, tile_id: int, position: int) -> bool:
 
 
 def tile_resize(*, dashboard: Dashboard, tile_id: int, width: str) -> bool:
-    """Give a tile another width; False where the dashboard has none such."""
+    """Change a tile's width; False where the dashboard has no such tile or there is no such width."""
     if width not in Tile.Width.values:
         return False
     return bool(Tile.objects.filter(dashboard=dashboard, pk=tile_id).update(width=width))

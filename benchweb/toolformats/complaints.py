@@ -111,7 +111,7 @@ _HINTS = (
 
 
 def heed_complaints(readings: list[Reading], whole: Whole, check: Callable[[], None]) -> list[Reading]:
-    """Give readings the error that a line within or just behind them tells; return those that only complaints are."""
+    """Set the error that a line within or just behind a reading tells; return tests of which only that is known."""
     lines = whole.lines
     firsts = [reading.lines.first for reading in readings]
     alone: list[Reading] = []

@@ -179,7 +179,7 @@ def check_dump(path: Path, manifest: Manifest) -> None:
 
 
 def pass_dump(path: Path, taker: Callable[[bytes], Any]) -> int:
-    """Give a backup's dump away piece by piece; return its bytes; raise BackupError where it is damaged."""
+    """Pass a backup's dump on in pieces; return its size in bytes; raise BackupError where it is damaged."""
     count = 0
     try:
         with zipfile.ZipFile(path) as archive, archive.open(DUMP) as member:

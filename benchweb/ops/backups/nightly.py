@@ -154,7 +154,7 @@ def _test(backup: Backup) -> None:
 
 
 def _let_database_go() -> None:
-    """Give the connection back to the pool, unless a transaction goes on."""
+    """Return the connection to the pool, unless a transaction is open."""
     if not connection.in_atomic_block:
         connection.close()
 

@@ -3,6 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
@@ -42,9 +43,8 @@ def _is_upgrade() -> bool:
     executor = MigrationExecutor(connection)
     if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
         return False
-    with connection.cursor() as cursor:
-        cursor.execute("select exists (select from auth_user)")
-        return bool(cursor.fetchone() == (True,))
+    # No column is asked for, so that the table may be of any version.
+    return User.objects.exists()
 
 
 def _backup(folder: Path) -> Path:

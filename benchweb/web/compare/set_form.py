@@ -1,6 +1,6 @@
 """The form of sets as one sentence: what sides are, what they share; and facts of which there are several values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from urllib.parse import parse_qsl
@@ -28,8 +28,6 @@ _TIMES = ("from", "to")
 # What a side can be of, that which tells most first.
 _SUBJECT_ORDER = ("run", "campaign", "pair", *FACTS, "environment", "host", "plan", "label", "tool")
 _SUBJECTS = frozenset(_SUBJECT_ORDER)
-# What the sentence says of all sides at once; what else they share, each side says.
-_COMMON_NAMES = ("environment", "from", "plan", "host", "label", "tool", "to")
 # Choices under a heading: values and their words.
 _Group = tuple[str, list[tuple[str, str]]]
 
@@ -58,9 +56,9 @@ def set_form(sides: Sequence[str], *, count: int) -> SetForm:
     """Prepare the form with `count` sides at least; six queries."""
     values = fact_values()
     side_count = min(MOST_SIDES, max(_LEAST_SIDES, len(sides), count))
-    read = _read_sides(sides)
     more = "&".join(filter(None, [sides_text(sides), f"sides={side_count + 1}"]))
     offered, subjects = _offered(values)
+    read = _read_sides(sides, {each.name for each in offered})
     chips = [
         chip
         for number in range(1, side_count + 1)
@@ -90,8 +88,8 @@ class _ReadSides:
     common: dict[str, str]
 
 
-def _read_sides(texts: Sequence[str]) -> _ReadSides:
-    """Part sides into what sets them apart and what they share.
+def _read_sides(texts: Sequence[str], sayable: Collection[str]) -> _ReadSides:
+    """Part sides into what sets them apart and what they share, of the names that the sentence can say of all at once.
 
     Where only their times differ all have one subject, which the sentence says of each.
     """
@@ -100,7 +98,7 @@ def _read_sides(texts: Sequence[str]) -> _ReadSides:
     common = {
         name: value
         for name, value in first.items()
-        if name in _COMMON_NAMES and all(each.get(name) == value for each in others)
+        if name in sayable and all(each.get(name) == value for each in others)
     }
     if not all(_SUBJECTS & (each.keys() - common.keys()) for each in given):
         shared = next((name for name in FIELDS if name in common and name in _SUBJECTS), "")
