@@ -156,11 +156,19 @@ def test_a_tail_tells_neither_its_flows_nor_its_direction() -> None:
         ("iperf2_e.txt", "2026-11-30 08:34:05+00:00"),
         # fio prints when it ended, 08:36:47, after 1,001 ms.
         ("fio_aio.txt", "2026-11-30 08:36:45.999000+00:00"),
+        # Its timestamp_ms is 1796027798350, its job_runtime 1000.
+        ("fio_psync.json", "2026-11-30 08:36:37.350000+00:00"),
     ],
 )
 def test_a_date_in_the_text_is_taken(name: str, moment: str) -> None:
     [reading] = readings(name)
     assert str(reading.began_at) == moment
+
+
+def test_where_fio_says_when_a_job_began_that_is_taken() -> None:
+    text = (FOLDER / "fio_psync.json").read_text(encoding="utf-8")
+    [reading] = read_text(text.replace('"job_runtime" :', '"job_start" : 1796027790123, "job_runtime" :'))
+    assert str(reading.began_at) == "2026-11-30 08:36:30.123000+00:00"
 
 
 @pytest.mark.parametrize(

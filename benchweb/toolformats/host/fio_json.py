@@ -26,7 +26,6 @@ def read(document: Json) -> list[Reading]:
     """Return a reading for each direction of each job that moved data."""
     version = text(document.get("fio version")).removeprefix("fio-")
     shared = mapping(document.get("global options"))
-    began = _began(document)
     readings: list[Reading] = []
     for job in items(document.get("jobs")):
         options = {**shared, **mapping(mapping(job).get("job options"))}
@@ -41,7 +40,7 @@ def read(document: Json) -> list[Reading]:
         of_job = [_direction(mapping(job), name, options, version) for name in directions]
         _check(of_job, options)
         for reading in of_job:
-            reading.began_at = began
+            reading.began_at = _began(document, mapping(job))
         readings += of_job
     return readings
 
@@ -136,6 +135,16 @@ def size_of(value: str) -> int | None:
     return int(plain * times) if plain and 0 < plain * times < 2**50 else None
 
 
-def _began(document: Json) -> datetime | None:
-    seconds = number(document.get("timestamp"))
-    return datetime.fromtimestamp(seconds, tz=UTC) if seconds and 0 < seconds < 1e11 else None
+def _began(document: Json, job: Json) -> datetime | None:
+    """Return when a job began, as fio 3.34 and later say it; what older ones have is when they ended."""
+    began = number(job.get("job_start"))
+    if began is not None:
+        return _moment(began / 1000)
+    milliseconds = number(document.get("timestamp_ms"))
+    ended = milliseconds / 1000 if milliseconds else number(document.get("timestamp"))
+    ran = [job.get("job_runtime"), *(mapping(job.get(name)).get("runtime") for name in DIRECTIONS)]
+    return _moment(ended - max(number(each) or 0.0 for each in ran) / 1000) if ended else None
+
+
+def _moment(seconds: float) -> datetime | None:
+    return datetime.fromtimestamp(seconds, tz=UTC) if 0 < seconds < 1e11 else None
