@@ -28,9 +28,19 @@ from benchweb.ops.backups.scratch import name_prefix
 from benchweb.ops.models import Backup
 from benchweb.site.installation import copy_notice, is_copy_now
 from benchweb.site.models import Installation
+from tests.conftest import Web
 from tests.factories import make_endpoint, make_run
+from tests.processes import stopped
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def no_web(webs: dict[frozenset[tuple[str, str]], Web]) -> None:
+    """Stop the web servers that earlier tests left for later ones: a database in use isn't restored."""
+    for each in webs.values():
+        stopped(each.process)
+    webs.clear()
 
 
 @pytest.fixture
