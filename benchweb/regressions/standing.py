@@ -46,10 +46,14 @@ class SeriesPart(PairNames):
 
 @dataclass(frozen=True)
 class StandingAlert:
-    """A live alert with its parts in the scope that have not recovered; none of one that tells what is missing."""
+    """A live alert with its parts in the scope that have not recovered; none of one that tells what is missing.
+
+    It may have more than these.
+    """
 
     alert: Alert
     parts: Sequence[SeriesPart]
+    has_more: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ def standing(scope: SeriesScope, concerned: Q, changes_since: date) -> Standing:
     alerts = _alerts(scope, concerned, changes_since)
     under_way = [_standing_alert(alert) for alert in alerts if alert.state in _TOLD_STATES]
     live = [each for each in under_way if not each.alert.is_snoozed]
-    told = {part.series for each in under_way for part in each.parts}
+    told = AlertSeries.objects.filter(alert__in=[each.alert for each in under_way], recovered_run=None).values("series")
     is_rest, is_fresh = ~Q(pk__in=told), Q(at__gte=datetime.combine(changes_since, time(), UTC))
     counts = _main_series(scope).aggregate(
         total=Count("pk"),
@@ -155,7 +159,7 @@ def _alerts(scope: SeriesScope, concerned: Q, changes_since: date) -> list[Alert
         after="after",
         **_PAIR_COLUMNS,
     )
-    told = parts.filter(alert=OuterRef("pk"), recovered_run=None).order_by("pk").values(told=part)[:_MOST_PARTS]
+    told = parts.filter(alert=OuterRef("pk"), recovered_run=None).order_by("pk").values(told=part)[: _MOST_PARTS + 1]
     found = named_alerts().filter(is_wanted, Q(pk__in=of_series) | (is_live & concerned))
     # What is over never pushes out what goes on.
     is_over = Case(When(is_live, then=Value(0)), default=Value(1))
@@ -168,7 +172,7 @@ def _standing_alert(alert: Any) -> StandingAlert:
     for each in alert.told or ():
         before, after = each.pop("before"), each.pop("after")
         parts.append(SeriesPart(**each, rises=(after or 0.0) > (before or 0.0)))
-    return StandingAlert(alert, parts)
+    return StandingAlert(alert, parts[:_MOST_PARTS], has_more=len(parts) > _MOST_PARTS)
 
 
 def _is_told_change(alert: Alert) -> bool:
@@ -185,7 +189,7 @@ def _key(scope: SeriesScope) -> str:
 
 
 def _groups(scope: SeriesScope, parts: Collection[SeriesPart], is_outlier: Q) -> list[dict[str, Any]]:
-    """Return the groups with series that stand out, furthest first, and those of told parts; one query."""
+    """Return the groups of told parts, and those with series that stand out, furthest first; one query."""
     key = _key(scope)
     columns = {"series": "pk", "kind": "series__kind", "metric": "series__metric"} | _PAIR_COLUMNS
     figures = {name: name for name in ("median", "baseline", "score")}
@@ -196,8 +200,10 @@ def _groups(scope: SeriesScope, parts: Collection[SeriesPart], is_outlier: Q) ->
         .annotate(number=Count("pk"), most=Max(Abs("score"), filter=is_outlier), outliers=outliers)
     )
     keys = {part.pair_id if scope.pair is None else part.kind for part in parts}
-    wanted = grouped.filter(Q(most__isnull=False) | Q((f"{key}__in", keys)))
-    return list(wanted.order_by(F("most").desc(nulls_last=True), key)[:_MOST_GROUPS])
+    is_told = Q((f"{key}__in", keys))
+    wanted = grouped.filter(Q(most__isnull=False) | is_told)
+    told_first = Case(When(is_told, then=Value(0)), default=Value(1))
+    return list(wanted.order_by(told_first, F("most").desc(nulls_last=True), key)[: _MOST_GROUPS + len(keys)])
 
 
 def _outlier(row: dict[str, Any]) -> SeriesPart:

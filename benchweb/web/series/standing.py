@@ -116,7 +116,10 @@ def _cause(standing: StandingAlert, found: Standing, of: Mapping[str, int]) -> S
     told = [_told(part) for part in main]
     named = next((each for each in told if each.kind == alert.params.get("kind")), told[0])
     alike = [each for each in told if each.rises == named.rises]
-    words = _words(len(told), _total(told, found, of, is_of_kind=False), _where(told, of))
+    if standing.has_more:
+        words = _("on at least {count} series").format(count=len(told))
+    else:
+        words = _words(len(told), _total(told, found, of, is_of_kind=False), _where(told, of))
     return _line(alike, words, url, alert=alert, title=title)
 
 

@@ -146,7 +146,7 @@ def test_three_pairs_that_share_a_host_are_one_sentence(signed_in: Client) -> No
     assert lines[1] == "45 other series: as usual"
 
 
-def test_what_an_alert_tells_is_one_cause_with_its_title(signed_in: Client) -> None:
+def test_what_an_alert_tells_is_one_cause_with_its_title(signed_in: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     pair = make_pair()
     all_figures(pair, factor=0.8)
     summed_up()
@@ -176,6 +176,11 @@ def test_what_an_alert_tells_is_one_cause_with_its_title(signed_in: Client) -> N
     assert others == [f"▼ −20.1 % on 1 of 5 series to {sink} last run, not confirmed"]
     [chart] = [chart for key, chart in pictures_of(signed_in, f"/pairs/{pair.pk}").items() if "throughput" in key]
     assert [mark["href"] for mark in chart["marks"]] == [f"/alerts/{alert.pk}"]
+    # An alert of more series than are read still tells of all of them.
+    monkeypatch.setattr("benchweb.regressions.standing._MOST_PARTS", 2)
+    told, *still = sentences(signed_in, f"/hosts/{pair.source.host_id}")
+    assert told.startswith("▼ −20.0 % on at least 2 series ")
+    assert still == others
 
 
 @pytest.mark.parametrize("name", ["pair", "host", "environment"])
