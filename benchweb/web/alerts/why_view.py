@@ -49,6 +49,5 @@ def _answer(
     is_part = bool(request.headers.get("HX-Request"))
     if is_part and not alerts:
         return HttpResponse()
-    titles = [(reverse("web:alert", args=[alert.pk]), alert_title(alert)) for alert in alerts]
-    context = {"page": why_page(*alerts) if alerts else None, "titles": titles, "address": address, "name": name}
+    context = {"page": why_page(*alerts) if alerts else None, "address": address, "name": name}
     return render(request, part if is_part else "alerts/why.html", context)
