@@ -31,6 +31,11 @@ USUAL_DISTURBED_SHARE = 0.2
 NEAR_RUNS = 3
 # What happened goes together with a fall up to this p, among all that happened in that time: a higher one is chance.
 LARGEST_P_OF_CAUSE = 0.02
+# A host is busy in an hour in which it carries so many times what it does at that hour of the day on so large a share
+# of the days, and no less than so large a share of its link.
+BUSY_TIMES = 3.0
+USUAL_DAYS_SHARE = 0.75
+BUSY_LINK_SHARE = 0.05
 # So many runs in a row must be as before; of what one run alone showed, and nobody acknowledged, one is enough.
 RECOVERED_RUNS = 3
 # A limit that is broken again so soon after it was kept, in runs or in time, is the same alert: it comes and goes, and

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from benchweb.annotations.models import Annotation
-from benchweb.hosts.models import Host, Pair
+from benchweb.hosts.models import Host, Pair, ProbeHour
 from benchweb.hosts.services import pair_create
 from benchweb.notifications.maintenance import maintenance_about
 from benchweb.notifications.models import MaintenanceWindow
@@ -16,6 +16,7 @@ from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.regressions.selectors import parts_named_first
 from benchweb.regressions.why.deciding_runs import deciding_runs
 from benchweb.regressions.why.evidence import Evidence, Why, why_of
+from benchweb.regressions.why.neighbours import busy_spells
 from benchweb.regressions.why.possible import MaintenanceSpan
 from benchweb.regressions.why.sentences import chance_text, conclusion_text, evidence_text
 from benchweb.results.ingest import identity_digest
@@ -77,7 +78,7 @@ def test_a_kernel_that_came_with_the_fall_stands_first_with_the_pairs_for_and_ag
     assert first.interval[0] < first.change < first.interval[1]
     assert why.happened == 3
     assert [str(each.words) for each in why.ranked if each.is_likely] == ["kernel 6.8.0 → 6.8.1"]
-    assert "3 fact changes, plan versions, notes and maintenance windows" in conclusion_text(why)
+    assert "3 fact changes, plan versions, notes, maintenance windows and loads" in conclusion_text(why)
     assert evidence_text(first, why) == (
         "All 7 pairs with it got worse, −12.1 % to −11.8 %; none of 9 pairs without it did. "
         "The 1 other time that it came, nothing got worse."
@@ -113,6 +114,55 @@ def test_nothing_is_named_where_nothing_happened_to_the_hosts_that_fell(pairs: l
     assert why.unknown == ""
     assert why.happened == 1
     assert [evidence for evidence in why.ranked if evidence.explained.fell] == []
+
+
+def hours_of(name: str, rates: dict[int, float]) -> None:
+    """Let a host carry so many bit/s in the hour in which a night's runs begin, half of it sent."""
+    for number, rate in rates.items():
+        ProbeHour.objects.create(
+            endpoint=endpoint_of(name),
+            hour=night(number).replace(minute=0, second=0, microsecond=0),
+            metered=60,
+            received_bps_sum=30 * rate,
+            sent_bps_sum=30 * rate,
+            link_bps=10e9,
+        )
+
+
+def test_a_neighbour_that_carried_far_more_than_usual_stands_with_the_pairs_on_its_uplink(pairs: list[Pair]) -> None:
+    Host.objects.filter(name__in=("alder", "birch", "cedar")).update(uplink="west")
+    Host.objects.filter(name__in=("elm", "fir")).update(uplink="east")
+    usual = dict.fromkeys(range(NIGHTS), 4e8)
+    hours_of("cedar", usual | {NIGHTS: 9e9})
+    # As each night, and too little to matter: neither is a load.
+    hours_of("elm", dict.fromkeys(range(NIGHTS + 1), 9e9))
+    hours_of("fir", dict.fromkeys(range(NIGHTS), 1e6) | {NIGHTS: 4e8})
+    why = answer(fallen_alert(pairs, {"alder", "birch"}))
+    [load] = why.ranked
+    assert str(load.words) == "load of cedar on uplink west: 9.00 Gbit/s, usually 400 Mbit/s or less at that hour"
+    assert load.is_likely
+    # Not its own pairs: what it carried may be what they measured.
+    exposed = [pair for pair in pairs if is_of(pair, {"alder", "birch"}) and not is_of(pair, {"cedar"})]
+    assert (load.exposed.fell, load.exposed.pairs) == (len(exposed), len(exposed))
+    assert why.happened == 1
+
+
+def test_a_neighbour_is_busy_from_its_first_busy_hour_on(pairs: list[Pair]) -> None:
+    Host.objects.filter(name__in=("alder", "cedar")).update(uplink="west")
+    begin = night(0).replace(hour=0, minute=0, second=0, microsecond=0)
+    is_busy = range(5 * 24 + 20, 6 * 24 + 3)
+    rates = [9e9 if hour in is_busy else 4e8 for hour in range(8 * 24)]
+    ProbeHour.objects.bulk_create(
+        ProbeHour(endpoint=endpoint_of("cedar"), hour=begin + timedelta(hours=hour), metered=1, sent_bps_sum=rate)
+        for hour, rate in enumerate(rates)
+    )
+    # Of three days nothing is usual yet, and nothing is known where nothing was metered.
+    hours_of("alder", {20: 1e6, 21: 9e9})
+    hosts = {pair.source.host_id for pair in pairs}
+    [spell] = busy_spells(hosts, begin, begin + timedelta(days=60))
+    assert (spell.host, spell.uplink, spell.begins_at) == ("cedar", "west", begin + timedelta(days=5, hours=20))
+    assert (spell.most_bps, spell.usual_bps) == (9e9, 4e8)
+    assert busy_spells({endpoint_of("elm").host_id}, begin, begin + timedelta(days=60)) == []
 
 
 def test_one_fact_on_one_host_among_many_that_change_by_chance_may_be_a_coincidence(pairs: list[Pair]) -> None:

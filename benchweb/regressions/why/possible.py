@@ -1,4 +1,4 @@
-"""All that happened which may be why series fell: facts of hosts, plan versions, notes, maintenance; where and when."""
+"""All that happened which may be why series fell: facts, plan versions, notes, maintenance, neighbours' load."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -10,12 +10,15 @@ from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
 from benchweb.annotations.models import Annotation
-from benchweb.documents.references import Label, free_text, plan_ref
+from benchweb.common.formatting import quantity
+from benchweb.documents.references import Label, free_text, host_ref, plan_ref, uplink_ref, worded
 from benchweb.hosts.facts.differences import FactDifference, changed_words
 from benchweb.hosts.facts.fleet import ChangesWanted, EndpointFactsChange, changes_page
+from benchweb.hosts.models import Host
 from benchweb.plans.models import Plan
 from benchweb.regressions.deciding import NEAR_RUNS
 from benchweb.regressions.why.fallen import Fallen, PlanVersionSeen
+from benchweb.regressions.why.neighbours import BusySpell, busy_spells
 from benchweb.statistics.attribution import Exposure
 
 # Of all hosts, of the time about the alert and of the time before each.
@@ -25,7 +28,7 @@ MOST_NOTES = 200
 _SAME_CHANGE = timedelta(minutes=10).total_seconds()
 _MOMENT = timedelta(minutes=1)
 
-CauseKind = Literal["fact", "plan", "note", "maintenance"]
+CauseKind = Literal["fact", "plan", "note", "maintenance", "load"]
 
 
 class MaintenanceSpan(NamedTuple):
@@ -61,6 +64,7 @@ def possible_causes(fallen: Fallen, maintenance: Sequence[MaintenanceSpan] = ())
     """Return all that happened; some fifteen queries."""
     changes, is_cut = _fact_changes(fallen)
     found = [*_facts(fallen, changes), *_plan_versions(fallen), *_notes(fallen), *_maintenance(fallen, maintenance)]
+    found += _neighbours(fallen)
     return Happenings([cause for cause in found if cause.exposures], is_cut)
 
 
@@ -165,6 +169,37 @@ def _maintenance(fallen: Fallen, spans: Iterable[MaintenanceSpan]) -> Iterable[P
         exposures = [Exposure(at, host, units) for host in span.hosts if (units := fallen.units_of_host(host))]
         hosts = {exposure.cluster: span.hosts[exposure.cluster] for exposure in exposures if exposure.cluster}
         yield PossibleCause("maintenance", words, exposures, hosts)
+
+
+def _neighbours(fallen: Fallen) -> Iterable[PossibleCause]:
+    """Yield a cause for each host that carried far more than usual: it came to the others on its uplink.
+
+    Its own pairs are left out: what it carried may be what they measured.
+    """
+    spells: dict[int, list[BusySpell]] = defaultdict(list)
+    for spell in busy_spells({host for pair in fallen.pairs for host in pair.hosts}, *fallen.span):
+        spells[spell.host_id].append(spell)
+    sharing = Host.objects.filter(uplink__in={turns[0].uplink for turns in spells.values()})
+    uplinks = dict(sharing.values_list("pk", "uplink"))
+    for host_id, turns in spells.items():
+        others = {host for host, uplink in uplinks.items() if uplink == turns[0].uplink}
+        units = frozenset(
+            unit for unit, pair in enumerate(fallen.pairs) if pair.hosts & others and host_id not in pair.hosts
+        )
+        nearest = min(turns, key=lambda spell: abs(spell.begins_at - fallen.begun_at))
+        if units:
+            exposures = [Exposure(spell.begins_at.timestamp(), None, units) for spell in turns]
+            yield PossibleCause("load", _load_words(nearest), exposures)
+
+
+def _load_words(spell: BusySpell) -> Label:
+    return worded(
+        _("load of {host} on uplink {uplink}: {most}, usually {usual} or less at that hour"),
+        host=host_ref(spell.host_id, spell.host),
+        uplink=uplink_ref(spell.uplink),
+        most=str(quantity(spell.most_bps, "bit/s")),
+        usual=str(quantity(spell.usual_bps, "bit/s")),
+    )
 
 
 def is_near(exposure: Exposure, fallen: Fallen) -> bool:

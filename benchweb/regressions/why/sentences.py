@@ -47,8 +47,8 @@ def chance_text(evidence: Evidence, why: Why) -> str:
 
 def _looked_at(why: Why) -> str:
     happened = ngettext(
-        "{count:,} fact change, plan version, note or maintenance window of that time was weighed,",
-        "{count:,} fact changes, plan versions, notes and maintenance windows of that time were weighed,",
+        "{count:,} fact change, plan version, note, maintenance window or load of that time was weighed,",
+        "{count:,} fact changes, plan versions, notes, maintenance windows and loads of that time were weighed,",
         why.happened,
     ).format(count=why.happened)
     pairs = ngettext("on {pairs:,} pair.", "on {pairs:,} pairs.", why.pairs).format(pairs=why.pairs)
