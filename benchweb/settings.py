@@ -252,7 +252,10 @@ TEMPLATES = [
         "OPTIONS": {
             "libraries": {
                 **{name: f"benchweb.web.{name}.tags" for name in ("compare", "facts", "matrix", "series")},
-                **{name: f"benchweb.web.tags.{name}" for name in ("carry", "next_step", "show", "sparklines", "times")},
+                **{
+                    name: f"benchweb.web.tags.{name}"
+                    for name in ("carry", "next_step", "show", "sparklines", "terms", "times")
+                },
                 "access": "benchweb.web.access.tags",
                 "availability": "benchweb.web.hosts.tags",
                 "lanes": "benchweb.web.timeline.tags",

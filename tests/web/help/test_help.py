@@ -8,7 +8,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from benchweb.accounts.services import token_create
+from benchweb.ops.running.home import PROJECT
 from benchweb.web.help.documents import FOLDER, contents, document
+from tests.factories import make_plan
 
 
 def test_every_listed_document_is_a_page_and_every_link_on_it_leads_on(signed_in: Client) -> None:
@@ -53,3 +55,17 @@ def test_the_examples_have_the_sites_address_and_say_where_the_own_token_goes(si
     page = signed_in.get("/help/api").content.decode()
     assert f"export TOKEN={token.prefix}…" in page
     assert secret not in page
+
+
+def test_every_word_with_a_line_in_the_glossary_leads_to_it(signed_in: Client) -> None:
+    glossary = signed_in.get("/help/glossary").content.decode()
+    lines = set(re.findall(r'<dt id="([^"]*)">', glossary))
+    used = {
+        key
+        for path in (PROJECT / "benchweb" / "web").rglob("*.html")
+        for key in re.findall(r'{% term "([^"]*)"', path.read_text(encoding="utf-8"))
+    }
+    assert used
+    assert used <= lines
+    plan = signed_in.get(f"/plans/{make_plan().pk}").content.decode()
+    assert re.search(r'<a class="term" href="/help/glossary#step" title="A test kind [^"]*">Steps</a>', plan)
