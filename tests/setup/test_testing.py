@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from benchweb.ops.running.home import PROJECT
 from benchweb.ops.setup import testing
 from benchweb.ops.setup.steps import ENGINE
 from benchweb.ops.setup.testing import Part
@@ -27,7 +28,7 @@ def test_of_a_part_that_fails_all_is_told_but_the_tests_that_passed(capsys: pyte
     assert "test a" not in told
 
 
-def test_checks_and_builds_go_beside_each_other_and_tests_after_them(
+def test_checks_and_builds_go_beside_each_other_and_so_do_tests_after_them(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     # Put back afterwards: the run that this test is part of has its own.
@@ -37,10 +38,22 @@ def test_checks_and_builds_go_beside_each_other_and_tests_after_them(
     meets = "touch {here}; until [ -e {there} ]; do sleep 0.01; done; echo {here} >> ended"
     monkeypatch.setattr(testing, "checks", lambda: [shell(tmp_path, meets.format(here="read", there="built"))])
     monkeypatch.setattr(testing, "builds", lambda: [shell(tmp_path, meets.format(here="built", there="read"))])
-    monkeypatch.setattr(testing, "tests", lambda: [shell(tmp_path, "echo tested >> ended")])
+    monkeypatch.setattr(testing, "tests", lambda: [shell(tmp_path, meets.format(here="waited", there="counted"))])
+    counts = shell(tmp_path, meets.format(here="counted", there="waited"))
+    monkeypatch.setattr(testing, "background_tests", lambda: [counts])
     assert testing.run([]) == 0
-    *beside, last = ended.read_text().split()
-    assert (sorted(beside), last) == (["built", "read"], "tested")
+    words = ended.read_text().split()
+    assert (set(words[:2]), set(words[2:])) == ({"built", "read"}, {"counted", "waited"})
+
+
+def test_every_test_is_of_one_part() -> None:
+    waiting, background = testing.tests()[-1].command, testing.background_tests()[0].command
+    every = {f"tests/{path.name}" for path in (PROJECT / "tests").iterdir() if any(path.rglob("test_*.py"))}
+    assert every | {f"tests/{path.name}" for path in (PROJECT / "tests").glob("test_*.py")} <= {*waiting, *background}
+    for path in testing.WAITING:
+        assert (PROJECT / path).exists()
+        assert path in waiting
+        assert f"--ignore={path}" in background
 
 
 def shell(folder: Path, words: str) -> Part:

@@ -18,7 +18,7 @@ from benchweb.ops.setup import requirements, steps
 from benchweb.ops.setup.requirements import Requirement
 from benchweb.ops.setup.steps import ENGINE, FRONTEND, VENV
 
-TAIL_LINES = 200
+TAIL_LINES = 1_000
 # How a line begins that says what this machine could not judge: it stood still, or a database can't be reached.
 NOT_JUDGED = "NOT JUDGED"
 
@@ -30,10 +30,22 @@ FOLDERS = tuple(
         *("ops", "sharing", "annotations", "regressions"),
     )
 )
+# Of those in these folders the ones whose processes wait for each other.
+WAITING = tuple(
+    f"tests/{name}"
+    for name in (
+        *("api/test_over_http.py", "api/test_whole_path.py", "charts/run/test_reproduce_for_real.py", "ops/running"),
+        *("ops/test_broker_writes.py", "ops/test_migrate.py", "schedules/test_by_itself.py", "web/live"),
+        *("web/middleware/test_given_back.py", "web/middleware/test_private_answers.py"),
+        "web/middleware/test_serving.py",
+    )
+)
 # Each process has a database and a broker of its own.
 # In the order of their names, but for those marked begun_first: the files with few and long tests would else come last
 # and alone.
 BY_FILE = ("--dist", "loadfile", "--no-loadscope-reorder", "--durations=10")
+# They take what those that wait leave.
+IN_BACKGROUND = ("nice", "-n", "5")
 SIDE_BY_SIDE = ("-n", "2", *BY_FILE)
 # Tests of processes that wait for each other, browsers and start-ups half of their time: four fill two CPUs.
 FOUR_BESIDE = ("-n", "4", *BY_FILE)
@@ -152,14 +164,23 @@ def _rust_tests() -> list[str]:
 
 
 def tests() -> list[Part]:
-    """Return the tests that take the whole machine."""
-    pytest = [str(VENV / "bin" / "python"), "-m", "pytest"]
-    others = [f"--ignore={path}" for path in FOLDERS]
+    """Return the tests that watch clocks, of which none may go beside another."""
+    every = sorted([*(PROJECT / "tests").glob("[!_]*/"), *(PROJECT / "tests").glob("test_*.py")])
+    waiting = [name for path in every if (name := f"tests/{path.name}") not in FOLDERS]
     return [
         Part("Rust tests", _rust_tests(), ENGINE, needs=RUST),
-        Part("Python tests of the rooms", [*pytest, *SIDE_BY_SIDE, *FOLDERS], loud=True),
-        Part("Python and browser tests that wait", [*pytest, *FOUR_BESIDE, *others], loud=True),
+        Part("Python and browser tests that wait", [*_pytest(), *FOUR_BESIDE, *waiting, *WAITING], loud=True),
     ]
+
+
+def background_tests() -> list[Part]:
+    """Return the tests that need CPUs alone, whenever they get one: they say what they have to say at their end."""
+    ignored = [f"--ignore={path}" for path in WAITING]
+    return [Part("Python tests of the rooms", [*IN_BACKGROUND, *_pytest(), *SIDE_BY_SIDE, *FOLDERS, *ignored])]
+
+
+def _pytest() -> list[str]:
+    return [str(VENV / "bin" / "python"), "-m", "pytest"]
 
 
 Result = tuple[Part, bool, float, list[str]]
@@ -172,13 +193,13 @@ def run(words: list[str]) -> int:
     """
     if words:
         return subprocess.run([VENV / "bin" / "python", "-m", "pytest", *words], cwd=PROJECT, check=False).returncode
-    reading, compiling, exclusive = checks(), builds(), tests()
-    every = [*reading, *compiling, *exclusive]
+    reading, compiling, exclusive, background = checks(), builds(), tests(), background_tests()
+    every = [*reading, *compiling, *exclusive, *background]
     with tempfile.NamedTemporaryFile(prefix="benchweb-not-run-") as not_run_file:
         os.environ[NOT_RUN_FILE] = not_run_file.name
         with ThreadPoolExecutor() as pool:
-            beside = list(pool.map(_results, (reading, compiling)))
-        results = [*chain(*beside), *_results(exclusive)]
+            beside = [*pool.map(_results, (reading, compiling)), *pool.map(_results, (exclusive, background))]
+        results = list(chain(*beside))
         not_run = not_run_file.read().decode().splitlines()
     not_run = [*_not_run(every), *not_run]
     failed = [part.name for part, passed, _, _ in results if not passed]
