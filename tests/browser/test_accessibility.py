@@ -64,7 +64,7 @@ LISTEN = """
 """
 _CHINESE = {"overview", "launch", "history", "matrix", "run", "shared"}
 WITH_CHARTS = {
-    *("host", "pair", "environment", "host_availability", "run", "trial", "report", "compare", "history"),
+    *("dashboard", "host", "host_availability", "run", "trial", "report", "compare", "history"),
     *("shared", "shared_embed", "run_preview"),
 }
 

@@ -156,8 +156,8 @@ def test_a_tail_tells_neither_its_flows_nor_its_direction() -> None:
         ("iperf2_e.txt", "2026-11-30 08:34:05+00:00"),
         # fio prints when it ended, 08:36:47, after 1,001 ms.
         ("fio_aio.txt", "2026-11-30 08:36:45.999000+00:00"),
-        # Its timestamp_ms is 1796027798350, its job_runtime 1000.
-        ("fio_psync.json", "2026-11-30 08:36:37.350000+00:00"),
+        # Its timestamp_ms is 1796027798350, the read's runtime 1001.
+        ("fio_psync.json", "2026-11-30 08:36:37.349000+00:00"),
     ],
 )
 def test_a_date_in_the_text_is_taken(name: str, moment: str) -> None:
