@@ -11,8 +11,9 @@ from django.views.decorators.http import require_GET
 from benchweb.accounts.models import ApiToken
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
+from benchweb.web.help.calls import API_CALLS
 from benchweb.web.help.documents import contents, document, image_path
-from benchweb.web.help.words import API_CALLS, glossary_words
+from benchweb.web.shared.glossary import glossary_words
 
 
 @needs(Permission.READ)

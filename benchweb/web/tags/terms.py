@@ -5,7 +5,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from benchweb.web.help.words import glossary_meaning
+from benchweb.web.shared.glossary import glossary_meaning
 
 register = template.Library()
 
