@@ -75,16 +75,19 @@ def night_chart(
 ) -> ChartSpec:
     """Draw a figure's nights: the median over the pairs over what is usual, gaps, and what changed.
 
-    A point's extremes are those of all repetitions of its night.
+    A point's extremes are those of all repetitions of its night; its n is that of the pairs, or of one pair alone that
+    of its repetitions where it is known.
     """
     told, band = _told(row), usual_band(change)
     medians = dict(zip(row.nights, zip(row.medians, row.pairs, strict=True), strict=True))
     measured, gaps = [], []
     for night in shown.nights[shown.before :]:
-        at, low, high = told.get(night, (datetime.combine(night, time(), UTC), None, None))
+        at, low, high, number = told.get(night, (datetime.combine(night, time(), UTC), None, None, None))
         if night in medians:
             median, pairs = medians[night]
-            measured.append(Measured(at, median, pairs, median if low is None else low, high or median, None))
+            n = number or pairs if pairs == 1 else pairs
+            low, high = (median, median) if low is None or high is None else (low, high)
+            measured.append(Measured(at, median, n, low, high, None))
         else:
             gaps.append(ChartPoint(rfc3339(at), None, reason=_("no result in this night")))
     line = ChartSeries(
@@ -160,10 +163,10 @@ def _band(usual: Sequence[tuple[float, float] | None]) -> ChartBand:
     return ChartBand(_("usual"), [each and each[0] for each in usual], [each and each[1] for each in usual])
 
 
-def _told(row: FigureNights) -> Mapping[date, tuple[datetime, float, float]]:
-    """Return by night when its first run began, and the extremes of its repetitions."""
-    columns = (row.told or [], row.ats or [], row.lows or [], row.highs or [])
-    return {night: (at, low, high) for night, at, low, high in zip(*columns, strict=True)}
+def _told(row: FigureNights) -> Mapping[date, tuple[datetime, float, float, int]]:
+    """Return by night when its first run began, and the extremes and number of its repetitions."""
+    columns = (row.told or [], row.ats or [], row.lows or [], row.highs or [], row.ns or [])
+    return {night: (at, low, high, n) for night, at, low, high, n in zip(*columns, strict=True)}
 
 
 def _rings(measured: Sequence[Measured], change: Deviation | None) -> list[ChartRing]:

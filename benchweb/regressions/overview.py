@@ -202,10 +202,21 @@ def worsened_figures(environments: Collection[int]) -> dict[FigureKey, Worsening
 
     By environment, kind, metric and the digest of the setting. Over several pairs a figure is no series of an alert.
     """
+    return _worsened(Q(series__pair__environment__in=environments))
+
+
+def worsened_of_pair(pair: int) -> dict[FigureKey, Worsening]:
+    """Return how figures of a pair are worse, as its live alert tells it; one query.
+
+    By the same key, of no environment: 0, as the rows of scope_figures have it.
+    """
+    found = _worsened(Q(series__pair=pair))
+    return {(0, kind, metric, digest): worsening for (_id, kind, metric, digest), worsening in found.items()}
+
+
+def _worsened(is_wanted: Q) -> dict[FigureKey, Worsening]:
     changes = Alert.objects.filter(_is_live(), kind=Alert.Kind.CHANGE)
-    parts = AlertSeries.objects.filter(
-        series__pair__environment__in=environments, recovered_run=None, threshold=None, alert__in=changes
-    )
+    parts = AlertSeries.objects.filter(is_wanted, recovered_run=None, threshold=None, alert__in=changes)
     since = Coalesce("first_bad_run__started_at", "alert__begun_at")
     key = ("series__pair__environment", "series__kind", "series__metric", "series__identity_digest")
     rows = (

@@ -71,12 +71,13 @@ _FIGURES = """
         select metric, digest, array_agg(night order by night) as nights, array_agg(median order by night) as medians,
                array_agg(pairs::int order by night) as pairs, array_agg(at order by night) as ats,
                array_agg(low order by night) as lows, array_agg(high order by night) as highs,
+               array_agg(n::int order by night) as ns,
                (array_agg(least order by night desc))[1] as least, (array_agg(most order by night desc))[1] as most,
                (array_agg(n::int order by night desc))[1] as n
         from nightly group by metric, digest
     )
     select 0::bigint as environment_id, '' as environment, chosen.kind, chosen.metric, identity.identity, own.nights,
-           own.medians, own.pairs, own.digest, own.nights as told, own.ats, own.lows, own.highs,
+           own.medians, own.pairs, own.digest, own.nights as told, own.ats, own.lows, own.highs, own.ns,
            chosen.number::int as of_pairs,
            -- One pair alone has the range of its repetitions, several that of their medians.
            case when own.pairs[cardinality(own.pairs)] = 1 then own.lows[cardinality(own.lows)] else own.least end
@@ -91,6 +92,11 @@ _FIGURES = """
                from gathered size join identity other on other.metric = size.metric and other.digest = size.digest
                where size.metric = chosen.metric
            ) end as sizes,
+           exists (
+               select from member join results_runfigure figure on figure.series_id = member.id
+               where member.metric = chosen.metric and member.digest = chosen.digest
+                 and figure.at < %(since)s::timestamp at time zone 'UTC' - interval '12 hours'
+           ) as has_earlier,
            (select array_agg(distinct name) from known other cross join jsonb_object_keys(other.identity) as name
             where other.kind = chosen.kind and other.metric = chosen.metric) as varied
     from chosen

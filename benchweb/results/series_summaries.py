@@ -59,10 +59,11 @@ _FIGURES = """
     )
     select chosen.environment_id, chosen.environment, chosen.kind, chosen.metric, chosen.identity,
            chosen.nights, chosen.medians, chosen.pairs, chosen.low, chosen.high, chosen.digest, chosen.most_pairs,
-           told.nights as told, told.ats, told.lows, told.highs, size.sizes, test.varied, chosen.is_sample
+           told.nights as told, told.ats, told.lows, told.highs, told.ns, size.sizes, test.varied, chosen.is_sample
     from chosen
     cross join lateral (
-        select array_agg(night) as nights, array_agg(at) as ats, array_agg(low) as lows, array_agg(high) as highs
+        select array_agg(night) as nights, array_agg(at) as ats, array_agg(low) as lows, array_agg(high) as highs,
+            array_agg(n::int) as ns
         from results_nightfigure where of_id = chosen.id and night >= %(since)s
     ) told
     cross join lateral (
@@ -100,12 +101,13 @@ class FigureNights(NamedTuple):
     digest: str = ""
     # Of one night.
     most_pairs: int = 0
-    # In no order: nights that runs are told of, when the first of each night's began, and the extremes of all its
-    # repetitions. The lists go together.
+    # In no order: nights that runs are told of, when the first of each night's began, and the extremes and number of
+    # all its repetitions. The lists go together.
     told: list[date] | None = None
     ats: list[datetime] | None = None
     lows: list[float] | None = None
     highs: list[float] | None = None
+    ns: list[int] | None = None
     # The same test at each value that its kind sweeps, of the first figure alone: `value` is None for the default.
     sizes: list[dict[str, Any]] | None = None
     # What any test of the kind sets otherwise than by default there: a link to this one must name all of it.
@@ -116,6 +118,8 @@ class FigureNights(NamedTuple):
     n: int | None = None
     # How many pairs have it, where only some of them were read.
     of_pairs: int | None = None
+    # Whether there are nights before those that were read; None where all that are kept were.
+    has_earlier: bool | None = None
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,14 @@ from benchweb.charts.sparkline import nightly
 from benchweb.documents.charts import ChartMark, ChartSpec, Detail
 from benchweb.documents.moments import rfc3339
 from benchweb.regressions.outliers import judged
-from benchweb.regressions.overview import FigureKey, ToldChange, Worsening, lasting, worsened_figures
+from benchweb.regressions.overview import (
+    FigureKey,
+    ToldChange,
+    Worsening,
+    lasting,
+    worsened_figures,
+    worsened_of_pair,
+)
 from benchweb.results.ingest import identity_digest
 from benchweb.results.latest_deviations import MeshPair, mesh_pairs
 from benchweb.results.latest_medians import SeriesTest
@@ -203,10 +210,11 @@ def environment_pictures(environment_id: int, changes: Sequence[ToldChange]) -> 
 
 
 def scope_pictures(of: Mapping[str, int], scope: SeriesScope, changes: Sequence[ToldChange]) -> Pictures:
-    """Return the pictures of a pair, or of a host whose endpoints the scope has; one query."""
+    """Return the pictures of a pair, or of a host whose endpoints the scope has; one query, of a pair two."""
     now = timezone.now()
     rows = scope_figures(scope, since=_first_night(now), until=night_of(now))
-    figures = figures_of(rows, now, of=of).get(0, {})
+    told = worsened_of_pair(scope.pair) if scope.pair is not None and rows else {}
+    figures = figures_of(rows, now, told, of=of).get(0, {})
     return Pictures(of=of, figures=in_order(figures), changes=changes)
 
 
@@ -266,7 +274,7 @@ def _figure(row: FigureNights, kind: Kind, of: Mapping[str, int], *, now: dateti
         pairs=row.pairs[-1],
         values=values,
         # As many as are kept begin with any night; of fewer the first is the first of all.
-        nights_before=known if len(row.nights) < RETAINED else 0,
+        nights_before=0 if row.has_earlier or len(row.nights) >= RETAINED else known,
         change=deviation_of(row.medians, metric) if is_fresh else None,
         row=row,
         last=last,

@@ -100,6 +100,19 @@ def test_of_a_pair_that_is_measured_often_the_last_run_of_a_night_counts(signed_
     assert [point[1] for point in line["measured"]] == [3e9] * 4
 
 
+def test_each_night_of_one_pair_has_its_repetitions_and_a_night_without_a_result_is_a_gap(signed_in: Client) -> None:
+    pair = make_pair()
+    for ago in (60, 2, 1, 0):
+        at = last_evening() - ago * DAY
+        add_values(measured(pair, at), pair, at, 1e9, 1.01e9, 1.02e9)
+    summed_up()
+    charts = pictures_of(signed_in, f"/pairs/{pair.pk}")
+    [line] = charts[f"night-{pair.pk}-throughput_bps"]["series"]
+    assert [point[2] for point in line["measured"]] == [3] * 3
+    # Measured before the first of the thirty nights: those without a result are none of before anything was.
+    assert len(line["points"]) == 27
+
+
 def test_a_host_of_many_pairs_tells_of_some_and_says_so(
     signed_in: Client, monkeypatch: pytest.MonkeyPatch, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
@@ -176,6 +189,11 @@ def test_what_an_alert_tells_is_one_cause_with_its_title(signed_in: Client, monk
     assert others == [f"▼ −20.1 % on 1 of 5 series to {sink} last run, not confirmed"]
     [chart] = [chart for key, chart in pictures_of(signed_in, f"/pairs/{pair.pk}").items() if "throughput" in key]
     assert [mark["href"] for mark in chart["marks"]] == [f"/alerts/{alert.pk}"]
+    # The figure above the chart says the same of the same fall.
+    page = signed_in.get(f"/pairs/{pair.pk}").content.decode()
+    figure = text_of(page.partition('<div class="environment-figure">')[2].partition("<h3>")[2].partition("<h3>")[0])
+    assert figure.startswith("Throughput ")
+    assert "−20.0 %" in figure and "−20.1 %" not in figure
     # An alert of more series than are read still tells of all of them.
     monkeypatch.setattr("benchweb.regressions.standing._MOST_PARTS", 2)
     told, *still = sentences(signed_in, f"/hosts/{pair.source.host_id}")
