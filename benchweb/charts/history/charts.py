@@ -44,7 +44,7 @@ def history(query: HistoryQuery, kind: Kind | None) -> DrawnHistory:
         return DrawnHistory(selection, [], [], 0, TimeMarks([], []), "run", [])
     drawing = _drawing(query, selection, chosen)
     groups = _groups(query, chosen.lines)
-    charts = [drawing.chart(number, title, lines) for number, (title, lines) in enumerate(groups)]
+    charts = [drawing.chart(chart_id, title, lines) for chart_id, title, lines in groups]
     return DrawnHistory(
         selection, charts, chosen.lines, chosen.total, drawing.marks, drawing.points.step, drawing.changes.alerts
     )
@@ -75,25 +75,27 @@ def _drawing(query: HistoryQuery, selection: Selection, chosen: Chosen) -> Drawi
     )
 
 
-def _groups(query: HistoryQuery, lines: Sequence[HistoryLine]) -> list[tuple[str, list[HistoryLine]]]:
-    """Return the lines of each small multiple with its name; all together when there is no split."""
-    name = _SPLITS.get(query.split)
-    if name is None:
-        return [("", list(lines))]
-    groups: dict[str, list[HistoryLine]] = {}
+def _groups(query: HistoryQuery, lines: Sequence[HistoryLine]) -> list[tuple[str, str, list[HistoryLine]]]:
+    """Return the lines of each small multiple with its id and name; all together when there is no split.
+
+    An id stays with what its chart shows, whatever else is shown: dashboards know charts by them.
+    """
+    split = _SPLITS.get(query.split)
+    if split is None:
+        return [("history", "", list(lines))]
+    groups: dict[tuple[str, int], list[HistoryLine]] = {}
     for line in lines:
-        groups.setdefault(name(line), []).append(line)
-    return sorted(groups.items())
+        groups.setdefault(split(line), []).append(line)
+    return [(f"history-{key}", name, of_group) for (name, key), of_group in sorted(groups.items())]
 
 
 def _source_words(source: LineEnd) -> Label:
     return worded(_("from %(host)s"), host=host_ref(source.host_id, source.host_name))
 
 
-_SPLITS: dict[str, Callable[[HistoryLine], str]] = {
-    "pair": lambda line: line.pair_words,
-    "host": lambda line: worded(
-        _("from %(host)s"), host=host_ref(line.pair.source.host_id, line.pair.source.host_name)
-    ),
-    "environment": lambda line: environment_ref(line.pair.environment),
+# What names a chart, and the row that it is of.
+_SPLITS: dict[str, Callable[[HistoryLine], tuple[str, int]]] = {
+    "pair": lambda line: (line.pair_words, line.pair.pk),
+    "host": lambda line: (_source_words(line.pair.source), line.pair.source.host_id),
+    "environment": lambda line: (environment_ref(line.pair.environment), line.pair.environment_id),
 }

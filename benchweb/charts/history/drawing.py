@@ -52,7 +52,7 @@ class Drawing:
     links: dict[int, list[tuple[datetime, float]]]
     is_split: bool
 
-    def chart(self, number: int, title: str, lines: list[HistoryLine]) -> ChartSpec:
+    def chart(self, chart_id: str, title: str, lines: list[HistoryLine]) -> ChartSpec:
         """Draw lines in one chart, one of several where the look is split."""
         metric = self.selection.kind.metrics[self.selection.main]
         x, y = Axis(label=_("Time"), unit="", scale="time"), _y_axis(metric, is_log=self.selection.is_percentiles)
@@ -64,7 +64,7 @@ class Drawing:
         ids = [line.series[self.selection.main] for line in lines]
         levels = [level for pk in ids for level in self.changes.levels(pk, self.points.series.get(pk, []))]
         return ChartSpec(
-            id=f"history-{number}" if self.is_split else "history",
+            id=chart_id,
             title=joined_label([title, self.selection.title]),
             subtitle=Label(
                 common_words(parts, self.selection.kind),

@@ -368,6 +368,19 @@ def test_notes_are_flagged_on_the_charts_that_they_are_about() -> None:
     assert (here.scale_group, here.scale_group) == ("history", there.scale_group)
 
 
+@pytest.mark.parametrize("split", ["pair", "host", "environment"])
+def test_a_small_multiple_keeps_its_id_whatever_is_shown_beside_it(split: str) -> None:
+    plan = make_plan(steps=STREAM)
+    pairs = [make_pair(environment=name) for name in ("b", "c")]
+    for pair in pairs:
+        past_run(plan, pair, NIGHT, *throughput(1e9))
+    before = {chart.title: chart.id for chart in look(split=split).charts}
+    past_run(plan, make_pair(environment="a"), NIGHT, *throughput(1e9))
+    after = {chart.title: chart.id for chart in look(split=split).charts}
+    assert len(set(after.values())) == 3
+    assert before.items() <= after.items()
+
+
 def test_a_series_keeps_its_colour_whatever_is_shown_beside_it() -> None:
     plan, pairs = make_plan(steps=STREAM), [make_pair() for _ in range(3)]
     for pair in pairs:
