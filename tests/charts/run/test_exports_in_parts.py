@@ -20,11 +20,11 @@ from tests.factories import make_run
 
 pytestmark = pytest.mark.django_db
 
-TRIALS = 240
-# Of one document: 24 MB of them in all, as text.
-DOCUMENT_BYTES = 100_000
+TRIALS = 160
+# Of one document: 6.4 MB of them in all, as text.
+DOCUMENT_BYTES = 40_000
 CORES = [1] * (1 + DOCUMENT_BYTES // len("1, "))
-HELD_BYTES = 8 * 1024 * 1024
+HELD_BYTES = 3 * 1024 * 1024
 
 
 @pytest.fixture
