@@ -138,9 +138,7 @@ def test_a_part_that_cannot_run_is_listed_with_its_command_and_fails_only_in_ci(
     monkeypatch: pytest.MonkeyPatch, wanted: Requirement, capsys: pytest.CaptureFixture[str], machine: Path
 ) -> None:
     parts = [Part("figures", ["/usr/bin/true"]), Part("pictures", ["/usr/bin/false"], needs=("wanted",))]
-    monkeypatch.setattr(testing, "checks", lambda: parts[:1])
-    monkeypatch.setattr(testing, "builds", list)
-    monkeypatch.setattr(testing, "tests", lambda: parts[1:])
+    monkeypatch.setattr(testing, "stages", lambda: [(parts[:1], []), (parts[1:],)])
     monkeypatch.delenv("CI", raising=False)
     assert testing.run([]) == 0
     told = capsys.readouterr().out

@@ -28,7 +28,7 @@ def test_of_a_part_that_fails_all_is_told_but_the_tests_that_passed(capsys: pyte
     assert "test a" not in told
 
 
-def test_checks_and_builds_go_beside_each_other_and_so_do_tests_after_them(
+def test_the_lanes_of_a_stage_go_beside_each_other_and_stages_one_after_the_other(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     # Put back afterwards: the run that this test is part of has its own.
@@ -36,24 +36,22 @@ def test_checks_and_builds_go_beside_each_other_and_so_do_tests_after_them(
     ended = tmp_path / "ended"
     # Each of the two waits for the other to begin.
     meets = "touch {here}; until [ -e {there} ]; do sleep 0.01; done; echo {here} >> ended"
-    monkeypatch.setattr(testing, "checks", lambda: [shell(tmp_path, meets.format(here="read", there="built"))])
-    monkeypatch.setattr(testing, "builds", lambda: [shell(tmp_path, meets.format(here="built", there="read"))])
-    monkeypatch.setattr(testing, "tests", lambda: [shell(tmp_path, meets.format(here="waited", there="counted"))])
-    counts = shell(tmp_path, meets.format(here="counted", there="waited"))
-    monkeypatch.setattr(testing, "background_tests", lambda: [counts])
+    beside = tuple([shell(tmp_path, meets.format(here=a, there=b))] for a, b in ("xy", "yx"))
+    monkeypatch.setattr(testing, "stages", lambda: [beside, ([shell(tmp_path, "echo last >> ended")],)])
     assert testing.run([]) == 0
-    words = ended.read_text().split()
-    assert (set(words[:2]), set(words[2:])) == ({"built", "read"}, {"counted", "waited"})
+    *both, last = ended.read_text().split()
+    assert (sorted(both), last) == (["x", "y"], "last")
 
 
 def test_every_test_is_of_one_part() -> None:
-    waiting, background = testing.tests()[-1].command, testing.background_tests()[0].command
+    [waiting], [rooms] = testing.waiting_tests(), testing.room_tests()
     every = {f"tests/{path.name}" for path in (PROJECT / "tests").iterdir() if any(path.rglob("test_*.py"))}
-    assert every | {f"tests/{path.name}" for path in (PROJECT / "tests").glob("test_*.py")} <= {*waiting, *background}
+    every |= {f"tests/{path.name}" for path in (PROJECT / "tests").glob("test_*.py")}
+    assert every <= {*map(str, waiting.command), *map(str, rooms.command)}
     for path in testing.WAITING:
         assert (PROJECT / path).exists()
-        assert path in waiting
-        assert f"--ignore={path}" in background
+        assert path in waiting.command
+        assert f"--ignore={path}" in rooms.command
 
 
 def shell(folder: Path, words: str) -> Part:

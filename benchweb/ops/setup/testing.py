@@ -10,7 +10,6 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 
 from benchweb.ops.running.home import PROJECT, TOOLS
@@ -44,7 +43,7 @@ WAITING = tuple(
 # In the order of their names, but for those marked begun_first: the files with few and long tests would else come last
 # and alone.
 BY_FILE = ("--dist", "loadfile", "--no-loadscope-reorder", "--durations=10")
-# They take what those that wait leave.
+# Beside the Rust tests, which measure and leave half of two CPUs: these come first.
 IN_BACKGROUND = ("nice", "-n", "5")
 SIDE_BY_SIDE = ("-n", "2", *BY_FILE)
 # Tests of processes that wait for each other, browsers and start-ups half of their time: four fill two CPUs.
@@ -163,24 +162,32 @@ def _rust_tests() -> list[str]:
     return [cargo, "test", "--release", "--locked", "--workspace", "--no-fail-fast", "--test", "*"]
 
 
-def tests() -> list[Part]:
-    """Return the tests that watch clocks, of which none may go beside another."""
+def rust_tests() -> list[Part]:
+    """Return the engine's tests that measure."""
+    return [Part("Rust tests", _rust_tests(), ENGINE, needs=RUST)]
+
+
+def room_tests() -> list[Part]:
+    """Return the tests that need CPUs alone, whenever they get one."""
+    ignored = [f"--ignore={path}" for path in WAITING]
+    command = [*IN_BACKGROUND, *_pytest(), *SIDE_BY_SIDE, *FOLDERS, *ignored]
+    return [Part("Python tests of the rooms", command, loud=True)]
+
+
+def waiting_tests() -> list[Part]:
+    """Return the tests of processes that watch clocks: nothing may go beside them."""
     every = sorted([*(PROJECT / "tests").glob("[!_]*/"), *(PROJECT / "tests").glob("test_*.py")])
     waiting = [name for path in every if (name := f"tests/{path.name}") not in FOLDERS]
-    return [
-        Part("Rust tests", _rust_tests(), ENGINE, needs=RUST),
-        Part("Python and browser tests that wait", [*_pytest(), *FOUR_BESIDE, *waiting, *WAITING], loud=True),
-    ]
-
-
-def background_tests() -> list[Part]:
-    """Return the tests that need CPUs alone, whenever they get one: they say what they have to say at their end."""
-    ignored = [f"--ignore={path}" for path in WAITING]
-    return [Part("Python tests of the rooms", [*IN_BACKGROUND, *_pytest(), *SIDE_BY_SIDE, *FOLDERS, *ignored])]
+    return [Part("Python and browser tests that wait", [*_pytest(), *FOUR_BESIDE, *waiting, *WAITING], loud=True)]
 
 
 def _pytest() -> list[str]:
     return [str(VENV / "bin" / "python"), "-m", "pytest"]
+
+
+def stages() -> list[tuple[list[Part], ...]]:
+    """Return the stages, which go one after the other; the lanes of each go beside each other."""
+    return [(checks(), builds()), (rust_tests(), room_tests()), (waiting_tests(),)]
 
 
 Result = tuple[Part, bool, float, list[str]]
@@ -193,13 +200,12 @@ def run(words: list[str]) -> int:
     """
     if words:
         return subprocess.run([VENV / "bin" / "python", "-m", "pytest", *words], cwd=PROJECT, check=False).returncode
-    reading, compiling, exclusive, background = checks(), builds(), tests(), background_tests()
-    every = [*reading, *compiling, *exclusive, *background]
+    in_order = stages()
+    every = [part for lanes in in_order for lane in lanes for part in lane]
     with tempfile.NamedTemporaryFile(prefix="benchweb-not-run-") as not_run_file:
         os.environ[NOT_RUN_FILE] = not_run_file.name
         with ThreadPoolExecutor() as pool:
-            beside = [*pool.map(_results, (reading, compiling)), *pool.map(_results, (exclusive, background))]
-        results = list(chain(*beside))
+            results = [result for lanes in in_order for lane in list(pool.map(_results, lanes)) for result in lane]
         not_run = not_run_file.read().decode().splitlines()
     not_run = [*_not_run(every), *not_run]
     failed = [part.name for part, passed, _, _ in results if not passed]
