@@ -106,8 +106,8 @@ def test_a_night_without_a_result_is_a_gap_and_none_before_the_first(signed_in: 
     assert sum(time < gap["x"] for time in times) == NIGHTS - 3
     begin, end = (datetime.fromisoformat(chart[name]) for name in ("x_from", "x_to"))
     assert end - begin == 30 * DAY
-    # Each night has its range and the pairs that it rests on.
-    assert all(low <= value <= high and n == 1 for _at, value, n, low, high, _run in line["measured"])
+    # Each night has its range and the repetitions of its one pair.
+    assert all(low <= value <= high and n == 2 for _at, value, n, low, high, _run in line["measured"])
 
 
 def test_a_night_that_stands_out_is_ringed_and_a_told_change_flagged(signed_in: Client) -> None:

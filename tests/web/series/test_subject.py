@@ -164,7 +164,7 @@ def test_what_an_alert_tells_is_one_cause_with_its_title(signed_in: Client, monk
     all_figures(pair, factor=0.8)
     summed_up()
     alert = make_alert(pair=pair, at=timezone.now() - DAY)
-    levels = {"before": 1e10, "after": 8e9}
+    levels = {"before": 11.37e9, "after": 9.1e9}
     test = {"kind": "tcp_stream", "metric": "throughput_bps"}
     Alert.objects.filter(pk=alert.pk).update(
         kind=Alert.Kind.CHANGE,
@@ -192,7 +192,7 @@ def test_what_an_alert_tells_is_one_cause_with_its_title(signed_in: Client, monk
     # The figure above the chart says the same of the same fall.
     page = signed_in.get(f"/pairs/{pair.pk}").content.decode()
     figure = text_of(page.partition('<div class="environment-figure">')[2].partition("<h3>")[2].partition("<h3>")[0])
-    assert figure.startswith("Throughput ")
+    assert figure.startswith("Throughput, received ")
     assert "−20.0 %" in figure and "−20.1 %" not in figure
     # An alert of more series than are read still tells of all of them.
     monkeypatch.setattr("benchweb.regressions.standing._MOST_PARTS", 2)
