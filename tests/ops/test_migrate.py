@@ -16,6 +16,8 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from tests.processes import begun, said_by, stopped
 
+pytestmark = pytest.mark.begun_first
+
 PATIENCE_SECONDS = 120
 HOLDING = "lock table locked_thing in access share mode"
 Database = dict[str, str]

@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pytest
 
 from benchweb.ops.running import postgres
 from benchweb.ops.running.home import PROJECT, Home
 from tests.setup.processes import Up
+
+pytestmark = pytest.mark.begun_first
 
 ADA = """
     insert into auth_user (username, password, is_superuser, is_staff, is_active, first_name, last_name, email,

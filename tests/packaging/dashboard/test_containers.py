@@ -20,7 +20,7 @@ from tests.packaging.dashboard.database import Database
 from tests.packaging.dashboard.image import Image
 from tests.packaging.engine import portable
 
-pytestmark = pytest.mark.needs("Rust")
+pytestmark = [pytest.mark.begun_first, pytest.mark.needs("Rust")]
 
 OURS = ("web", "worker", "beat")
 
