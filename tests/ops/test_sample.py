@@ -25,6 +25,8 @@ from benchweb.runs.models import Campaign, Run, State
 from benchweb.schedules.models import Schedule, Slot
 from tests.factories import make_channel, make_pair
 
+pytestmark = pytest.mark.begun_first
+
 NIGHTS, PAIRS = 60, 12
 
 
