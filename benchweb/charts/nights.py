@@ -163,7 +163,7 @@ def _band(usual: Sequence[tuple[float, float] | None]) -> ChartBand:
     return ChartBand(_("usual"), [each and each[0] for each in usual], [each and each[1] for each in usual])
 
 
-def _told(row: FigureNights) -> Mapping[date, tuple[datetime, float, float, int]]:
+def _told(row: FigureNights) -> Mapping[date, tuple[datetime, float, float, int | None]]:
     """Return by night when its first run began, and the extremes and number of its repetitions."""
     columns = (row.told or [], row.ats or [], row.lows or [], row.highs or [], row.ns or [])
     return {night: (at, low, high, n) for night, at, low, high, n in zip(*columns, strict=True)}

@@ -35,6 +35,7 @@ LARGEST_P_OF_CAUSE = 0.02
 # of the days, and no less than so large a share of its link.
 BUSY_TIMES = 3.0
 USUAL_DAYS_SHARE = 0.75
+LEAST_USUAL_DAYS = 5
 BUSY_LINK_SHARE = 0.05
 # So many runs in a row must be as before; of what one run alone showed, and nobody acknowledged, one is enough.
 RECOVERED_RUNS = 3

@@ -95,6 +95,7 @@ _FIGURES = """
            exists (
                select from member join results_runfigure figure on figure.series_id = member.id
                where member.metric = chosen.metric and member.digest = chosen.digest
+                 and member.place %% ((member.number + %(most)s - 1) / %(most)s) = 0
                  and figure.at < %(since)s::timestamp at time zone 'UTC' - interval '12 hours'
            ) as has_earlier,
            (select array_agg(distinct name) from known other cross join jsonb_object_keys(other.identity) as name

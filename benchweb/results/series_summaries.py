@@ -63,7 +63,7 @@ _FIGURES = """
     from chosen
     cross join lateral (
         select array_agg(night) as nights, array_agg(at) as ats, array_agg(low) as lows, array_agg(high) as highs,
-            array_agg(n::int) as ns
+            array_agg(case when runs = 1 then n::int end) as ns
         from results_nightfigure where of_id = chosen.id and night >= %(since)s
     ) told
     cross join lateral (
@@ -107,7 +107,8 @@ class FigureNights(NamedTuple):
     ats: list[datetime] | None = None
     lows: list[float] | None = None
     highs: list[float] | None = None
-    ns: list[int] | None = None
+    # None in a night of several runs, of whose last one alone the median is.
+    ns: list[int | None] | None = None
     # The same test at each value that its kind sweeps, of the first figure alone: `value` is None for the default.
     sizes: list[dict[str, Any]] | None = None
     # What any test of the kind sets otherwise than by default there: a link to this one must name all of it.

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from benchweb.annotations.models import Annotation
-from benchweb.hosts.models import Host, Pair, ProbeHour
+from benchweb.hosts.models import Endpoint, Host, Pair, ProbeHour
 from benchweb.hosts.services import pair_create
 from benchweb.notifications.maintenance import maintenance_about
 from benchweb.notifications.models import MaintenanceWindow
@@ -116,7 +116,7 @@ def test_nothing_is_named_where_nothing_happened_to_the_hosts_that_fell(pairs: l
     assert [evidence for evidence in why.ranked if evidence.explained.fell] == []
 
 
-def hours_of(name: str, rates: dict[int, float]) -> None:
+def hours_of(name: str, rates: dict[int, float], link_bps: float | None = 10e9) -> None:
     """Let a host carry so many bit/s in the hour in which a night's runs begin, half of it sent."""
     for number, rate in rates.items():
         ProbeHour.objects.create(
@@ -125,7 +125,7 @@ def hours_of(name: str, rates: dict[int, float]) -> None:
             metered=60,
             received_bps_sum=30 * rate,
             sent_bps_sum=30 * rate,
-            link_bps=10e9,
+            link_bps=link_bps,
         )
 
 
@@ -139,7 +139,8 @@ def test_a_neighbour_that_carried_far_more_than_usual_stands_with_the_pairs_on_i
     hours_of("fir", dict.fromkeys(range(NIGHTS), 1e6) | {NIGHTS: 4e8})
     why = answer(fallen_alert(pairs, {"alder", "birch"}))
     [load] = why.ranked
-    assert str(load.words) == "load of cedar on uplink west: 9.00 Gbit/s, usually 400 Mbit/s or less at that hour"
+    load_of = "load of cedar on uplink west: 9.00 Gbit/s sent and received, usually 400 Mbit/s or less at that hour"
+    assert str(load.words) == load_of
     # Chance alone can't be told from it in thirteen nights.
     assert load.p == pytest.approx(1 / 11)
     # Not its own pairs: what it carried may be what they measured.
@@ -149,7 +150,8 @@ def test_a_neighbour_that_carried_far_more_than_usual_stands_with_the_pairs_on_i
 
 
 def test_a_neighbour_is_busy_from_its_first_busy_hour_on(pairs: list[Pair]) -> None:
-    Host.objects.filter(name__in=("alder", "cedar")).update(uplink="west")
+    Host.objects.filter(name__in=("alder", "cedar", "dogwood")).update(uplink="west")
+    Endpoint.objects.filter(host__name="cedar").update(link_bps=10e9)
     begin = night(0).replace(hour=0, minute=0, second=0, microsecond=0)
     is_busy = range(5 * 24 + 20, 6 * 24 + 3)
     rates = [9e9 if hour in is_busy else 4e8 for hour in range(8 * 24)]
@@ -157,9 +159,11 @@ def test_a_neighbour_is_busy_from_its_first_busy_hour_on(pairs: list[Pair]) -> N
         ProbeHour(endpoint=endpoint_of("cedar"), hour=begin + timedelta(hours=hour), metered=1, sent_bps_sum=rate)
         for hour, rate in enumerate(rates)
     )
-    # Of three days nothing is usual yet, and nothing is known where nothing was metered.
-    hours_of("alder", {20: 1e6, 21: 9e9})
-    hosts = {pair.source.host_id for pair in pairs}
+    # Of four days nothing is usual yet, and of a link whose speed nobody knows nothing is much.
+    hours_of("alder", dict.fromkeys(range(30, 33), 1e8) | {33: 9e9})
+    hours_of("dogwood", dict.fromkeys(range(30, 35), 1e8) | {35: 9e9}, link_bps=None)
+    # One of the hosts has no hours of its own.
+    hosts = {endpoint_of("alder").host_id}
     [spell] = busy_spells(hosts, begin, begin + timedelta(days=60))
     assert (spell.host, spell.uplink, spell.begins_at) == ("cedar", "west", begin + timedelta(days=5, hours=20))
     assert (spell.most_bps, spell.usual_bps) == (9e9, 4e8)

@@ -43,8 +43,8 @@ WAITING = tuple(
 # In the order of their names, but for those marked begun_first: the files with few and long tests would else come last
 # and alone.
 BY_FILE = ("--dist", "loadfile", "--no-loadscope-reorder", "--durations=10")
-# Beside the Rust tests, which measure and leave half of two CPUs: these come first.
-IN_BACKGROUND = ("nice", "-n", "5")
+# Beside the Rust tests, which measure and leave half of two CPUs: what they leave is taken.
+IN_BACKGROUND = ("nice", "-n", "19")
 SIDE_BY_SIDE = ("-n", "2", *BY_FILE)
 # Tests of processes that wait for each other, browsers and start-ups half of their time: four fill two CPUs.
 FOUR_BESIDE = ("-n", "4", *BY_FILE)

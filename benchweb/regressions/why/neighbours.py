@@ -1,28 +1,43 @@
 """Hours in which hosts carried far more than usual: what others on the same uplink may have suffered from."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.db.models import F, FloatField, Window
-from django.db.models.functions import Cast, CumeDist, ExtractHour
-
-from benchweb.hosts.models import ProbeHour
-from benchweb.regressions.deciding import BUSY_LINK_SHARE, BUSY_TIMES, USUAL_DAYS_SHARE
+from benchweb.common.rows import fetch
+from benchweb.hosts.models import Host
+from benchweb.regressions.deciding import BUSY_LINK_SHARE, BUSY_TIMES, LEAST_USUAL_DAYS, USUAL_DAYS_SHARE
 
 _HOUR = timedelta(hours=1)
+# Compared with the same hour of all days: what comes each night is usual. A link's speed is the kernel's, else what
+# people said of it; of one that nobody knows nothing is much.
+_BUSY = """
+WITH metered AS (
+  SELECT probed.endpoint_id, host.id AS host_id, host.name AS host, host.uplink, probed.hour AS at,
+    (probed.received_bps_sum + probed.sent_bps_sum) / probed.metered AS bps,
+    coalesce(probed.link_bps, endpoint.link_bps) AS link_bps, extract(hour FROM probed.hour AT TIME ZONE 'UTC') AS clock
+  FROM hosts_probehour probed
+  JOIN hosts_endpoint endpoint ON endpoint.id = probed.endpoint_id
+  JOIN hosts_host host ON host.id = endpoint.host_id
+  WHERE host.uplink = ANY(%(uplinks)s) AND probed.hour BETWEEN %(first)s AND %(last)s AND probed.metered > 0
+), usual AS (
+  SELECT endpoint_id, clock, percentile_disc(%(share)s) WITHIN GROUP (ORDER BY bps) AS usual_bps
+  FROM metered GROUP BY endpoint_id, clock HAVING count(*) >= %(least_days)s
+)
+SELECT endpoint_id, host_id, host, uplink, at, bps, usual_bps FROM metered JOIN usual USING (endpoint_id, clock)
+WHERE bps > %(times)s * usual_bps AND bps >= %(link_share)s * link_bps
+ORDER BY endpoint_id, at
+"""
 
 
-class _Hour(NamedTuple):
+class _BusyHour(NamedTuple):
     endpoint_id: int
     host_id: int
     host: str
     uplink: str
     at: datetime
-    # Sent and received, the mean of the hour.
     bps: float
-    link_bps: float | None
+    usual_bps: float
 
 
 class BusySpell(NamedTuple):
@@ -32,44 +47,33 @@ class BusySpell(NamedTuple):
     host: str
     uplink: str
     begins_at: datetime
-    # Of the busiest hour, sent and received, and what it usually is at most at that hour of the day; in bit/s.
+    # Of the busiest hour: the mean of what was sent and received, and what it usually is at most at that hour; bit/s.
     most_bps: float
     usual_bps: float
 
 
 def busy_spells(host_ids: Collection[int], first: datetime, last: datetime) -> list[BusySpell]:
-    """Return the spells of all hosts that share an uplink with one of these, in the order of time; one query.
+    """Return the spells of all hosts that share an uplink with one of these; two queries.
 
-    A host of which no four days are known has none: what is usual there isn't known either.
+    A host of which no five days are known has none: what is usual there isn't known either.
     """
-    shared = ProbeHour.objects.filter(endpoint__host__in=host_ids).exclude(endpoint__host__uplink="")
-    uplinks = shared.values("endpoint__host__uplink")
-    metered = ProbeHour.objects.filter(endpoint__host__uplink__in=uplinks, hour__range=(first, last), metered__gt=0)
-    carried = Cast((F("received_bps_sum") + F("sent_bps_sum")) / F("metered"), FloatField())
-    # Among the same hours of all days: what comes each night is usual.
-    place = Window(CumeDist(), partition_by=["endpoint", ExtractHour("hour")], order_by="bps")
-    busiest = metered.annotate(bps=carried).annotate(place=place).filter(place__gt=USUAL_DAYS_SHARE)
-    of_host = ("endpoint__host", "endpoint__host__name", "endpoint__host__uplink")
-    rows = busiest.order_by("endpoint", "hour").values_list("endpoint", *of_host, "hour", "bps", "link_bps")
-    return sorted(_spells([_Hour(*row) for row in rows]), key=lambda spell: (spell.begins_at, spell.host_id))
-
-
-def _spells(hours: Collection[_Hour]) -> Iterable[BusySpell]:
-    """Return the spells among the busiest hours, of which the quietest of each hour of the day is what is usual."""
-    alike: dict[tuple[int, int], list[float]] = defaultdict(list)
-    for hour in hours:
-        alike[hour.endpoint_id, hour.at.hour].append(hour.bps)
-    usual = {key: min(values) for key, values in alike.items()}
+    shared = Host.objects.filter(pk__in=host_ids).exclude(uplink="").order_by()
+    values = {
+        "uplinks": list(shared.values_list("uplink", flat=True).distinct()),
+        "first": first,
+        "last": last,
+        "share": USUAL_DAYS_SHARE,
+        "least_days": LEAST_USUAL_DAYS,
+        "times": BUSY_TIMES,
+        "link_share": BUSY_LINK_SHARE,
+    }
     spells: list[BusySpell] = []
-    latest: _Hour | None = None
-    for hour in hours:
-        at_most = usual[hour.endpoint_id, hour.at.hour]
-        if hour.bps <= BUSY_TIMES * at_most or hour.bps < BUSY_LINK_SHARE * (hour.link_bps or 0.0):
-            continue
-        found = BusySpell(hour.host_id, hour.host, hour.uplink, hour.at, hour.bps, at_most)
+    latest: _BusyHour | None = None
+    for hour in fetch(_BusyHour, _BUSY, values) if values["uplinks"] else []:
+        found = BusySpell(hour.host_id, hour.host, hour.uplink, hour.at, hour.bps, hour.usual_bps)
         if latest and latest.endpoint_id == hour.endpoint_id and hour.at - latest.at <= _HOUR:
             begun = spells.pop()
-            found = max(begun, found, key=lambda each: each.most_bps)._replace(begins_at=begun.begins_at)
+            found = max(begun, found, key=lambda spell: spell.most_bps)._replace(begins_at=begun.begins_at)
         spells.append(found)
         latest = hour
     return spells

@@ -172,9 +172,10 @@ def _maintenance(fallen: Fallen, spans: Iterable[MaintenanceSpan]) -> Iterable[P
 
 
 def _neighbours(fallen: Fallen) -> Iterable[PossibleCause]:
-    """Yield a cause for each host that carried far more than usual: it came to the others on its uplink.
+    """Yield a cause for each host that carried far more than usual about then: it came to the others on its uplink.
 
-    Its own pairs are left out: what it carried may be what they measured.
+    Its own pairs are left out: what it carried may be what they measured. So is who was busy at other times alone:
+    hundreds of hosts are, now and then, and none of that is weighed.
     """
     spells: dict[int, list[BusySpell]] = defaultdict(list)
     for spell in busy_spells({host for pair in fallen.pairs for host in pair.hosts}, *fallen.span):
@@ -187,14 +188,14 @@ def _neighbours(fallen: Fallen) -> Iterable[PossibleCause]:
             unit for unit, pair in enumerate(fallen.pairs) if pair.hosts & others and host_id not in pair.hosts
         )
         nearest = min(turns, key=lambda spell: abs(spell.begins_at - fallen.begun_at))
-        if units:
-            exposures = [Exposure(spell.begins_at.timestamp(), None, units) for spell in turns]
+        exposures = [Exposure(spell.begins_at.timestamp(), None, units) for spell in turns]
+        if any(is_near(exposure, fallen) for exposure in exposures):
             yield PossibleCause("load", _load_words(nearest), exposures)
 
 
 def _load_words(spell: BusySpell) -> Label:
     return worded(
-        _("load of {host} on uplink {uplink}: {most}, usually {usual} or less at that hour"),
+        _("load of {host} on uplink {uplink}: {most} sent and received, usually {usual} or less at that hour"),
         host=host_ref(spell.host_id, spell.host),
         uplink=uplink_ref(spell.uplink),
         most=str(quantity(spell.most_bps, "bit/s")),

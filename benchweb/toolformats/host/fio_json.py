@@ -136,14 +136,17 @@ def size_of(value: str) -> int | None:
 
 
 def _began(document: Json, job: Json) -> datetime | None:
-    """Return when a job began, as fio 3.34 and later say it; what older ones have is when they ended."""
+    """Return when a job began, as newer fio says it; older ones say when all of them ended, the last job right before.
+
+    A directions' runtime is that of the longest of a job's processes; `job_runtime` is the sum of those of a group.
+    """
     began = number(job.get("job_start"))
     if began is not None:
         return _moment(began / 1000)
     milliseconds = number(document.get("timestamp_ms"))
     ended = milliseconds / 1000 if milliseconds else number(document.get("timestamp"))
-    ran = [job.get("job_runtime"), *(mapping(job.get(name)).get("runtime") for name in DIRECTIONS)]
-    return _moment(ended - max(number(each) or 0.0 for each in ran) / 1000) if ended else None
+    ran = [number(mapping(job.get(name)).get("runtime")) or 0.0 for name in DIRECTIONS]
+    return _moment(ended - max(ran) / 1000) if ended else None
 
 
 def _moment(seconds: float) -> datetime | None:

@@ -43,13 +43,19 @@ def why_page(*alerts: Alert) -> WhyPage | None:
     if why is None:
         return None
     rows = [WhyRow(evidence, evidence_text(evidence, why), chance_text(evidence, why)) for evidence in why.ranked]
-    hosts = why.ranked[0].hosts if why.ranked else {}
+    first = why.ranked[0] if why.ranked else None
+    # A load is over by now, and of all hosts on its uplink: no other host is one without it.
+    runs = [
+        run
+        for run in deciding_runs(alerts[0], first.hosts if first else {})
+        if not (first and first.kind == "load" and run.code == "without")
+    ]
     return WhyPage(
         why=why,
         conclusion=conclusion_text(why),
         likely=[row for row in rows if row.evidence.is_likely],
         unlikely=[row for row in rows if not row.evidence.is_likely],
-        runs=[(run, str(DECIDING_SENTENCES[run.code]), _address(run)) for run in deciding_runs(alerts[0], hosts)],
+        runs=[(run, str(DECIDING_SENTENCES[run.code]), _address(run)) for run in runs],
     )
 
 

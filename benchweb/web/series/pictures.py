@@ -243,7 +243,7 @@ def figures_of(
         if kind and row.metric in kind.metrics and row.nights:
             last = tonight if row.environment_id in begun else tonight - timedelta(days=1)
             key = (row.environment_id, row.kind, row.metric, identity_digest(row.identity))
-            worsening = told.get(key) if row.pairs[-1] == 1 else None
+            worsening = told.get(key) if row.pairs[-1] == 1 and row.of_pairs in (None, 1) else None
             figure = _figure(row, kind, of or {"environment": row.environment_id}, now=now, last=last)
             figures.setdefault(row.environment_id, {})[row.metric] = _as_told(figure, worsening, now)
     return figures
@@ -262,6 +262,7 @@ def _figure(row: FigureNights, kind: Kind, of: Mapping[str, int], *, now: dateti
     today = now.astimezone(UTC).date()
     is_fresh = row.nights[-1] >= night_of(now) - timedelta(days=1)
     values = nightly(row.nights, row.medians, last=last, count=NIGHTS_DISPLAYED)
+    is_known_before = row.has_earlier or row.nights[0] <= last - timedelta(days=NIGHTS_DISPLAYED)
     known = next((index for index, value in enumerate(values) if value is not None), len(values))
     return NightMedian(
         of=of,
@@ -274,7 +275,7 @@ def _figure(row: FigureNights, kind: Kind, of: Mapping[str, int], *, now: dateti
         pairs=row.pairs[-1],
         values=values,
         # As many as are kept begin with any night; of fewer the first is the first of all.
-        nights_before=0 if row.has_earlier or len(row.nights) >= RETAINED else known,
+        nights_before=0 if is_known_before or len(row.nights) >= RETAINED else known,
         change=deviation_of(row.medians, metric) if is_fresh else None,
         row=row,
         last=last,

@@ -110,16 +110,13 @@ def _cause(standing: StandingAlert, found: Standing, of: Mapping[str, int]) -> S
     alert = standing.alert
     url, title = reverse("web:alert", args=[alert.pk]), str(alert_title(alert))
     main = [part for part in standing.parts if is_main(part.kind, part.metric)] or standing.parts
-    # How far a figure is beyond its limit is no change.
-    if not main or alert.kind == Alert.Kind.THRESHOLD:
+    # How far a figure is beyond its limit is no change, and some of many series don't tell how far all changed.
+    if not main or alert.kind == Alert.Kind.THRESHOLD or standing.has_more:
         return StandingLine("", url, "bad", alert=alert, title=title)
     told = [_told(part) for part in main]
     named = next((each for each in told if each.kind == alert.params.get("kind")), told[0])
     alike = [each for each in told if each.rises == named.rises]
-    if standing.has_more:
-        words = _("on at least {count} series").format(count=len(told))
-    else:
-        words = _words(len(told), _total(told, found, of, is_of_kind=False), _where(told, of))
+    words = _words(len(told), _total(told, found, of, is_of_kind=False), _where(told, of))
     return _line(alike, words, url, alert=alert, title=title)
 
 
