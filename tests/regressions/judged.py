@@ -67,9 +67,9 @@ def slower_with_jitter(pair: Pair) -> None:
 
 def quiet(pairs: Pair | Sequence[Pair], nights: int = 20, *, series: int = 1) -> list[Run]:
     """Measure nights in which nothing happens, and judge the last two."""
-    runs = []
-    for number in range(nights - 2):
+    runs, unjudged = [], max(0, nights - 2)
+    for number in range(unjudged):
         for pair in [pairs] if isinstance(pairs, Pair) else pairs:
             runs.append(run_of(pair, number, series=series))
             leave_unjudged(runs[-1])
-    return [*runs, *judged(pairs, [1.0] * 2, first=nights - 2, series=series)]
+    return [*runs, *judged(pairs, [1.0] * (nights - unjudged), first=unjudged, series=series)]
