@@ -29,6 +29,13 @@ test("a wide band flattens no line: it reaches half as far again at most", () =>
   assert.ok(min > 90 && max < 120, `${min} to ${max}`);
 });
 
+test("the range of a single value is shown whole", () => {
+  const single = spec([null, 100]);
+  for (const point of single.series[0]?.points ?? []) if (point.y !== null) Object.assign(point, { low: 40, high: 130 });
+  const { min, max } = drawnRange(single);
+  assert.ok(min < 40 && max > 130, `${min} to ${max}`);
+});
+
 test("what is never negative has no room below zero, and what begins at zero begins there", () => {
   assert.equal(drawnRange(spec([0, 0, 0.1])).min, 0);
   assert.equal(drawnRange(spec([9, 10], { y: { label: "", unit: "", scale: "linear", from_zero: true, ticks: [], categories: [] } })).min, 0);

@@ -60,7 +60,8 @@ export function drawnRange(spec: Spec): { min: number; max: number } {
   if (missing > 0) [min, max] = [min - missing / 2, max + missing / 2];
   // Where there are bands, nothing else tells the spread.
   const bands = spec.series.some(({ bands: all }) => all?.length) ? bandValues(spec) : lineValues(spec);
-  const reach = (max - min) / 2;
+  // A single value has no line that its range would flatten.
+  const reach = finite(points).length === 1 ? Infinity : (max - min) / 2;
   const room = (max - min) * SMALL_ROOM_RATIO;
   const low = Math.max(min - reach, Math.min(min, extreme(bands, Math.min))) - room;
   const high = Math.min(max + reach, Math.max(max, extreme(bands, Math.max))) + room;
