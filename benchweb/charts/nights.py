@@ -85,7 +85,7 @@ def night_chart(
         at, low, high, number = told.get(night, (datetime.combine(night, time(), UTC), None, None, None))
         if night in medians:
             median, pairs = medians[night]
-            n = number or pairs if pairs == 1 else pairs
+            n = number if pairs == 1 and number else pairs
             low, high = (median, median) if low is None or high is None else (low, high)
             measured.append(Measured(at, median, n, low, high, None))
         else:

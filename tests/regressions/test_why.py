@@ -150,7 +150,7 @@ def test_a_neighbour_that_carried_far_more_than_usual_stands_with_the_pairs_on_i
 
 
 def test_a_neighbour_is_busy_from_its_first_busy_hour_on(pairs: list[Pair]) -> None:
-    Host.objects.filter(name__in=("alder", "cedar", "dogwood")).update(uplink="west")
+    Host.objects.filter(name__in=("alder", "birch", "cedar", "dogwood")).update(uplink="west")
     Endpoint.objects.filter(host__name="cedar").update(link_bps=10e9)
     begin = night(0).replace(hour=0, minute=0, second=0, microsecond=0)
     is_busy = range(5 * 24 + 20, 6 * 24 + 3)
@@ -162,8 +162,8 @@ def test_a_neighbour_is_busy_from_its_first_busy_hour_on(pairs: list[Pair]) -> N
     # Of four days nothing is usual yet, and of a link whose speed nobody knows nothing is much.
     hours_of("alder", dict.fromkeys(range(30, 33), 1e8) | {33: 9e9})
     hours_of("dogwood", dict.fromkeys(range(30, 35), 1e8) | {35: 9e9}, link_bps=None)
-    # One of the hosts has no hours of its own.
-    hosts = {endpoint_of("alder").host_id}
+    # It has no hours of its own.
+    hosts = {endpoint_of("birch").host_id}
     [spell] = busy_spells(hosts, begin, begin + timedelta(days=60))
     assert (spell.host, spell.uplink, spell.begins_at) == ("cedar", "west", begin + timedelta(days=5, hours=20))
     assert (spell.most_bps, spell.usual_bps) == (9e9, 4e8)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from benchweb.catalog import Kind
@@ -15,6 +14,7 @@ from benchweb.charts.history.marks import TimeMarks, annotations_on, facts_of
 from benchweb.charts.history.points import history_points
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.documents.charts import ChartSpec
+from benchweb.documents.hidden import tagged
 from benchweb.documents.references import Label, environment_ref, host_ref, worded
 
 
@@ -87,12 +87,8 @@ def _groups(query: HistoryQuery, lines: Sequence[HistoryLine]) -> list[tuple[str
     groups: dict[tuple[str, int], list[HistoryLine]] = {}
     for line in lines:
         groups.setdefault(split(line), []).append(line)
-    return [(f"history-{_tag(query.split, key)}", name, of_group) for (name, key), of_group in sorted(groups.items())]
-
-
-def _tag(split: str, key: int) -> str:
-    """Return a name of a row that doesn't tell which it is: a share without names has it too."""
-    return salted_hmac("history chart", f"{split} {key}").hexdigest()[:8]
+    # A share without names has the ids too: they don't tell which row it is.
+    return [(tagged("history", f"{query.split} {key}"), name, its) for (name, key), its in sorted(groups.items())]
 
 
 def _source_words(source: LineEnd) -> Label:

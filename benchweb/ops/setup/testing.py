@@ -17,7 +17,7 @@ from benchweb.ops.setup import requirements, steps
 from benchweb.ops.setup.requirements import Requirement
 from benchweb.ops.setup.steps import ENGINE, FRONTEND, VENV
 
-TAIL_LINES = 1_000
+TAIL_LINES = 200
 # How a line begins that says what this machine could not judge: it stood still, or a database can't be reached.
 NOT_JUDGED = "NOT JUDGED"
 
@@ -175,7 +175,7 @@ def room_tests() -> list[Part]:
 
 
 def waiting_tests() -> list[Part]:
-    """Return the tests of processes that watch clocks: nothing may go beside them."""
+    """Return the tests of processes that watch clocks: nothing else may go beside them."""
     every = sorted([*(PROJECT / "tests").glob("[!_]*/"), *(PROJECT / "tests").glob("test_*.py")])
     waiting = [name for path in every if (name := f"tests/{path.name}") not in FOLDERS]
     return [Part("Python and browser tests that wait", [*_pytest(), *FOUR_BESIDE, *waiting, *WAITING], loud=True)]

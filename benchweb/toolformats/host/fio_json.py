@@ -138,7 +138,7 @@ def size_of(value: str) -> int | None:
 def _began(document: Json, job: Json) -> datetime | None:
     """Return when a job began, as newer fio says it; older ones say when all of them ended, the last job right before.
 
-    A directions' runtime is that of the longest of a job's processes; `job_runtime` is the sum of those of a group.
+    A direction's runtime is that of the longest of a job's processes; `job_runtime` is the sum of those of a group.
     """
     began = number(job.get("job_start"))
     if began is not None:

@@ -243,7 +243,7 @@ def figures_of(
         if kind and row.metric in kind.metrics and row.nights:
             last = tonight if row.environment_id in begun else tonight - timedelta(days=1)
             key = (row.environment_id, row.kind, row.metric, identity_digest(row.identity))
-            worsening = told.get(key) if row.pairs[-1] == 1 and row.of_pairs in (None, 1) else None
+            worsening = told.get(key) if row.pairs[-1] == 1 else None
             figure = _figure(row, kind, of or {"environment": row.environment_id}, now=now, last=last)
             figures.setdefault(row.environment_id, {})[row.metric] = _as_told(figure, worsening, now)
     return figures

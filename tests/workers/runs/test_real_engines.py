@@ -86,10 +86,8 @@ def test_a_plan_repeats_until_it_is_sure_and_says_loudly_when_it_is_not(
         {"kind": "tcp_rr", "params": {"duration_seconds": 0.1}},
     ]
     pair = pair_of(*engine_pair)
-    wide, narrow = (
-        {"level_percent": level, "width_percent": width, "max_repetitions": 4}
-        for level, width in ((50, 100), (95, 1e-6))
-    )
+    wide = {"level_percent": 50, "width_percent": 100, "max_repetitions": 4}
+    narrow = {"level_percent": 95, "width_percent": 1e-6, "max_repetitions": 4}
     sure = ended(make_run(pair=pair, steps=steps[:1], repetitions=3, confidence=wide))
     assert (sure.state, sure.reason, sure.trials.count()) == (State.FINISHED, "", 3)
     unsure = ended(make_run(pair=pair, steps=steps[1:], repetitions=2, confidence=narrow))
