@@ -21,7 +21,7 @@ from benchweb.schedules.models import Schedule
 from tests.factories import make_endpoint, make_environment, make_pair
 from tests.nights import add_values, measured
 from tests.regressions.judged import NOISE, judged, level, night, quiet, run_of, slower_with_jitter
-from tests.regressions.slots import LAST, end, slot_of
+from tests.regressions.slots import LAST, end, end_with_losses, next_slot, quiet_with_losses, slot_of
 
 pytestmark = pytest.mark.django_db
 State = Alert.State
@@ -322,3 +322,46 @@ def end_by_pair(campaign: Campaign, factors: Mapping[Pair, float], number: int) 
 def test_a_host_two_of_whose_three_sending_pairs_are_bad_is_the_cause(mesh: list[Pair]) -> None:
     bad = {pair.pk for pair in of(mesh, source="c")[:2]}
     assert pairs_by_cause(bad, mesh) == [frozenset(bad)]
+
+
+@pytest.mark.parametrize("turn", range(3))
+def test_two_hosts_at_fault_in_one_slot_are_two_alerts_and_the_pair_between_them_is_in_both(
+    mesh: list[Pair], turn: int
+) -> None:
+    quiet_with_losses(mesh)
+    slow, lossy = dict.fromkeys(of(mesh, source="c"), 0.6), of(mesh, sink="d")
+    # Whatever order the runs end in.
+    campaign = slot_of([*mesh[4 * turn :], *mesh[: 4 * turn]])
+    end_with_losses(campaign, LAST, slow=slow, lossy=lossy)
+    for again in Campaign.objects.filter(runs__state="pending").distinct():
+        end_with_losses(again, LAST + 1, slow=slow, lossy=lossy)
+    assert open_alerts() == {"grouped-c": {"throughput_bps", "packets_per_second"}, "grouped-d": {"loss_ratio"}}
+    [between] = [pair for pair in lossy if pair in slow]
+    assert AlertSeries.objects.filter(series__pair=between, alert__state=State.OPEN).count() == 3
+    assert Alert.objects.exclude(opened_at=None).count() == 2
+
+
+def test_a_suspect_of_the_slot_before_does_not_keep_a_slot_from_being_judged_by_its_causes(mesh: list[Pair]) -> None:
+    quiet_with_losses(mesh)
+    campaign = slot_of(mesh)
+    Schedule.objects.filter(slots__campaign=campaign).update(rerun_percent=0)
+    [early] = [pair for pair in of(mesh, source="a") if pair.sink.host == host("d")]
+    end_with_losses(campaign, LAST, slow={early: 0.9}, lossy=())
+    slow, lossy = {early: 0.9} | dict.fromkeys(of(mesh, source="c"), 0.6), of(mesh, sink="d")
+    following = next_slot(Schedule.objects.get(), mesh, LAST + 1)
+    end_with_losses(following, LAST + 1, slow=slow, lossy=lossy)
+    told = open_alerts()
+    assert told.keys() == {"grouped-c", "grouped-d"}
+    assert "loss_ratio" not in told["grouped-c"]
+
+
+def test_a_test_that_is_bad_again_is_told_where_another_was_so_by_chance(mesh: list[Pair]) -> None:
+    quiet_with_losses(mesh)
+    lossy = of(mesh, sink="d")
+    campaign = slot_of(mesh)
+    end_with_losses(campaign, LAST, slow={lossy[0]: 0.7}, lossy=lossy)
+    for again in Campaign.objects.filter(runs__state="pending").distinct():
+        end_with_losses(again, LAST + 1, slow={}, lossy=lossy)
+    assert open_alerts().keys() == {"grouped-d"}
+    alert = Alert.objects.get(state=State.OPEN)
+    assert (alert.params["metric"], alert.params["pairs"]) == ("loss_ratio", 3)

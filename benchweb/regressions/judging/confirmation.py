@@ -131,19 +131,24 @@ def conclude(campaign_id: int) -> bool:
         .select_related("pair__source", "pair__sink", "plan_version")
         .first()
     )
-    bad = _bad_again(main, {part.series_id: part for part in parts}) if main else None
-    if main is None or bad is None:
+    is_bad = _bad_again(main, {part.series_id: part for part in parts}) if main else {}
+    if main is None or not is_bad:
         code = "disturbed" if main is not None and disturbed_kinds(main) else "rerun_failed"
         # The next run may still tell.
         alert.series.filter(rerun__campaign=campaign_id).update(rerun=None)
         return transitions.move(alert.pk, State.SUSPECT, changes={"unconfirmed_code": code})
-    if not bad:
+    if not any(is_bad.values()):
         return _end_gone_alert(alert, main)
+    if gone := [kind for kind, is_again in is_bad.items() if not is_again]:
+        _mark_gone(alert, main, kinds=gone)
+        describe(alert)
+        alert.refresh_from_db()
     if (known := explaining_open_alert(alert)) is not None and _join_known(alert, known):
         return True
     # Where several pairs fell together, they tell of their host too; what it measures alone is no answer of a re-run.
     is_by_canary = bool(alert.params.get("canary")) and alert.params.get("pairs") == 1
-    host_id = _host_at_fault(main, runs.exclude(pk=main.pk), parts) or (None if is_by_canary else alert.host_id)
+    again = [part for part in parts if is_bad.get(part.series.kind)]
+    host_id = _host_at_fault(main, runs.exclude(pk=main.pk), again) or (None if is_by_canary else alert.host_id)
     changes: dict[str, Any] = {"verdict": Verdict.HOST if host_id else Verdict.PAIR, "host_id": host_id}
     if host_id:
         changes["severity"] = Alert.Severity.CRITICAL
@@ -153,9 +158,9 @@ def conclude(campaign_id: int) -> bool:
 def take_as_confirmation(run: Run, watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]]) -> None:
     """Take a later run of the same pair as the measurement of what was not measured again: by a slot or by hand.
 
-    What is bad again is sure from then on; a suspect of which that is so of enough series is told.
+    What is bad again is sure from then on; a suspect of which that is so of enough series of a test is told.
     """
-    again: dict[int, list[bool]] = defaultdict(list)
+    again: dict[int, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     alerts: dict[int, Alert] = {}
     waiting = [
         (history, part)
@@ -170,11 +175,11 @@ def take_as_confirmation(run: Run, watched: Sequence[History], known: Mapping[in
             continue
         if is_bad:
             AlertSeries.objects.filter(pk=part.pk).update(rerun=run)
-        again[part.alert_id].append(is_bad)
+        again[part.alert_id][history.kind].append(is_bad)
         alerts[part.alert_id] = part.alert
     for alert_id, bad in again.items():
         alert = alerts[alert_id]
-        if alert.state != State.SUSPECT or sum(bad) < BAD_AGAIN_SHARE * len(bad):
+        if alert.state != State.SUSPECT or not any(map(_is_bad_again, bad.values())):
             continue
         if (told := explaining_open_alert(alert)) is not None and _join_known(alert, told):
             continue
@@ -204,7 +209,7 @@ def _waits_for_confirmation(part: AlertSeries, history: History, run: Run) -> bo
 
 def _end_gone_alert(alert: Alert, main: Run) -> bool:
     """End an alert that was gone when measured again; with other pairs in it, measure the next of these again."""
-    alert.series.filter(rerun=main, recovered_run=None).update(recovered_run=main)
+    _mark_gone(alert, main)
     left = alert.series.filter(recovered_run=None).select_related(
         "first_bad_run__pair__source__host", "first_bad_run__pair__sink__host", "first_bad_run__plan_version"
     )
@@ -216,6 +221,12 @@ def _end_gone_alert(alert: Alert, main: Run) -> bool:
     alert.refresh_from_db()
     confirm(alert, following.first_bad_run)
     return moved
+
+
+def _mark_gone(alert: Alert, main: Run, *, kinds: Collection[str] | None = None) -> None:
+    """Write that what a run measured again was as before: all of it, or that of some tests."""
+    gone = alert.series.filter(rerun=main, recovered_run=None)
+    (gone if kinds is None else gone.filter(series__kind__in=kinds)).update(recovered_run=main)
 
 
 def is_confirmation(run: Run) -> bool:
@@ -295,17 +306,25 @@ def _host_ids(pair: Pair) -> set[int]:
     return {pair.source.host_id, pair.sink.host_id}
 
 
-def _bad_again(main: Run, parts: Mapping[int, AlertSeries]) -> bool | None:
-    """Tell whether the suspect series are bad again; None where the re-run gave none of them undisturbed."""
-    bad, disturbed = [], disturbed_kinds(main)
+def _bad_again(main: Run, parts: Mapping[int, AlertSeries]) -> dict[str, bool]:
+    """Tell of each test whether its suspect series are bad again; one that gave none of them undisturbed isn't there.
+
+    Tests are asked apart: packets may be lost where streams, with their own ways to mend it, only sometimes fall.
+    """
+    bad: dict[str, list[bool]] = defaultdict(list)
+    disturbed = disturbed_kinds(main)
     for history in histories(parts):
         index = history.places.get(main.pk)
         if index is None:
             continue
         is_bad = not is_as_before(history, parts[history.series_id], history.runs[index])
         if not (is_bad and history.kind in disturbed):
-            bad.append(is_bad)
-    return sum(bad) >= BAD_AGAIN_SHARE * len(bad) if bad else None
+            bad[history.kind].append(is_bad)
+    return {kind: _is_bad_again(of_kind) for kind, of_kind in bad.items()}
+
+
+def _is_bad_again(bad: Sequence[bool]) -> bool:
+    return sum(bad) >= BAD_AGAIN_SHARE * len(bad)
 
 
 def _host_at_fault(main: Run, controls: "QuerySet[Run, Run]", parts: Sequence[AlertSeries]) -> int | None:
@@ -321,7 +340,7 @@ def _host_at_fault(main: Run, controls: "QuerySet[Run, Run]", parts: Sequence[Al
 
 
 def _is_bad(control: Run, parts: Sequence[AlertSeries]) -> bool:
-    """Tell whether the same measures of a control stand out from its own runs before, as the suspect's do."""
+    """Tell whether the same measures of a control's test stand out from its own runs before, as the suspect's do."""
     wanted = {(part.series.kind, part.series.metric, part.series.identity_digest): part for part in parts}
     its = Series.objects.filter(pair=control.pair_id, kind__in={kind for kind, _, _ in wanted})
     measures = {series.pk: (series.kind, series.metric, series.identity_digest) for series in its}
@@ -337,10 +356,9 @@ def _is_bad(control: Run, parts: Sequence[AlertSeries]) -> bool:
         for history in histories(ids)
         if control.pk in history.places and history.kind not in disturbed
     ]
-    bad = [
-        (found := suspect_finding(history, control.pk, known[history.series_id])) is not None
-        and fell_alike(found, wanted[measures[history.series_id]])
-        for history in until_control
-        if len(comparable_runs(history, known[history.series_id])) > 1
-    ]
-    return bool(bad) and sum(bad) >= BAD_AGAIN_SHARE * len(bad)
+    bad: dict[str, list[bool]] = defaultdict(list)
+    for history in until_control:
+        if len(comparable_runs(history, known[history.series_id])) > 1:
+            found = suspect_finding(history, control.pk, known[history.series_id])
+            bad[history.kind].append(found is not None and fell_alike(found, wanted[measures[history.series_id]]))
+    return any(map(_is_bad_again, bad.values()))

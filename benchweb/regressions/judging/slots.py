@@ -2,14 +2,16 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 
 from benchweb.hosts.models import Pair
 from benchweb.regressions import transitions
 from benchweb.regressions.deciding import BAD_OF_HOST_SHARE
-from benchweb.regressions.judging.grouping import describe
+from benchweb.regressions.judging.causes import common_causes, common_host
+from benchweb.regressions.judging.grouping import describe, fell_alike
 from benchweb.regressions.judging.parts import join_alert, part_off
 from benchweb.regressions.models import UNTRIAGED_STATES, Alert, AlertSeries
 from benchweb.runs.models import OPEN_STATES, Run
@@ -24,63 +26,100 @@ class _Suspicion(NamedTuple):
     end: str
 
 
-def regroup_slot(run: Run) -> list[Alert]:
-    """Move a slot's pairs to the alerts whose causes explain them, once the last of the slot's runs is judged.
+class _Explained(NamedTuple):
+    """Bad pairs that one cause explains, by their ids, and all measured ones that it would make bad."""
 
-    Return the alerts that were changed. Alerts that somebody acknowledged, or that began earlier, stay as they are.
+    pairs: frozenset[int]
+    concerned: frozenset[int]
+
+
+def regroup_slot(run: Run) -> list[Alert]:
+    """Move what a slot found to the alerts whose causes explain it, once the last of the slot's runs is judged.
+
+    Return the alerts that were changed. Alerts that somebody acknowledged, or that people knew of before the slot, stay
+    as they are, and so does what began before.
     """
     runs = Run.objects.filter(campaign=run.campaign_id, pair__environment=run.pair.environment_id)
     is_waiting = runs.exclude(pk=run.pk).filter(has_figures=True, judgement__judged_at=None)
     if runs.filter(state__in=OPEN_STATES).exists() or is_waiting.exists():
         return []
-    alerts = _alerts_of(runs)
-    parts = AlertSeries.objects.filter(alert__in=alerts, recovered_run=None)
+    alerts = _alerts_of(runs, run.campaign.created_at)
+    parts = AlertSeries.objects.filter(alert__in=alerts, recovered_run=None, first_bad_run__in=runs)
     bad = list(parts.select_related("alert", "series__pair__source__host", "series__pair__sink__host").order_by("pk"))
-    by_pair: dict[int, list[AlertSeries]] = defaultdict(list)
-    for part in bad:
-        by_pair[part.series.pair_id].append(part)
-    if len(by_pair) < 2:
+    if len({part.series.pair_id for part in bad}) < 2:
         return []
     measured = Pair.objects.filter(runs__in=runs.filter(has_figures=True)).select_related("source__host", "sink__host")
-    groups = pairs_by_cause(by_pair, measured.distinct())
-    now = {
-        frozenset(pair for pair, its in by_pair.items() if any(part.alert == alert for part in its)) for alert in alerts
-    }
-    if now == set(groups):
+    groups = parts_by_cause(bad, list(measured.distinct()))
+    now = {frozenset(part.pk for part in bad if part.alert == alert) for alert in alerts}
+    if now == {frozenset(part.pk for part in group) for group in groups}:
         return []
-    return _regrouped(groups, by_pair)
+    return _regrouped(groups)
 
 
-def pairs_by_cause(bad: Collection[int], measured: Iterable[Pair]) -> list[frozenset[int]]:
+def parts_by_cause(bad: Sequence[AlertSeries], measured: Collection[Pair]) -> list[list[AlertSeries]]:
+    """Return what is bad in groups of one cause each, the largest first; parts and pairs come with their hosts.
+
+    What pairs have in common tells the causes. A pair that several of them concern, as it leads from the one host to
+    the other, may suffer from each in another measure: each of its parts goes with the cause the most of whose pairs
+    show the same.
+    """
+    explained = _explained({part.series.pair_id for part in bad}, measured)
+    groups: dict[int, list[AlertSeries]] = {place: [] for place in range(len(explained))}
+    for part in bad:
+        pair = part.series.pair_id
+
+        def weight(place: int, part: AlertSeries = part, pair: int = pair) -> tuple[float, bool]:
+            cause = explained[place]
+            alike = {each.series.pair_id for each in bad if _show_the_same(each, part)}
+            return len(alike & cause.concerned) / len(cause.concerned), pair in cause.pairs
+
+        its = [place for place, cause in enumerate(explained) if pair in cause.concerned]
+        if its:
+            groups[max(its, key=weight)].append(part)
+    return [group for group in groups.values() if group]
+
+
+def pairs_by_cause(bad: Collection[int], measured: Collection[Pair]) -> list[frozenset[int]]:
     """Return the bad pairs, by their ids, in groups of one cause each: few causes that explain all, the largest first.
 
     A host, an uplink, or what it sends or receives, is a cause where half of its pairs that were measured are bad, and
     it explains more bad ones that nothing else does than it has good ones. What is left over are pairs of their own.
     """
+    return [cause.pairs for cause in _explained(bad, measured)]
+
+
+def _explained(bad: Collection[int], measured: Collection[Pair]) -> list[_Explained]:
     pairs = {pair.pk: pair for pair in measured}
     suspicions: dict[_Suspicion, set[int]] = defaultdict(set)
     for pair in pairs.values():
         for suspicion in _suspicions(pair):
             suspicions[suspicion].add(pair.pk)
     left = set(bad) & pairs.keys()
-    groups = []
+    causes = []
     while left:
-        explained = max(
+        score, explained, concerned = max(
             (
-                (len(concerned & left) - len(concerned - set(bad)), sorted(concerned & left))
+                (len(concerned & left) - len(concerned - set(bad)), sorted(concerned & left), sorted(concerned))
                 for concerned in suspicions.values()
                 if len(concerned & left) > 1 and len(concerned & set(bad)) >= BAD_OF_HOST_SHARE * len(concerned)
             ),
-            default=(0, []),
+            default=(0, [], []),
         )
-        if explained[0] < 1:
+        if score < 1:
             break
-        groups.append(frozenset(explained[1]))
-        left -= groups[-1]
+        causes.append(_Explained(frozenset(explained), frozenset(concerned)))
+        left -= causes[-1].pairs
     by_ends: dict[frozenset[int], set[int]] = defaultdict(set)
     for pair_id in sorted(left):
         by_ends[frozenset((pairs[pair_id].source_id, pairs[pair_id].sink_id))].add(pair_id)
-    return [*groups, *map(frozenset, by_ends.values())]
+    alone = map(frozenset, by_ends.values())
+    return [*causes, *(_Explained(pairs=ids, concerned=ids) for ids in alone)]
+
+
+def _show_the_same(one: AlertSeries, other: AlertSeries) -> bool:
+    """Tell whether a part is of another's measure, and fell by an amount that the other's fault explains."""
+    is_of_measure = (one.series.kind, one.series.metric) == (other.series.kind, other.series.metric)
+    return is_of_measure and fell_alike(one, other)
 
 
 def _suspicions(pair: Pair) -> set[_Suspicion]:
@@ -96,31 +135,31 @@ def _suspicions(pair: Pair) -> set[_Suspicion]:
     return found
 
 
-def _alerts_of(runs: "Iterable[Run]") -> list[Alert]:
-    """Lock and return the alerts that began with these runs, all of what lasts in them: nobody deals with them now."""
+def _alerts_of(runs: "Iterable[Run]", launched_at: datetime) -> list[Alert]:
+    """Lock and return the alerts of what began with these runs: nobody deals with them, nor knew of them before."""
     parts = AlertSeries.objects.filter(alert=OuterRef("pk"), recovered_run=None)
     alerts = Alert.objects.filter(
+        Q(opened_at=None) | Q(opened_at__gte=launched_at),
         Exists(parts.filter(first_bad_run__in=runs)),
-        ~Exists(parts.exclude(first_bad_run__in=runs)),
         kind=Alert.Kind.CHANGE,
         state__in=UNTRIAGED_STATES,
     )
     return list(alerts.select_for_update().order_by("pk"))
 
 
-def _regrouped(groups: Sequence[frozenset[int]], by_pair: dict[int, list[AlertSeries]]) -> list[Alert]:
+def _regrouped(groups: Sequence[Sequence[AlertSeries]]) -> list[Alert]:
     """Move the parts so that each group has one alert: the one that has the most of it, or a new one.
 
-    What people were told of stays the alert of most of its pairs; what is parted off from it is told by itself.
+    What people were told of stays the alert of the host that they were told, else of most of its pairs; what is parted
+    off from it is told by itself.
     """
     taken: dict[int, Alert] = {}
     parted: list[Alert] = []
-    left = {part.alert_id: part.alert for its in by_pair.values() for part in its}
-    kept = _kept_groups([alert_id for alert_id, each in left.items() if each.opened_at], groups, by_pair)
-    for group in groups:
-        parts = [part for pair_id in sorted(group) for part in by_pair[pair_id]]
+    left = {part.alert_id: part.alert for group in groups for part in group}
+    kept = _kept_groups([alert for alert in left.values() if alert.opened_at], groups)
+    for number, parts in enumerate(groups):
         free = [part.alert_id for part in parts if part.alert_id not in taken]
-        its = [alert_id for alert_id in free if kept.get(alert_id, group) == group]
+        its = [alert_id for alert_id in free if kept.get(alert_id, number) == number]
         if its:
             home = _home_among([left[alert_id] for alert_id in its], parts)
             if home.opened_at is not None:
@@ -135,7 +174,7 @@ def _regrouped(groups: Sequence[frozenset[int]], by_pair: dict[int, list[AlertSe
     for alert_id, alert in left.items():
         if alert_id not in taken and not alert.series.exists():
             alert.refresh_from_db()
-            join_alert(alert, _home_of(by_pair, alert_id))
+            join_alert(alert, _home_of(groups, alert_id))
     for alert in taken.values():
         describe(alert)
     for alert in parted:
@@ -143,22 +182,24 @@ def _regrouped(groups: Sequence[frozenset[int]], by_pair: dict[int, list[AlertSe
     return list(taken.values())
 
 
-def _kept_groups(
-    alerts: Sequence[int], groups: Sequence[frozenset[int]], by_pair: dict[int, list[AlertSeries]]
-) -> dict[int, frozenset[int]]:
-    """Return the group that each alert keeps: that with the most of its pairs which no other alert has more of.
+def _kept_groups(alerts: Sequence[Alert], groups: Sequence[Sequence[AlertSeries]]) -> dict[int, int]:
+    """Return the place of the group that each alert keeps.
 
-    Of equals the first group, which explains the most. An alert for which none is left keeps none.
+    It is that of the host which the alert names, else that with the most of its pairs which no other alert has more of;
+    of equals the first one, which explains the most. An alert for which none is left keeps none.
     """
-    its = {
-        alert_id: {pair_id for pair_id, parts in by_pair.items() if any(part.alert_id == alert_id for part in parts)}
-        for alert_id in alerts
-    }
-    choices = [(alert_id, group) for group in groups for alert_id in alerts if group & its[alert_id]]
-    kept: dict[int, frozenset[int]] = {}
-    for alert_id, group in sorted(choices, key=lambda choice: -len(choice[1] & its[choice[0]])):
-        if alert_id not in kept and group not in kept.values():
-            kept[alert_id] = group
+    choices = []
+    for number, group in enumerate(groups):
+        host_id = common_host(common_causes([part.series.pair for part in group]))
+        for alert in alerts:
+            pairs = {part.series.pair_id for part in group if part.alert_id == alert.pk}
+            if pairs:
+                is_named = host_id is not None and alert.host_id == host_id
+                choices.append((not is_named, -len(pairs), number, alert.pk))
+    kept: dict[int, int] = {}
+    for _is_other, _pairs, number, alert_id in sorted(choices):
+        if alert_id not in kept and number not in kept.values():
+            kept[alert_id] = number
     return kept
 
 
@@ -185,7 +226,7 @@ def _wait_no_more(parts: Sequence[AlertSeries]) -> None:
         transitions.move(alert_id, State.SUSPECT, changes={"confirmation": None})
 
 
-def _home_of(by_pair: dict[int, list[AlertSeries]], alert_id: int) -> Alert:
+def _home_of(groups: Sequence[Sequence[AlertSeries]], alert_id: int) -> Alert:
     """Return the alert that has now what an alert had."""
-    first = next(part for its in by_pair.values() for part in its if part.alert_id == alert_id)
+    first = next(part for group in groups for part in group if part.alert_id == alert_id)
     return AlertSeries.objects.select_related("alert").get(pk=first.pk).alert
