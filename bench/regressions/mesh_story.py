@@ -9,17 +9,22 @@ from typing import Any, NamedTuple
 from bench.rig.rig import Rig
 
 _ALERTS = """
-    SELECT alert.id, environment.name AS environment, alert.code, alert.verdict, alert.severity,
+    SELECT alert.id, coalesce(environment.name, schedule.name, (
+        SELECT of.name FROM hosts_pair pair JOIN hosts_environment of ON of.id = pair.environment_id
+        WHERE alert.endpoint_id IN (pair.source_id, pair.sink_id) LIMIT 1
+      )) AS environment, alert.code, alert.verdict, alert.severity,
       alert.opened_at IS NOT NULL AS is_told, alert.unconfirmed_code,
       (SELECT array_agg(to_state ORDER BY id) FROM regressions_alerttransition WHERE alert_id = alert.id) AS states,
-      (SELECT array_agg((SELECT count(*) FROM schedules_slot WHERE schedule_id = alert.schedule_id AND at <= moved.at)
+      (SELECT array_agg((SELECT count(*) FROM schedules_slot WHERE at <= moved.at AND
+          schedule_id = coalesce(alert.schedule_id, (SELECT id FROM schedules_schedule WHERE name = 'shaped')))
         ORDER BY moved.id) FROM regressions_alerttransition moved WHERE moved.alert_id = alert.id) AS slots,
       (SELECT count(*) FROM runs_run WHERE campaign_id = alert.confirmation_id) AS reruns,
       (SELECT count(DISTINCT pair_id) FROM regressions_alertseries part
         JOIN results_series series ON series.id = part.series_id WHERE part.alert_id = alert.id) AS pairs,
       (SELECT array_agg(round(difference_ratio::numeric, 3)::float ORDER BY id) FROM regressions_alertseries
         WHERE alert_id = alert.id) AS ratios
-    FROM regressions_alert alert JOIN hosts_environment environment ON environment.id = alert.environment_id
+    FROM regressions_alert alert LEFT JOIN hosts_environment environment ON environment.id = alert.environment_id
+      LEFT JOIN schedules_schedule schedule ON schedule.id = alert.schedule_id
     ORDER BY alert.id
 """
 _RUNS = """

@@ -86,6 +86,9 @@ def _schedule_title(alert: Alert) -> Label:
     params, schedule = alert.params, schedule_ref(str(alert.schedule))
     if alert.code == "slot":
         slots = ngettext("{count:,} slot", "{count:,} slots", params["slots"]).format(count=params["slots"])
+        if alert.host or alert.pair:
+            sentence = _("{place}: {slots} of schedule {schedule} without complete results")
+            return worded(sentence, place=_lacking_place(alert), slots=slots, schedule=schedule)
         sentence = _("Schedule {schedule}: {slots} without complete results")
         return worded(sentence, schedule=schedule, slots=slots)
     if alert.code == "skipped":
@@ -93,6 +96,12 @@ def _schedule_title(alert: Alert) -> Label:
         counts = {name: f"{params[name]:,}" for name in ("skipped", "slots")}
         return worded(sentence, schedule=schedule, **counts)
     return worded(_("Schedule {schedule} is late"), schedule=schedule)
+
+
+def _lacking_place(alert: Alert) -> Label:
+    if alert.pair is not None:
+        return pair_ref(alert.pair)
+    return worded(_("Host {host}"), host=host_ref(alert.host.pk, alert.host.name)) if alert.host else Label("")
 
 
 def _unreachable_title(alert: Alert) -> Label:

@@ -1,11 +1,13 @@
 """What is missing is told once for as long as it lasts, and once when it is back."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import pytest
 from django.utils import timezone
 
-from benchweb.hosts.models import Endpoint
+from benchweb.hosts.models import Endpoint, Pair
+from benchweb.hosts.services import pair_create
 from benchweb.regressions import transitions
 from benchweb.regressions.absence.missing import check_absences
 from benchweb.regressions.alert_details import detail_lines
@@ -14,8 +16,9 @@ from benchweb.regressions.concerned import concerned_by
 from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert
 from benchweb.results.run_summaries import write_figures
+from benchweb.runs.services import launch
 from benchweb.schedules.models import Schedule, Slot
-from tests.factories import make_pair, make_schedule
+from tests.factories import make_endpoint, make_environment, make_pair, make_schedule
 from tests.nights import DAY, NIGHT, measured
 
 pytestmark = pytest.mark.django_db
@@ -175,6 +178,40 @@ def test_a_slot_that_a_silent_host_does_not_explain_is_an_alert_of_its_own(now: 
     slot(schedule, now - timedelta(minutes=1), "nonstart")
     assert check_absences() == 1
     assert Alert.objects.get().code == "slot"
+
+
+def test_an_incomplete_slot_names_the_host_or_pair_that_explains_which_runs_it_lacks(now: datetime) -> None:
+    environment, ends = make_environment("lacking"), [make_endpoint(host_name=f"lacking-{name}") for name in "abcd"]
+    pairs = [
+        pair_create(source=source, sink=sink, environment=environment)
+        for source in ends
+        for sink in ends
+        if source != sink
+    ]
+    schedule = make_schedule(target={"pairs": [pair.pk for pair in pairs]})
+
+    def ended_without(lacking: Sequence[Pair]) -> Alert:
+        campaign = launch(plan=schedule.plan, pairs=pairs, user=None)
+        campaign.runs.update(state="finished")
+        campaign.runs.filter(pair__in=lacking).update(state="failed")
+        Slot.objects.create(schedule=schedule, at=timezone.now(), claimed_at=now, campaign=campaign, state="failed")
+        check_absences()
+        return Alert.objects.select_related("host", "pair", "schedule").latest("pk")
+
+    into_d = [pair for pair in pairs if pair.sink == ends[3]]
+    alert = ended_without(into_d)
+    assert alert.host == ends[3].host
+    assert alert_title(alert) == f"Host lacking-d: 1 slot of schedule {schedule} without complete results"
+    assert ended_without(into_d).host == ends[3].host
+    # Another cause since: the stretch is of neither.
+    again = ended_without([pair for pair in pairs if pair.sink == ends[0]])
+    assert (again.pk, again.host) == (alert.pk, None)
+    assert alert_title(again) == f"Schedule {schedule}: 3 slots without complete results"
+    for lacking, place in ((pairs[:1], (None, pairs[0])), (pairs, (None, None))):
+        Alert.objects.all().delete()
+        Slot.objects.all().delete()
+        alert = ended_without(lacking)
+        assert (alert.host, alert.pair) == place
 
 
 def test_a_slot_that_fails_beside_a_known_dead_host_for_another_reason_is_told(now: datetime) -> None:

@@ -10,6 +10,9 @@ from benchweb.hosts.models import Endpoint, Pair
 from benchweb.regressions.absence.alerts import LOOK_BACK_DAYS, MOST_REASON, end_where, live_alerts, open_once
 from benchweb.regressions.absence.endpoints import open_unreachable
 from benchweb.regressions.deciding import LATEST_SLOTS, SKIPPED_SLOTS, UNBEGUN_AFTER, UNCLAIMED_AFTER
+from benchweb.regressions.judging.causes import common_causes, common_host
+from benchweb.regressions.judging.grouping import have_same_hosts
+from benchweb.regressions.judging.slots import pairs_by_cause
 from benchweb.regressions.models import Alert
 from benchweb.runs.models import OPEN_STATES, Run, State
 from benchweb.schedules.models import SKIPPED, Schedule, Slot
@@ -54,6 +57,13 @@ class _SkippedSlots(NamedTuple):
     skipped: int
     first_at: datetime | None
     reason: str
+
+
+class _Place(NamedTuple):
+    """Where all that a slot lacks was to be measured: on one host, on one pair, or neither."""
+
+    host_id: int | None = None
+    pair_id: int | None = None
 
 
 class _Stretch(NamedTuple):
@@ -160,11 +170,14 @@ def _stretch_alerts(row: _Stretch) -> list[Alert]:
     What hosts that don't answer explain is these hosts' alert, which opens at once: the slot is what is missing.
     """
     params = {"slots": row.slots, "reason": row.reason[:MOST_REASON]}
+    place = _place_of(row.last_slot_id)
     same = Alert.objects.filter(code="slot", schedule=row.schedule_id)
     if row.complete_at is not None:
         same = same.filter(begun_at__gt=row.complete_at)
     if (alert := same.order_by("-pk").first()) is not None:
-        Alert.objects.filter(pk=alert.pk, ended_at=None).update(params=params)
+        is_there = (alert.host_id, alert.pair_id) == (place.host_id, place.pair_id)
+        its = place if is_there else _Place()
+        Alert.objects.filter(pk=alert.pk, ended_at=None).update(params=params, **its._asdict())
         return []
     schedule = Schedule.objects.get(pk=row.schedule_id)
     if silent := _silent_ends(schedule, row.last_slot_id):
@@ -182,8 +195,24 @@ def _stretch_alerts(row: _Stretch) -> list[Alert]:
         schedule=schedule,
         plan_id=schedule.plan_id,
         params=params,
+        **place._asdict(),
     )
     return [alert] if alert else []
+
+
+def _place_of(slot_id: int) -> _Place:
+    """Return the one host or pair that explains which runs of a slot gave no complete result, others having given it.
+
+    Neither where all lack, or several hosts would have to be at fault at once.
+    """
+    runs = Run.objects.filter(campaign__slot=slot_id)
+    pairs = list(Pair.objects.filter(runs__in=runs).select_related("source__host", "sink__host").order_by("pk"))
+    lacking = set(runs.filter(state__in=_INCOMPLETE).values_list("pair", flat=True))
+    groups = pairs_by_cause(lacking, pairs) if len(lacking) < len(pairs) else []
+    its = [pair for pair in pairs if pair.pk in groups[0]] if len(groups) == 1 else []
+    if its and have_same_hosts(its):
+        return _Place(pair_id=its[0].pk)
+    return _Place(host_id=common_host(common_causes(its)))
 
 
 def _silent_ends(schedule: Schedule, slot_id: int) -> list[Endpoint]:
