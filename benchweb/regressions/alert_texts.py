@@ -21,7 +21,7 @@ from benchweb.documents.references import (
     uplink_ref,
     worded,
 )
-from benchweb.hosts.models import CanaryMetric
+from benchweb.hosts.models import CanaryMetric, Pair
 from benchweb.regressions.judging import canaries
 from benchweb.regressions.judging.budget import RerunBudget
 from benchweb.regressions.models import UNTRIAGED_STATES, Alert, AlertTransition
@@ -100,7 +100,7 @@ def _schedule_title(alert: Alert) -> Label:
 
 def _lacking_place(alert: Alert) -> Label:
     if alert.pair is not None:
-        return pair_ref(alert.pair)
+        return _both_directions(alert.pair) if alert.params.get("pairs", 0) > 1 else pair_ref(alert.pair)
     return worded(_("Host {host}"), host=host_ref(alert.host.pk, alert.host.name)) if alert.host else Label("")
 
 
@@ -199,10 +199,7 @@ def levels_text(before: float, after: float, unit: str) -> str:
 
 def _place_label(alert: Alert) -> Label:
     if alert.pair is not None and alert.verdict != Alert.RerunVerdict.HOST and not canary_text(alert):
-        has_both_directions = alert.params["pairs"] > 1
-        if has_both_directions:
-            return Label(endpoint_ref(alert.pair.source), " ↔ ", endpoint_ref(alert.pair.sink))
-        return pair_ref(alert.pair)
+        return _both_directions(alert.pair) if alert.params["pairs"] > 1 else pair_ref(alert.pair)
     if alert.host is not None:
         return worded(_("Host {host}"), host=host_ref(alert.host.pk, alert.host.name))
     if alert.params.get("uplink"):
@@ -210,6 +207,10 @@ def _place_label(alert: Alert) -> Label:
     count = alert.params["pairs"]
     pairs = ngettext("{count:,} pair", "{count:,} pairs", count).format(count=count)
     return Label(pairs, " (", environment_ref(str(alert.environment)), ")")
+
+
+def _both_directions(pair: Pair) -> Label:
+    return Label(endpoint_ref(pair.source), " ↔ ", endpoint_ref(pair.sink))
 
 
 def figure_name(kind_name: str, metric_key: str, identity: Mapping[str, Any] | None = None) -> str:

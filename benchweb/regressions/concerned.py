@@ -23,7 +23,9 @@ def concerned_by(alert: Alert) -> Concerned:
     """Return what an alert is about: of an endpoint its pairs, of a schedule what it runs on; a few queries."""
     pairs = _pairs(alert)
     ends = {end.host_id: end.host for pair in pairs for end in (pair.source, pair.sink)}
+    # A slot is of all that it runs on, whichever host explains what it lacks now.
     named = [host for host in (alert.host, alert.endpoint.host if alert.endpoint else None) if host]
+    named = [] if alert.code == "slot" else named
     hosts = {host.pk: host for host in named} or ends
     environments = {pair.environment_id: pair.environment for pair in pairs}
     if alert.environment is not None:
@@ -34,7 +36,7 @@ def concerned_by(alert: Alert) -> Concerned:
 def _pairs(alert: Alert) -> Sequence[Pair]:
     if alert.kind != Alert.Kind.ABSENCE:
         return _of(Q(pk__in=alert.series.values("series__pair")))
-    if alert.pair_id is not None:
+    if alert.pair_id is not None and alert.code != "slot":
         return _of(Q(pk=alert.pair_id))
     if alert.endpoint_id is not None:
         return _of(Q(source=alert.endpoint_id) | Q(sink=alert.endpoint_id), archived_at=None)

@@ -277,7 +277,8 @@ def night_of_date(night: date, environments: Collection[int] | None = None, zone
 
 
 def _outliers(night: date, environments: Collection[int] | None, opened: Iterable[Alert]) -> list[NightOutlier]:
-    is_told = {alert.environment_id or (alert.pair.environment_id if alert.pair else None) for alert in opened}
+    figures = [alert for alert in opened if alert.code != "slot"]
+    is_told = {alert.environment_id or (alert.pair.environment_id if alert.pair else None) for alert in figures}
     return [each for each in night_outliers(night, environments) if each.environment_id not in is_told]
 
 

@@ -60,10 +60,14 @@ class _SkippedSlots(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where all that a slot lacks was to be measured: on one host, on one pair, or neither."""
+    """Where all that a slot lacks was to be measured: on one host, on one pair (in `pairs` directions), or neither."""
 
     host_id: int | None = None
     pair_id: int | None = None
+    pairs: int = 0
+
+
+_NO_PLACE = _Place()
 
 
 class _Stretch(NamedTuple):
@@ -169,15 +173,16 @@ def _stretch_alerts(row: _Stretch) -> list[Alert]:
 
     What hosts that don't answer explain is these hosts' alert, which opens at once: the slot is what is missing.
     """
-    params = {"slots": row.slots, "reason": row.reason[:MOST_REASON]}
-    place = _place_of(row.last_slot_id)
+    params = {"slots": row.slots, "reason": row.reason[:MOST_REASON], "last_slot": row.last_slot_id}
     same = Alert.objects.filter(code="slot", schedule=row.schedule_id)
     if row.complete_at is not None:
         same = same.filter(begun_at__gt=row.complete_at)
     if (alert := same.order_by("-pk").first()) is not None:
-        is_there = (alert.host_id, alert.pair_id) == (place.host_id, place.pair_id)
-        its = place if is_there else _Place()
-        Alert.objects.filter(pk=alert.pk, ended_at=None).update(params=params, **its._asdict())
+        place = _Place(alert.host_id, alert.pair_id, alert.params.get("pairs", 0))
+        if place != _NO_PLACE and alert.params.get("last_slot") != row.last_slot_id:
+            place = place if place == _place_of(row.last_slot_id) else _NO_PLACE
+        fields = {"host": place.host_id, "pair": place.pair_id, "params": params | {"pairs": place.pairs}}
+        Alert.objects.filter(pk=alert.pk, ended_at=None).update(**fields)
         return []
     schedule = Schedule.objects.get(pk=row.schedule_id)
     if silent := _silent_ends(schedule, row.last_slot_id):
@@ -188,14 +193,17 @@ def _stretch_alerts(row: _Stretch) -> list[Alert]:
         return opened
     if _was_hosts_fault(row):
         return []
+    # Of several slots that are told at once the first may have lacked something else.
+    place = _place_of(row.last_slot_id) if row.slots == 1 else _NO_PLACE
     alert = open_once(
         code="slot",
         key=f"{row.schedule_id}:{row.first_slot_id}",
         begun_at=row.first_at,
         schedule=schedule,
         plan_id=schedule.plan_id,
-        params=params,
-        **place._asdict(),
+        host_id=place.host_id,
+        pair_id=place.pair_id,
+        params=params | {"pairs": place.pairs},
     )
     return [alert] if alert else []
 
@@ -211,8 +219,9 @@ def _place_of(slot_id: int) -> _Place:
     groups = pairs_by_cause(lacking, pairs) if len(lacking) < len(pairs) else []
     its = [pair for pair in pairs if pair.pk in groups[0]] if len(groups) == 1 else []
     if its and have_same_hosts(its):
-        return _Place(pair_id=its[0].pk)
-    return _Place(host_id=common_host(common_causes(its)))
+        return _Place(pair_id=its[0].pk, pairs=len(its))
+    host_id = common_host(common_causes(its))
+    return _Place(host_id=host_id, pairs=len(its)) if host_id else _NO_PLACE
 
 
 def _silent_ends(schedule: Schedule, slot_id: int) -> list[Endpoint]:
@@ -232,7 +241,9 @@ def _silent_ends(schedule: Schedule, slot_id: int) -> list[Endpoint]:
 
 def _was_hosts_fault(row: _Stretch) -> bool:
     """Tell whether the latest of a stretch's slots was one that hosts explain which answer again."""
-    alerts = Alert.objects.filter(ended_at__gte=row.last_at, code="unreachable")
+    # One that answers again since alerts were ended is ended next.
+    is_back = Q(ended_at__gte=row.last_at) | Q(ended_at=None, endpoint__unreachable_since=None)
+    alerts = Alert.objects.filter(is_back, code="unreachable")
     return alerts.filter(params__slots_by_schedule__has_key=str(row.schedule_id)).exists()
 
 

@@ -19,7 +19,7 @@ from benchweb.regressions.judging.grouping import describe, fell_alike, tell_of_
 from benchweb.regressions.judging.histories import History, histories
 from benchweb.regressions.judging.joining import explaining_open_alert
 from benchweb.regressions.judging.locks import lock_budget
-from benchweb.regressions.judging.parts import join_alert
+from benchweb.regressions.judging.parts import join_alert, part_off
 from benchweb.regressions.models import Alert, AlertSeries
 from benchweb.results.models import Series
 from benchweb.runs.models import OPEN_STATES, Run
@@ -125,7 +125,7 @@ def conclude(campaign_id: int) -> bool:
     runs = Run.objects.filter(campaign=campaign_id)
     if alert is None or runs.filter(state__in=OPEN_STATES).exists() or runs.filter(has_figures=False).exists():
         return False
-    parts = list(alert.series.filter(rerun__campaign=campaign_id).select_related("series"))
+    parts = list(alert.series.filter(rerun__campaign=campaign_id).select_related("series__pair"))
     main = (
         runs.filter(pk__in={part.rerun_id for part in parts})
         .select_related("pair__source", "pair__sink", "plan_version")
@@ -138,11 +138,9 @@ def conclude(campaign_id: int) -> bool:
         alert.series.filter(rerun__campaign=campaign_id).update(rerun=None)
         return transitions.move(alert.pk, State.SUSPECT, changes={"unconfirmed_code": code})
     if not any(is_bad.values()):
-        return _end_gone_alert(alert, main)
-    if gone := [kind for kind, is_again in is_bad.items() if not is_again]:
-        _mark_gone(alert, main, kinds=gone)
-        describe(alert)
-        alert.refresh_from_db()
+        return _end_gone_alert(alert, main, kinds=is_bad)
+    if gone := [part for part in parts if is_bad.get(part.series.kind) is False]:
+        _part_off_gone(alert, main, gone)
     if (known := explaining_open_alert(alert)) is not None and _join_known(alert, known):
         return True
     # Where several pairs fell together, they tell of their host too; what it measures alone is no answer of a re-run.
@@ -192,7 +190,7 @@ def _join_known(alert: Alert, known: Alert) -> bool:
 
     False where one of them was dealt with meanwhile.
     """
-    parts = list(alert.series.select_related("series"))
+    parts = list(alert.series.filter(recovered_run=None).select_related("series"))
     if not join_alert(alert, known):
         return False
     describe(known)
@@ -207,9 +205,12 @@ def _waits_for_confirmation(part: AlertSeries, history: History, run: Run) -> bo
     return is_suspected and part.alert.state in (State.SUSPECT, State.OPEN) and is_later
 
 
-def _end_gone_alert(alert: Alert, main: Run) -> bool:
-    """End an alert that was gone when measured again; with other pairs in it, measure the next of these again."""
-    _mark_gone(alert, main)
+def _end_gone_alert(alert: Alert, main: Run, *, kinds: Collection[str]) -> bool:
+    """End an alert whose tests were gone when measured again; what else is in it is measured again next."""
+    again = alert.series.filter(rerun=main, recovered_run=None)
+    again.filter(series__kind__in=kinds).update(recovered_run=main)
+    # Of a test that was disturbed, or gave nothing, the next run tells.
+    again.update(rerun=None)
     left = alert.series.filter(recovered_run=None).select_related(
         "first_bad_run__pair__source__host", "first_bad_run__pair__sink__host", "first_bad_run__plan_version"
     )
@@ -223,10 +224,17 @@ def _end_gone_alert(alert: Alert, main: Run) -> bool:
     return moved
 
 
-def _mark_gone(alert: Alert, main: Run, *, kinds: Collection[str] | None = None) -> None:
-    """Write that what a run measured again was as before: all of it, or that of some tests."""
-    gone = alert.series.filter(rerun=main, recovered_run=None)
-    (gone if kinds is None else gone.filter(series__kind__in=kinds)).update(recovered_run=main)
+def _part_off_gone(alert: Alert, main: Run, gone: Sequence[AlertSeries]) -> None:
+    """Let the tests that were as before when measured again be an alert that nobody is told of, which has ended.
+
+    Then they neither name nor join anything, and what later runs confirm of them is news.
+    """
+    AlertSeries.objects.filter(pk__in=[part.pk for part in gone]).update(recovered_run=main)
+    apart = part_off(alert, gone, state=State.SUSPECT)
+    describe(apart)
+    transitions.move(apart.pk, State.RECOVERED, changes={"verdict": Verdict.GONE})
+    describe(alert)
+    alert.refresh_from_db()
 
 
 def is_confirmation(run: Run) -> bool:

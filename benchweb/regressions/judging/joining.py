@@ -63,7 +63,7 @@ def explaining_open_alert(alert: Alert) -> Alert | None:
 
     It began in the same night, or some runs apart.
     """
-    parts = _dated_parts(alert)
+    parts = [part for part in _dated_parts(alert) if part.recovered_run_id is None]
     causes = common_causes({part.series.pair for part in parts})
     metrics = {part.series.metric for part in parts}
     near = max((_run_spacing(part) for part in parts), default=timedelta(0)) * NEAR_RUNS

@@ -1,8 +1,9 @@
 """Judge the causes of a slot anew once all of its pairs are judged: which hosts explain the most that is bad in it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef, Q
@@ -17,6 +18,8 @@ from benchweb.regressions.models import UNTRIAGED_STATES, Alert, AlertSeries
 from benchweb.runs.models import OPEN_STATES, Run
 
 State = Alert.State
+# Of more parts of alerts, a network's fault, the pairs alone tell the causes.
+_MOST_COMPARED = 2_000
 
 
 class _Suspicion(NamedTuple):
@@ -64,19 +67,32 @@ def parts_by_cause(bad: Sequence[AlertSeries], measured: Collection[Pair]) -> li
     show the same.
     """
     explained = _explained({part.series.pair_id for part in bad}, measured)
-    groups: dict[int, list[AlertSeries]] = {place: [] for place in range(len(explained))}
+    of_measure: dict[tuple[str, str], dict[int, list[AlertSeries]]] = defaultdict(lambda: defaultdict(list))
     for part in bad:
-        pair = part.series.pair_id
-
-        def weight(place: int, part: AlertSeries = part, pair: int = pair) -> tuple[float, bool]:
-            cause = explained[place]
-            alike = {each.series.pair_id for each in bad if _show_the_same(each, part)}
-            return len(alike & cause.concerned) / len(cause.concerned), pair in cause.pairs
-
-        its = [place for place, cause in enumerate(explained) if pair in cause.concerned]
-        if its:
-            groups[max(its, key=weight)].append(part)
+        of_measure[part.series.kind, part.series.metric][part.series.pair_id].append(part)
+    homes = {pair_id: cause for cause in explained for pair_id in cause.pairs}
+    others: dict[int, list[_Explained]] = defaultdict(list)
+    for cause in explained:
+        for pair_id in cause.concerned - cause.pairs:
+            others[pair_id].append(cause)
+    groups: dict[_Explained, list[AlertSeries]] = {cause: [] for cause in explained}
+    for part in bad:
+        home = homes.get(part.series.pair_id)
+        if home is None:
+            continue
+        its = [home, *others[part.series.pair_id]]
+        if len(its) > 1 and len(bad) <= _MOST_COMPARED:
+            same = of_measure[part.series.kind, part.series.metric]
+            # Of equals the first, which explains the pair.
+            home = max(its, key=partial(_share_alike, part=part, same=same))
+        groups[home].append(part)
     return [group for group in groups.values() if group]
+
+
+def _share_alike(cause: _Explained, part: AlertSeries, same: Mapping[int, Sequence[AlertSeries]]) -> float:
+    """Return of how large a share of a cause's pairs a part of the same measure, by pairs, fell alike."""
+    alike = sum(any(fell_alike(each, part) for each in same.get(pair_id, ())) for pair_id in cause.concerned)
+    return alike / len(cause.concerned)
 
 
 def pairs_by_cause(bad: Collection[int], measured: Collection[Pair]) -> list[frozenset[int]]:
@@ -90,18 +106,19 @@ def pairs_by_cause(bad: Collection[int], measured: Collection[Pair]) -> list[fro
 
 def _explained(bad: Collection[int], measured: Collection[Pair]) -> list[_Explained]:
     pairs = {pair.pk: pair for pair in measured}
+    all_bad = frozenset(bad)
     suspicions: dict[_Suspicion, set[int]] = defaultdict(set)
     for pair in pairs.values():
         for suspicion in _suspicions(pair):
             suspicions[suspicion].add(pair.pk)
-    left = set(bad) & pairs.keys()
+    left = set(all_bad & pairs.keys())
     causes = []
     while left:
         score, explained, concerned = max(
             (
-                (len(concerned & left) - len(concerned - set(bad)), sorted(concerned & left), sorted(concerned))
+                (len(concerned & left) - len(concerned - all_bad), sorted(concerned & left), sorted(concerned))
                 for concerned in suspicions.values()
-                if len(concerned & left) > 1 and len(concerned & set(bad)) >= BAD_OF_HOST_SHARE * len(concerned)
+                if len(concerned & left) > 1 and len(concerned & all_bad) >= BAD_OF_HOST_SHARE * len(concerned)
             ),
             default=(0, [], []),
         )
@@ -114,12 +131,6 @@ def _explained(bad: Collection[int], measured: Collection[Pair]) -> list[_Explai
         by_ends[frozenset((pairs[pair_id].source_id, pairs[pair_id].sink_id))].add(pair_id)
     alone = map(frozenset, by_ends.values())
     return [*causes, *(_Explained(pairs=ids, concerned=ids) for ids in alone)]
-
-
-def _show_the_same(one: AlertSeries, other: AlertSeries) -> bool:
-    """Tell whether a part is of another's measure, and fell by an amount that the other's fault explains."""
-    is_of_measure = (one.series.kind, one.series.metric) == (other.series.kind, other.series.metric)
-    return is_of_measure and fell_alike(one, other)
 
 
 def _suspicions(pair: Pair) -> set[_Suspicion]:
@@ -156,9 +167,10 @@ def _regrouped(groups: Sequence[Sequence[AlertSeries]]) -> list[Alert]:
     taken: dict[int, Alert] = {}
     parted: list[Alert] = []
     left = {part.alert_id: part.alert for group in groups for part in group}
+    older = _with_older_parts([part for group in groups for part in group])
     kept = _kept_groups([alert for alert in left.values() if alert.opened_at], groups)
     for number, parts in enumerate(groups):
-        free = [part.alert_id for part in parts if part.alert_id not in taken]
+        free = [part.alert_id for part in parts if part.alert_id not in taken and part.alert_id not in older]
         its = [alert_id for alert_id in free if kept.get(alert_id, number) == number]
         if its:
             home = _home_among([left[alert_id] for alert_id in its], parts)
@@ -170,16 +182,33 @@ def _regrouped(groups: Sequence[Sequence[AlertSeries]]) -> list[Alert]:
             home = part_off(whole, parts, state=State.SUSPECT)
             if whole.opened_at is not None:
                 parted.append(home)
+        _ask_no_other(parts, home)
         taken[home.pk] = home
     for alert_id, alert in left.items():
         if alert_id not in taken and not alert.series.exists():
             alert.refresh_from_db()
             join_alert(alert, _home_of(groups, alert_id))
+        elif alert_id not in taken:
+            taken[alert_id] = alert
     for alert in taken.values():
         describe(alert)
     for alert in parted:
         transitions.move(alert.pk, State.OPEN)
     return list(taken.values())
+
+
+def _with_older_parts(parts: Sequence[AlertSeries]) -> set[int]:
+    """Return the alerts of parts that nobody was told of and that have what began before: that stays by itself."""
+    others = AlertSeries.objects.exclude(pk__in=[part.pk for part in parts]).filter(recovered_run=None)
+    untold = {part.alert_id for part in parts if part.alert.opened_at is None}
+    return set(others.filter(alert__in=untold).values_list("alert", flat=True))
+
+
+def _ask_no_other(parts: Sequence[AlertSeries], home: Alert) -> None:
+    """Let parts wait for no run that measures another alert's again: nobody would answer for them."""
+    waiting = [part.pk for part in parts if part.alert_id != home.pk and part.rerun_id is not None]
+    others = AlertSeries.objects.filter(pk__in=waiting, rerun__state__in=OPEN_STATES)
+    others.exclude(rerun__campaign=home.confirmation_id).update(rerun=None)
 
 
 def _kept_groups(alerts: Sequence[Alert], groups: Sequence[Sequence[AlertSeries]]) -> dict[int, int]:

@@ -14,6 +14,7 @@ from benchweb.plans.models import Plan, PlanVersion
 from benchweb.runs.models import Run
 from benchweb.schedules.models import Schedule
 from benchweb.web.plans.sweep_text import spelled
+from benchweb.web.tags.show import kind_label
 
 _SCHEDULES_SHOWN = 5
 # Side by side on a screen; which ones is in the address.
@@ -108,13 +109,9 @@ def _repetitions(version: PlanVersion) -> str:
 def _step(versions: Sequence[PlanVersion], index: int) -> ComparedPart:
     steps = [version.steps[index] if index < len(version.steps) else None for version in versions]
     names = list(dict.fromkeys(name for step in steps if step for name in step["params"]))
-    rows = [ComparedRow(_("Test"), [_kind_label(step["kind"]) if step else "" for step in steps])]
+    rows = [ComparedRow(_("Test"), [kind_label(step["kind"]) if step else "" for step in steps])]
     rows += [ComparedRow(_label(steps, name), [_value(step, name) for step in steps]) for name in names]
     return ComparedPart(_("Step {number}").format(number=index + 1), rows)
-
-
-def _kind_label(name: str) -> str:
-    return catalog().kinds[name].label if name in catalog().kinds else name
 
 
 def _label(steps: Sequence[dict[str, Any] | None], name: str) -> str:

@@ -16,6 +16,7 @@ from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.models import Alert
 from benchweb.regressions.standing import SeriesPart, Standing, StandingAlert, is_main
 from benchweb.web.series.section import history_url
+from benchweb.web.tags.show import kind_label
 
 # So many pairs that a host shares have the host in common, and are told as one.
 _LEAST_OF_HOST = 3
@@ -128,7 +129,7 @@ def _others(told: Sequence[_Told], found: Standing, of: Mapping[str, int]) -> li
         groups = grouped(list(alike))
         for group in groups:
             total = _total(group, found, of, is_of_kind="pair" in of)
-            where = _("of {kind}").format(kind=_kind_label(group[0].kind)) if "pair" in of else _where(group, of)
+            where = _("of {kind}").format(kind=kind_label(group[0].kind)) if "pair" in of else _where(group, of)
             lines.append(_line(group, _words(len(group), total, where), _url(group, of)))
     return lines
 
@@ -235,7 +236,3 @@ def _told(part: SeriesPart) -> _Told:
         ratio=part.ratio,
         rises=part.rises,
     )
-
-
-def _kind_label(name: str) -> str:
-    return catalog().kinds[name].label
