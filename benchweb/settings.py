@@ -123,6 +123,8 @@ SHARE_LIVE = os.environ.get("BENCHWEB_SHARE_LIVE") or "allowed"
 SHARE_ENDLESS = os.environ.get("BENCHWEB_SHARE_ENDLESS") or "allowed"
 # So many days the audit log keeps its entries, at least 30; 0 keeps all.
 AUDIT_DAYS = int(os.environ.get("BENCHWEB_AUDIT_DAYS") or "730")
+# So many days after a run's end its trials keep their intervals; 0 keeps all, until an admin decides otherwise.
+INTERVAL_DAYS = int(os.environ.get("BENCHWEB_INTERVAL_DAYS") or "0")
 # A folder for a backup of each night, none without; how many are kept; and the hour of UTC in which it is made.
 BACKUP_DIR = os.environ.get("BENCHWEB_BACKUP_DIR", "")
 BACKUP_KEEP = int(os.environ.get("BENCHWEB_BACKUP_KEEP") or "7")

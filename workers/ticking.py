@@ -16,7 +16,7 @@ from benchweb.idempotency import services as idempotency
 from benchweb.notifications import maintenance
 from benchweb.notifications.delivery import held, outbox
 from benchweb.ops.backups import nightly as backups
-from benchweb.ops.removal import removals
+from benchweb.ops.removal import intervals, removals
 from benchweb.regressions import judgements
 from benchweb.regressions.absence import missing as absences
 from benchweb.regressions.slow import looks
@@ -104,6 +104,7 @@ STEPS: tuple[Callable[[], object], ...] = (
     removals.remove_some,
     nights.make,
     looks.send_due,
+    hourly(intervals.remove_old),
     hourly(outbox.remove_old),
     hourly(audit.remove_old),
     _sessions_end,

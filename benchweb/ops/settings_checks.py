@@ -26,8 +26,9 @@ MOST_SHARE_DAYS = 3_650
 def settings_are_usable(**_: Any) -> list[CheckMessage]:
     """Check what comes from the environment."""
     own = [*_secret_key(), *_addresses(), *_proxies(), *_demo(), *_debug(), *_catalog_overlay(), *_catalog_units()]
-    more = [*_audit_days(), *_share_days(), *_share_links(), *_default_role(), *_defaults(), *login_faults()]
-    return [*own, *_backups(), *_networks(), *_mail_server(), *_public_url(), *_delivery_days(), *more]
+    days = [*_interval_days(), *_audit_days(), *_share_days(), *_delivery_days()]
+    more = [*_share_links(), *_default_role(), *_defaults(), *login_faults()]
+    return [*own, *_backups(), *_networks(), *_mail_server(), *_public_url(), *days, *more]
 
 
 def _secret_key() -> list[CheckMessage]:
@@ -177,6 +178,12 @@ def _delivery_days() -> list[CheckMessage]:
     if settings.DELIVERY_DAYS >= 0:
         return []
     return [Error("BENCHWEB_DELIVERY_DAYS is below 0.", hint="0 keeps all messages.", id="benchweb.E010")]
+
+
+def _interval_days() -> list[CheckMessage]:
+    if settings.INTERVAL_DAYS >= 0:
+        return []
+    return [Error("BENCHWEB_INTERVAL_DAYS is below 0.", hint="0 keeps all intervals.", id="benchweb.E036")]
 
 
 def _backups() -> list[CheckMessage]:

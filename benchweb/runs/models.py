@@ -100,6 +100,8 @@ class Run(Labelled):
     lease_until = models.DateTimeField(null=True)
     # Its medians are written down, and among those of its series' recent runs: its points need not be read.
     has_figures = models.BooleanField(default=False, db_default=False)
+    # When its trials' intervals were removed for its age; figures, histograms, flags and limits stay.
+    intervals_removed_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["-id"]
@@ -117,6 +119,8 @@ class Run(Labelled):
                 fields=["-id"], condition=Q(has_figures=False) & ~Q(state__in=OPEN_STATES), name="run_without_figures"
             ),
             models.Index(fields=["pair"], condition=Q(has_figures=False), name="run_of_points"),
+            # The oldest with something to remove, among years of runs without.
+            models.Index(fields=["finished_at"], condition=Q(intervals_removed_at=None), name="run_with_intervals"),
             # Why a line of the history breaks.
             models.Index(fields=["pair", "created_at"], condition=Q(state__in=FAULTY_STATES), name="run_faulty"),
         ]

@@ -43,6 +43,9 @@ def test_a_negative_number_of_days_is_refused_and_0_is_none(settings: Settings) 
     settings.DELIVERY_DAYS = -1
     assert messages() == ["BENCHWEB_DELIVERY_DAYS is below 0."]
     settings.DELIVERY_DAYS = 0
+    settings.INTERVAL_DAYS = -1
+    assert messages() == ["BENCHWEB_INTERVAL_DAYS is below 0."]
+    settings.INTERVAL_DAYS = 0
     assert messages() == []
 
 

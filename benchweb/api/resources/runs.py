@@ -76,6 +76,7 @@ class RunItem(RunState):
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
+    intervals_removed_at: datetime | None
 
 
 class LimitItem(Item):
@@ -275,6 +276,7 @@ def _fields(request: HttpRequest, run: Run) -> dict[str, Any]:
         "created_at": run.created_at,
         "started_at": run.started_at,
         "finished_at": run.finished_at,
+        "intervals_removed_at": run.intervals_removed_at,
     }
 
 

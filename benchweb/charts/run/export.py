@@ -308,6 +308,7 @@ def _run_document(run: Run, writing: _Writing) -> dict[str, Any]:
         "created_at": run.created_at,
         "started_at": run.started_at,
         "finished_at": run.finished_at,
+        "intervals_removed_at": run.intervals_removed_at,
         "plan": {
             "id": RowId(version.plan_id),
             "name": plan_ref(version.plan.name),

@@ -123,6 +123,8 @@ class RunRecord:
     is_synthetic: bool = False
     # What the facts of the two ends tell that may have spoiled the run; empty for nothing.
     facts_note: str = ""
+    # When its trials' intervals went for its age.
+    intervals_removed_at: datetime | None = None
 
 
 _RECORD = TypeAdapter(RunRecord)
@@ -165,6 +167,7 @@ def run_record(run: Run, trials: Sequence[TrialRow], *, is_live: bool = False) -
         figures=[] if is_live else metric_headlines(trials, version.plan.main_size_bytes),
         is_synthetic=pair.source.host.is_synthetic or pair.sink.host.is_synthetic,
         facts_note=mtu_words(pair, source_facts, sink_facts),
+        intervals_removed_at=run.intervals_removed_at,
     )
 
 

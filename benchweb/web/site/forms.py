@@ -29,7 +29,7 @@ _GROUPS: list[tuple[StrOrPromise, list[str]]] = [
     (_("People"), ["default_role", "second_factor"]),
     (_("Times and language"), ["default_time_zone", "default_language"]),
     (_("Links without a log-in"), ["share_links", "share_live", "share_endless"]),
-    (_("How long things are kept"), ["share_days", "audit_days", "delivery_days"]),
+    (_("How long things are kept"), ["interval_days", "share_days", "audit_days", "delivery_days"]),
     (_("Addresses and networks"), ["public_url", "engine_networks", "notify_private_networks"]),
     (_("Mail"), MAIL_FIELDS),
 ]
@@ -100,6 +100,10 @@ class SiteSettingsForm(MailForm):
     )
     share_live = _allowing_field(_("Live links"), _("Links to a view that show what it is when it is opened."))
     share_endless = _allowing_field(_("Links without an expiry"), "")
+    interval_days = _days_field(
+        _("Intervals of trials are kept for"),
+        _("Days after a run's end. Its figures stay. 0: for ever."),
+    )
     audit_days = _days_field(_("Audit log is kept for"), _("Days, at least 30. 0: for ever."))
     delivery_days = _days_field(_("Delivery log is kept for"), _("Days after a message's end. 0: for ever."))
     public_url = text_field(
@@ -183,3 +187,9 @@ class SiteSettingsForm(MailForm):
         except NetworksError as error:
             raise forms.ValidationError(str(error)) from error
         return text
+
+
+class IntervalDaysForm(forms.Form):
+    """For how many days intervals would be kept, to see what would go."""
+
+    days = forms.IntegerField(min_value=0, max_value=_MOST_DAYS)

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
@@ -18,10 +18,11 @@ from benchweb.common.formatting import quantity
 from benchweb.notifications.channels import mail_test
 from benchweb.ops import copies, sample
 from benchweb.ops.backups.nightly import backup_state, is_nightly, is_tested
+from benchweb.ops.removal import intervals
 from benchweb.site.installation import is_copy_now
 from benchweb.site.values import chosen, site_setting
 from benchweb.web.shared.zones import zone_names
-from benchweb.web.site.forms import SiteSettingsForm
+from benchweb.web.site.forms import IntervalDaysForm, SiteSettingsForm
 
 
 @needs(Permission.ADMIN)
@@ -34,6 +35,19 @@ def site_settings(request: HttpRequest) -> HttpResponse:
         messages.success(request, _("Saved. Every process follows within 5 seconds."))
         return redirect("web:site_settings")
     return render(request, "site/settings.html", _context(form))
+
+
+@needs(Permission.ADMIN)
+@require_GET
+def intervals_preview(request: HttpRequest) -> HttpResponse:
+    """Show what keeping intervals for some days would remove now; nothing is removed by it."""
+    form = IntervalDaysForm(request.GET)
+    days = form.cleaned_data["days"] if form.is_valid() else None
+    losses = None if days is None else intervals.losses(days)
+    context = {"days_form": form, "losses": losses, "losses_size": quantity(losses.size_bytes, "B") if losses else ""}
+    if request.headers.get("HX-Request"):
+        return render(request, "site/partials/intervals_answer.html", context)
+    return render(request, "site/settings.html", _context(SiteSettingsForm.of_now()) | context)
 
 
 @needs(Permission.ADMIN)
@@ -96,6 +110,7 @@ def _context(form: SiteSettingsForm) -> dict[str, Any]:
         "has_mail": bool(site_setting("EMAIL_HOST")),
         "suggestions": {"zones": zone_names()},
         "sample": sample.there(),
+        "interval_days": site_setting("INTERVAL_DAYS"),
         "backups": backups,
         "backup_size": quantity(backups.made.size_bytes if backups.made else None, "B"),
         "is_nightly": is_nightly(),

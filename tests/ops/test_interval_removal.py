@@ -1,0 +1,195 @@
+"""Old runs lose their intervals, keep all figures, and say so; what somebody points at keeps all."""
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
+
+from benchweb import settings as base_settings
+from benchweb.accounts.services import token_create
+from benchweb.labels import label_add
+from benchweb.ops.removal import intervals
+from benchweb.regressions.models import Baseline
+from benchweb.reports.models import Report, ReportRun
+from benchweb.results.models import IntervalPart, Point, Result
+from benchweb.runs.models import Campaign, Run
+from benchweb.sharing.models import Share
+from benchweb.sharing.services import share_create
+from benchweb.web.runs.document import run_document
+from tests.factories import make_pair, make_run
+from tests.nights import measured
+from tests.regressions.judged import judged, quiet
+
+pytestmark = pytest.mark.django_db
+DAYS = 90
+INTERVALS = [{"seconds": 1.0, "metrics": {"throughput_bps": 1e9}}] * 30
+
+
+def run_of_age(days: float) -> Run:
+    """Make a run that ended so many days ago, with intervals, a part of a long test's, and a histogram."""
+    run = measured(make_pair(), timezone.now() - timedelta(days=days, minutes=1), 1e9)
+    document = {"kind": "tcp_stream", "intervals": INTERVALS, "hosts": {"source": {"cpu": 0.5}}}
+    trial = run.trials.latest("index")
+    Result.objects.create(
+        trial=trial, metrics={"throughput_bps": 1e9}, document=document, interval_count=30, histogram=b"counts"
+    )
+    IntervalPart.objects.create(trial=trial, number=0, intervals=INTERVALS)
+    return Run.objects.get(pk=run.pk)
+
+
+def is_whole(run: Run) -> bool:
+    """Tell whether a run has its intervals; what has lost some has lost all."""
+    run.refresh_from_db()
+    result = Result.objects.get(trial__run=run)
+    left = {
+        "intervals" in result.document,
+        result.interval_count is not None,
+        IntervalPart.objects.filter(trial__run=run).exists(),
+        run.intervals_removed_at is None,
+    }
+    [is_left] = left
+    return is_left
+
+
+def test_what_is_too_old_goes_and_figures_stay() -> None:
+    old, young = run_of_age(DAYS + 1), run_of_age(DAYS - 1)
+    assert intervals.remove_old() == 1
+    assert [is_whole(run) for run in (old, young)] == [False, True]
+    result = Result.objects.get(trial__run=old)
+    assert result.metrics == {"throughput_bps": 1e9}
+    assert result.document == {"kind": "tcp_stream", "hosts": {"source": {"cpu": 0.5}}}
+    assert result.histogram is not None
+    assert Point.objects.filter(run=old).count() == 1
+    assert intervals.remove_old() == 0
+
+
+@pytest.fixture(autouse=True)
+def ninety_days(settings: Settings) -> None:
+    settings.INTERVAL_DAYS = DAYS
+    intervals._since[0] = None
+
+
+def labelled(run: Run) -> None:
+    label_add(Run.objects.filter(pk=run.pk), "before the upgrade")
+
+
+def shared(run: Run) -> None:
+    share_create(run=run, user=None, expires_at=None, anonymise=False)
+
+
+def reported(run: Run) -> None:
+    report = Report.objects.create(title="Modes", template="modes")
+    ReportRun.objects.create(report=report, run=run, position=1)
+
+
+def baseline(run: Run) -> None:
+    of = {"pair": run.pair, "environment": run.pair.environment, "plan": run.plan_version.plan}
+    Baseline.objects.create(name="since the upgrade", run=run, pinned_at=timezone.now(), **of)
+
+
+@pytest.mark.parametrize("point_at", [labelled, shared, reported, baseline])
+def test_a_run_that_somebody_points_at_keeps_all(point_at: Callable[[Run], None]) -> None:
+    run = run_of_age(DAYS + 1)
+    point_at(run)
+    assert intervals.losses(DAYS).runs == 0
+    assert intervals.remove_old() == 0
+    assert is_whole(run)
+
+
+def test_runs_that_an_alert_compares_keep_all() -> None:
+    pair = make_pair()
+    quiet(pair)
+    judged(pair, [0.8] * 2, first=20)
+    later = timezone.now() + timedelta(days=400)
+    left = intervals.runs_with_old_intervals(later)
+    Result.objects.bulk_create(
+        Result(trial=trial, metrics={}, document={}) for run in pair.runs.all() for trial in run.trials.all()
+    )
+    [part] = pair.series.get().alert_parts.all()
+    compared = {part.first_bad_run_id, part.last_good_run_id, part.rerun_id}
+    assert {run.pk for run in pair.runs.all()} - {run.pk for run in left} == compared - {None}
+
+
+def test_a_link_that_has_expired_holds_nothing_back() -> None:
+    run = run_of_age(DAYS + 1)
+    share, _ = share_create(run=run, user=None, expires_at=None, anonymise=False)
+    Share.objects.filter(pk=share.pk).update(expires_at=timezone.now() - timedelta(days=1))
+    assert intervals.remove_old() == 1
+
+
+def test_several_sources_at_once_keep_what_their_common_window_is_worked_out_from() -> None:
+    run = run_of_age(DAYS + 1)
+    Campaign.objects.filter(pk=run.campaign_id).update(arrangement=Campaign.Arrangement.TOGETHER)
+    assert intervals.remove_old() == 0
+    assert is_whole(run)
+
+
+def test_a_run_that_never_began_says_nothing_of_intervals() -> None:
+    run = make_run()
+    Run.objects.filter(pk=run.pk).update(state="nonstart", finished_at=timezone.now() - timedelta(days=DAYS + 1))
+    assert intervals.losses(DAYS).runs == intervals.remove_old() == 0
+
+
+def test_what_a_person_chose_holds_and_nothing_goes_until_then(settings: Settings) -> None:
+    run = run_of_age(4_000)
+    settings.INTERVAL_DAYS = base_settings.INTERVAL_DAYS
+    assert intervals.remove_old() == 0
+    assert is_whole(run)
+
+
+def test_a_batch_ends_with_many_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intervals, "_TRIALS_AT_ONCE", 3)
+    runs = [run_of_age(DAYS + age) for age in (3, 2, 1)]
+    assert intervals.remove_old() == 1
+    assert [is_whole(run) for run in runs] == [False, True, True]
+
+
+def test_zero_days_keep_all_for_ever(settings: Settings) -> None:
+    run = run_of_age(4_000)
+    settings.INTERVAL_DAYS = 0
+    assert intervals.remove_old() == 0
+    assert intervals.losses(0).runs == 0
+    assert is_whole(run)
+
+
+def test_a_batch_is_some_runs_the_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intervals, "_RUNS_AT_ONCE", 2)
+    runs = [run_of_age(DAYS + age) for age in (1, 3, 2)]
+    assert intervals.remove_old() == 2
+    assert [is_whole(run) for run in runs] == [True, False, False]
+    assert intervals.remove_old() == 1
+
+
+def test_a_preview_says_how_much_would_go_and_removes_nothing(admin_client: Client) -> None:
+    runs = [run_of_age(DAYS + age) for age in (1, 2)]
+    page = admin_client.get("/settings/intervals", {"days": DAYS}, headers={"HX-Request": "true"}).content.decode()
+    assert "2 runs would lose them: about " in page
+    assert 100 < intervals.losses(DAYS).size_bytes < 100_000
+    assert "No run would lose them now." in admin_client.get("/settings/intervals?days=365").content.decode()
+    assert "field-error" in admin_client.get("/settings/intervals?days=-1").content.decode()
+    assert all(map(is_whole, runs))
+
+
+def test_a_run_says_since_when_its_intervals_are_gone(admin_client: Client, admin_user: User) -> None:
+    run = run_of_age(DAYS + 1)
+    assert "were removed" not in admin_client.get(f"/runs/{run.pk}").content.decode()
+    intervals.remove_old()
+    trial = run.trials.latest("index")
+    for address in (f"/runs/{run.pk}", f"/runs/{run.pk}/trials/{trial.index}"):
+        assert "Intervals were removed" in admin_client.get(address).content.decode()
+    run.refresh_from_db()
+    lines = [str(line) for line in run_document(run).lines]
+    assert any(line.startswith("Intervals were removed") for line in lines)
+    secret = token_create(user=admin_user, name="scripts")[1]
+    answer = Client(headers={"Authorization": f"Bearer {secret}"}).get(f"/api/v1/runs/{run.pk}")
+    told = answer.json()["intervals_removed_at"]
+    assert told.startswith(f"{run.intervals_removed_at:%Y-%m-%dT%H:%M:%S}")
+    written = json.loads(admin_client.get(f"/runs/{run.pk}/results.json").getvalue())
+    assert written["intervals_removed_at"] is not None
+    file = admin_client.get(f"/runs/{run.pk}/trials/{trial.index}/intervals.csv")
+    assert file.getvalue().count(b"\n") <= 1
