@@ -14,7 +14,7 @@ LEAST_NOISE_TIMES = 3.0
 MOST_NOISE_TIMES = 20.0
 # A change of so large a share of the level is critical, and so is a host's.
 CRITICAL_RATIO = 0.2
-# Of the series of a suspect's test, or of a control's, so large a share must be bad when it is measured again.
+# Of the tests of a suspect, or of a control, and of each one's series, so large a share must be bad again.
 BAD_AGAIN_SHARE = 0.5
 # A pair shows the same fault as another where it fell by so large a share of that one's fall: a link at 60 % is not
 # borne out by a pair that lost 3 %.

@@ -19,7 +19,7 @@ from benchweb.regressions.judging.findings import (
     suspect_finding,
     worsened_findings,
 )
-from benchweb.regressions.judging.histories import History, histories, series_of_run
+from benchweb.regressions.judging.histories import History, histories, series_of_run, slot_began_at
 from benchweb.regressions.judging.locks import lock_environments
 from benchweb.regressions.judging.slots import regroup_slot
 from benchweb.regressions.judging.watched import watched_series
@@ -132,10 +132,11 @@ def _suspect_findings(
     run: Run, watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]], reported: set[int]
 ) -> list[SeriesFinding]:
     new = []
+    began = slot_began_at([run.pk])
     for history in watched:
         parts = known.get(history.series_id, ())
         # As it looked before later runs came.
-        found = suspect_finding(history.until(run.pk), run.pk, parts)
+        found = suspect_finding(history.of_slot(run.pk, began), run.pk, parts)
         if found is None or history.series_id in reported:
             continue
         finding = replace(found, history=history)

@@ -10,6 +10,7 @@ from benchweb.hosts.services import pair_create
 from benchweb.regressions import judgements
 from benchweb.regressions.alert_texts import alert_title
 from benchweb.regressions.judge import judge_run
+from benchweb.regressions.judging.confirmation import _are_bad_again
 from benchweb.regressions.models import Alert, RunJudgement
 from benchweb.regressions.selectors import night_of_date
 from benchweb.results.run_summaries import write_figures
@@ -122,6 +123,24 @@ def test_both_directions_of_a_pair_are_the_pair(mesh: list[Pair]) -> None:
     alert = confirmed(mesh, both, both)
     assert (alert.state, alert.verdict, alert.host, alert.pair) == (State.OPEN, "pair", None, mesh[0])
     assert alert_title(alert).startswith(f"{mesh[0].source} ↔ {mesh[0].sink}: ")
+
+
+@pytest.mark.parametrize(
+    ("again", "is_told"),
+    [
+        # A stream's two series were chance; the loss beside it was not.
+        ({"tcp_stream": [False, False], "udp_stream": [True]}, True),
+        ({"tcp_stream": [True, False]}, True),
+        # Of four tests that one run upset one is bad again.
+        ({"tcp_stream": [False], "udp_stream": [False], "tcp_rr": [True], "tcp_crr": [False]}, False),
+        # A test is bad again by half of its series.
+        ({"tcp_stream": [True, False, False], "udp_stream": [False]}, False),
+    ],
+)
+def test_half_of_the_tests_must_be_bad_again_each_by_half_of_its_series(
+    again: dict[str, list[bool]], *, is_told: bool
+) -> None:
+    assert _are_bad_again(again) is is_told
 
 
 def test_what_is_gone_when_measured_again_is_told_to_nobody(mesh: list[Pair]) -> None:

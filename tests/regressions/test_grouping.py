@@ -1,7 +1,7 @@
 """A finding joins the alert whose cause explains it, and no other; a slot is judged anew once all of it is there."""
 
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -310,13 +310,34 @@ def make_part(*, metric: str, pair: int, ratio: float | None) -> AlertSeries:
 
 def end_by_pair(campaign: Campaign, factors: Mapping[Pair, float], number: int) -> None:
     """End a campaign's runs one after the other in the order of their pairs, each judged before the next has ended."""
-    for run in campaign.runs.order_by("pair"):
-        at = night(number)
+    end_in_turn(campaign.runs.order_by("pair"), factors, night(number), number)
+
+
+def end_in_turn(runs: Iterable[Run], factors: Mapping[Pair, float], at: datetime, number: int) -> None:
+    """End runs that began at a time, each judged before the next has ended."""
+    for run in runs:
         Run.objects.filter(pk=run.pk).update(state="finished", started_at=at, finished_at=at + timedelta(minutes=1))
         run.trials.all().delete()
         add_values(run, run.pair, at, level(number, factors.get(run.pair, 1.0)))
         write_figures()
         assert judge_run(run.pk)
+
+
+def test_a_fault_that_a_control_met_just_before_is_found_in_the_slots_own_run(mesh: list[Pair]) -> None:
+    # Of so few runs one that was as bad makes it usual.
+    quiet(mesh, QUIET)
+    into = of(mesh, sink="d")
+    bad, at = dict.fromkeys(into, 0.6), night(LAST)
+    campaign = slot_of(mesh)
+    runs = list(campaign.runs.order_by("pair"))
+    end_in_turn([run for run in runs if run.pair == into[0]], bad, at, LAST)
+    again = Campaign.objects.exclude(pk=campaign.pk).get(runs__state="pending", runs__pair=into[0])
+    assert again.runs.filter(pair__in=into).count() == 2
+    end_in_turn(again.runs.order_by("pair"), bad, at + timedelta(minutes=2), LAST)
+    assert Alert.objects.get(state=State.OPEN).host == host("d")
+    end_in_turn([run for run in runs if run.pair != into[0]], bad, at + timedelta(minutes=4), LAST)
+    told = Alert.objects.exclude(opened_at=None).get()
+    assert {part.series.pair for part in told.series.all()} == set(into)
 
 
 def test_a_host_two_of_whose_three_sending_pairs_are_bad_is_the_cause(mesh: list[Pair]) -> None:

@@ -16,7 +16,7 @@ from benchweb.regressions.judging.budget import make_room, most_needed_first, re
 from benchweb.regressions.judging.disturbance import disturbed_kinds
 from benchweb.regressions.judging.findings import comparable_runs, is_as_before, suspect_finding
 from benchweb.regressions.judging.grouping import describe, fell_alike, tell_of_new_measures
-from benchweb.regressions.judging.histories import History, histories
+from benchweb.regressions.judging.histories import History, histories, slot_began_at
 from benchweb.regressions.judging.joining import explaining_open_alert
 from benchweb.regressions.judging.locks import lock_budget
 from benchweb.regressions.judging.parts import join_alert, part_off
@@ -137,7 +137,7 @@ def conclude(campaign_id: int) -> bool:
         # The next run may still tell.
         alert.series.filter(rerun__campaign=campaign_id).update(rerun=None)
         return transitions.move(alert.pk, State.SUSPECT, changes={"unconfirmed_code": code})
-    if not any(is_bad.values()):
+    if not _is_bad_again(list(is_bad.values())):
         return _end_gone_alert(alert, main, kinds=is_bad)
     if gone := [part for part in parts if is_bad.get(part.series.kind) is False]:
         _part_off_gone(alert, main, gone)
@@ -156,7 +156,7 @@ def conclude(campaign_id: int) -> bool:
 def take_as_confirmation(run: Run, watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]]) -> None:
     """Take a later run of the same pair as the measurement of what was not measured again: by a slot or by hand.
 
-    What is bad again is sure from then on; a suspect of which that is so of enough series of a test is told.
+    What is bad again is sure from then on; a suspect of which that is so of enough tests, by their series, is told.
     """
     again: dict[int, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     alerts: dict[int, Alert] = {}
@@ -177,7 +177,7 @@ def take_as_confirmation(run: Run, watched: Sequence[History], known: Mapping[in
         alerts[part.alert_id] = part.alert
     for alert_id, bad in again.items():
         alert = alerts[alert_id]
-        if alert.state != State.SUSPECT or not any(map(_is_bad_again, bad.values())):
+        if alert.state != State.SUSPECT or not _are_bad_again(bad):
             continue
         if (told := explaining_open_alert(alert)) is not None and _join_known(alert, told):
             continue
@@ -331,6 +331,11 @@ def _bad_again(main: Run, parts: Mapping[int, AlertSeries]) -> dict[str, bool]:
     return {kind: _is_bad_again(of_kind) for kind, of_kind in bad.items()}
 
 
+def _are_bad_again(bad: Mapping[str, Sequence[bool]]) -> bool:
+    """Tell whether enough tests are bad again, each by its series: of many that one run upset, one may be by chance."""
+    return _is_bad_again([_is_bad_again(of_kind) for of_kind in bad.values()])
+
+
 def _is_bad_again(bad: Sequence[bool]) -> bool:
     return sum(bad) >= BAD_AGAIN_SHARE * len(bad)
 
@@ -358,9 +363,9 @@ def _is_bad(control: Run, parts: Sequence[AlertSeries]) -> bool:
     others = AlertSeries.objects.filter(series__in=ids).exclude(alert__in={part.alert_id for part in parts})
     for part in others.order_by("-pk"):
         known[part.series_id].append(part)
-    disturbed = disturbed_kinds(control)
+    disturbed, began = disturbed_kinds(control), slot_began_at({part.first_bad_run_id for part in parts})
     until_control = [
-        history.until(control.pk)
+        history.of_slot(control.pk, began)
         for history in histories(ids)
         if control.pk in history.places and history.kind not in disturbed
     ]
@@ -369,4 +374,4 @@ def _is_bad(control: Run, parts: Sequence[AlertSeries]) -> bool:
         if len(comparable_runs(history, known[history.series_id])) > 1:
             found = suspect_finding(history, control.pk, known[history.series_id])
             bad[history.kind].append(found is not None and fell_alike(found, wanted[measures[history.series_id]]))
-    return any(map(_is_bad_again, bad.values()))
+    return bool(bad) and _are_bad_again(bad)

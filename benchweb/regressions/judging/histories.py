@@ -7,11 +7,14 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from django.db.models import Min
+
 from benchweb.catalog import Metric
 from benchweb.common.rows import fetch
 from benchweb.regressions.judging.canaries import Canary, canaries_of_pairs
 from benchweb.regressions.judging.sensitivity import COLUMNS_SQL, JOINS_SQL, SeriesSensitivity, sensitivity_of
 from benchweb.regressions.judging.watched import watched_metric
+from benchweb.runs.models import Run
 from benchweb.statistics.changes import Change, ExplainedSeries, explained_series
 from benchweb.statistics.deciding import WINDOW_RUNS
 
@@ -112,6 +115,25 @@ class History:
     def until(self, run_id: int) -> "History":
         """Return the history as it was after one of its runs."""
         return replace(self, runs=self.runs[: self.places[run_id] + 1], changes={})
+
+    def of_slot(self, run_id: int, began: datetime | None) -> "History":
+        """Return the history as it was when a slot began, with one run of that slot, or one that measured it again.
+
+        What measures a fault again is no other occasion of it: a fault that a re-run's control met a second before
+        would be usual, where a series has few runs.
+        """
+        history = self.until(run_id)
+        if began is None:
+            return history
+        runs = [run for run in history.runs if run.at < began or run.run_id == run_id]
+        return replace(history, runs=runs, changes={})
+
+
+def slot_began_at(run_ids: Collection[int]) -> datetime | None:
+    """Return when the first run of the campaigns of some runs began."""
+    campaigns = Run.objects.filter(pk__in=run_ids).values("campaign")
+    began: datetime | None = Run.objects.filter(campaign__in=campaigns).aggregate(at=Min("started_at"))["at"]
+    return began
 
 
 def series_of_run(run_id: int) -> list[int]:

@@ -56,8 +56,9 @@ def _absence_steps(alert: Alert) -> list[tuple[str, str]]:
     if alert.pair_id:
         links.append((_("Open the pair"), reverse("web:pair", args=[alert.pair_id])))
         links.append((_("Runs of the pair"), f"{reverse('web:runs')}?pair={alert.pair_id}"))
-    if alert.endpoint is not None:
-        links.append((_("Open the host"), reverse("web:host", args=[alert.endpoint.host_id])))
+    host_id = alert.endpoint.host_id if alert.endpoint is not None else alert.host_id
+    if host_id is not None:
+        links.append((_("Open the host"), reverse("web:host", args=[host_id])))
     if alert.schedule_id:
         links.append((_("Open the schedule"), reverse("web:schedule", args=[alert.schedule_id])))
     return links

@@ -8,7 +8,7 @@ from pytest_django import DjangoAssertNumQueries
 from benchweb.regressions.models import Alert, AlertTransition
 from benchweb.runs.services import launch
 from benchweb.schedules.models import Schedule
-from tests.factories import make_alert, make_pair, make_plan, make_user
+from tests.factories import make_alert, make_pair, make_plan, make_schedule, make_user
 from tests.regressions.judged import judged, quiet
 from tests.regressions.slots import LAST, end, judged_in_turn, slot_of
 from tests.web.test_every_page import MOST_QUERIES
@@ -39,6 +39,17 @@ def test_a_change_is_shown_with_its_segments_and_the_runs_on_both_sides(signed_i
     assert "The plan: version" not in page
     listed = signed_in.get("/alerts").content.decode()
     assert '<td class="num" data-label="Change">−30' in listed
+
+
+def test_a_slot_that_lacks_a_hosts_runs_leads_to_the_host(signed_in: Client) -> None:
+    schedule, alert = make_schedule(), make_alert()
+    assert alert.pair is not None
+    host = alert.pair.sink.host
+    of_slot = {"code": "slot", "schedule": schedule, "host": host, "pair": None, "params": {"slots": 2, "pairs": 3}}
+    Alert.objects.filter(pk=alert.pk).update(**of_slot)
+    page = signed_in.get(f"/alerts/{alert.pk}").content.decode()
+    assert f"Host {host}: 2 slots of schedule {schedule} without complete results" in page
+    assert f'href="/hosts/{host.pk}">Open the host' in page
 
 
 def test_what_its_host_measured_alone_is_said_unless_a_rerun_says_else(signed_in: Client) -> None:
