@@ -26,8 +26,8 @@ pytestmark = pytest.mark.django_db
 PARTS = 24
 SECONDS = 3_600 * PARTS
 PAGE_QUERIES = 12
-# The budget is 50 ms, on a quiet machine; tests have company.
-PAGE_SECONDS = 0.1
+# Of a day's trial; a page is to take 50 ms, and the list takes some 20.
+MOST_TIMES_THE_LIST = 4.0
 PAGE_BYTES = 2_000_000
 
 
@@ -93,13 +93,21 @@ def test_its_pages_are_within_the_budgets(
             answer = reader.get(page)
         assert answer.status_code == 200
         assert len(answer.content) < PAGE_BYTES, page
-        seconds = []
+        # In turn: a machine may run at half its speed.
+        seconds, of_list = [], []
         for _ in range(9):
-            begun = time.process_time()
-            reader.get(page)
-            seconds.append(time.process_time() - begun)
-        print(f"{page}: {median(seconds) * 1e3:.1f} ms of CPU, {len(answer.content):,} B")
-        assert median(seconds) < PAGE_SECONDS, page
+            seconds.append(cpu_seconds(reader, page))
+            of_list.append(cpu_seconds(reader, "/runs"))
+        times = median(seconds) / median(of_list)
+        print(f"{page}: {times:.1f} times the CPU of the list of runs, {len(answer.content):,} B")
+        assert times < MOST_TIMES_THE_LIST, page
+
+
+def cpu_seconds(reader: Client, page: str) -> float:
+    """Return how much CPU a page takes."""
+    begun = time.process_time()
+    reader.get(page)
+    return time.process_time() - begun
 
 
 def test_its_chart_has_a_point_for_some_of_them_with_the_extremes_of_all(reader: Client, day: Run) -> None:
