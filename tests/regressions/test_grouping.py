@@ -386,3 +386,21 @@ def test_a_test_that_is_bad_again_is_told_where_another_was_so_by_chance(mesh: l
     assert open_alerts().keys() == {"grouped-d"}
     alert = Alert.objects.get(state=State.OPEN)
     assert (alert.params["metric"], alert.params["pairs"]) == ("loss_ratio", 3)
+
+
+def test_a_test_that_a_rerun_gave_no_answer_of_is_not_measured_again_at_once(mesh: list[Pair]) -> None:
+    quiet_with_losses(mesh)
+    campaign, [first, *_others] = slot_of(mesh), of(mesh, sink="d")
+    end_with_losses(campaign, LAST, slow={first: 0.7}, lossy=[first])
+    again = Campaign.objects.get(runs__state="pending", runs__pair=first)
+    # Of the stream alone, which is as before.
+    end_in_turn(again.runs.order_by("pair"), {}, night(LAST) + timedelta(minutes=2), LAST + 1)
+    alert = Alert.objects.get(ended_at=None)
+    assert (alert.state, alert.unconfirmed_code) == (State.SUSPECT, "rerun_failed")
+    assert not Run.objects.filter(state="pending").exists()
+    # The next run tells.
+    following = next_slot(Schedule.objects.get(), mesh, LAST + 2)
+    end_with_losses(following, LAST + 2, slow={}, lossy=[first])
+    alert.refresh_from_db()
+    lasting = alert.series.filter(recovered_run=None)
+    assert (alert.state, [part.series.metric for part in lasting]) == (State.OPEN, ["loss_ratio"])

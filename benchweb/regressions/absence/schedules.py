@@ -180,7 +180,8 @@ def _stretch_alerts(row: _Stretch) -> list[Alert]:
     if (alert := same.order_by("-pk").first()) is not None:
         place = _Place(alert.host_id, alert.pair_id, alert.params.get("pairs", 0))
         if place != _NO_PLACE and alert.params.get("last_slot") != row.last_slot_id:
-            place = place if place == _place_of(row.last_slot_id) else _NO_PLACE
+            latest = _place_of(row.last_slot_id)
+            place = latest if latest[:2] == place[:2] else _NO_PLACE
         fields = {"host": place.host_id, "pair": place.pair_id, "params": params | {"pairs": place.pairs}}
         Alert.objects.filter(pk=alert.pk, ended_at=None).update(**fields)
         return []

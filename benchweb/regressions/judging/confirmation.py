@@ -113,7 +113,7 @@ def launch_rerun(
         retry_pause_seconds=schedule.retry_pause_seconds if schedule else DEFAULT_RETRY_PAUSE_SECONDS,
     )
     rerun = campaign.runs.get(pair=run.pair)
-    AlertSeries.objects.filter(alert=alert, series__pair=run.pair_id).update(rerun=rerun)
+    AlertSeries.objects.filter(alert=alert, series__pair=run.pair_id, recovered_run=None).update(rerun=rerun)
     changes = {"confirmation": campaign, "unconfirmed_code": ""}
     params = {"campaign": campaign.pk}
     return transitions.move(alert.pk, State.CONFIRMING, by=by, comment=comment, changes=changes, params=params)
@@ -125,7 +125,8 @@ def conclude(campaign_id: int) -> bool:
     runs = Run.objects.filter(campaign=campaign_id)
     if alert is None or runs.filter(state__in=OPEN_STATES).exists() or runs.filter(has_figures=False).exists():
         return False
-    parts = list(alert.series.filter(rerun__campaign=campaign_id).select_related("series__pair"))
+    lasting = alert.series.filter(rerun__campaign=campaign_id, recovered_run=None)
+    parts = list(lasting.select_related("series__pair"))
     main = (
         runs.filter(pk__in={part.rerun_id for part in parts})
         .select_related("pair__source", "pair__sink", "plan_version")
@@ -139,6 +140,8 @@ def conclude(campaign_id: int) -> bool:
         return transitions.move(alert.pk, State.SUSPECT, changes={"unconfirmed_code": code})
     if not _is_bad_again(list(is_bad.values())):
         return _end_gone_alert(alert, main, kinds=is_bad)
+    # Of a test that was disturbed, or gave nothing, the next run tells.
+    lasting.exclude(series__kind__in=is_bad).update(rerun=None)
     if gone := [part for part in parts if is_bad.get(part.series.kind) is False]:
         _part_off_gone(alert, main, gone)
     if (known := explaining_open_alert(alert)) is not None and _join_known(alert, known):
@@ -214,13 +217,17 @@ def _end_gone_alert(alert: Alert, main: Run, *, kinds: Collection[str]) -> bool:
     left = alert.series.filter(recovered_run=None).select_related(
         "first_bad_run__pair__source__host", "first_bad_run__pair__sink__host", "first_bad_run__plan_version"
     )
-    following = left.first()
-    if following is None:
+    if not left.exists():
         return transitions.move(alert.pk, State.RECOVERED, changes={"verdict": Verdict.GONE})
-    moved = transitions.move(alert.pk, State.SUSPECT, changes={"confirmation": None})
+    code = "disturbed" if disturbed_kinds(main) else "rerun_failed"
+    following = left.exclude(series__pair=main.pair_id).first()
+    changes = {"confirmation": None} if following else {"unconfirmed_code": code}
+    moved = transitions.move(alert.pk, State.SUSPECT, changes=changes)
     describe(alert)
     alert.refresh_from_db()
-    confirm(alert, following.first_bad_run)
+    # What the same pair gave no answer of isn't asked again at once: it might never.
+    if following is not None:
+        confirm(alert, following.first_bad_run)
     return moved
 
 

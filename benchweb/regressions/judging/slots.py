@@ -185,7 +185,7 @@ def _regrouped(groups: Sequence[Sequence[AlertSeries]]) -> list[Alert]:
         _ask_no_other(parts, home)
         taken[home.pk] = home
     for alert_id, alert in left.items():
-        if alert_id not in taken and not alert.series.exists():
+        if alert_id not in taken and not alert.series.filter(recovered_run=None).exists():
             alert.refresh_from_db()
             join_alert(alert, _home_of(groups, alert_id))
         elif alert_id not in taken:
