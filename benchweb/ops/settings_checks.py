@@ -26,7 +26,7 @@ MOST_SHARE_DAYS = 3_650
 def settings_are_usable(**_: Any) -> list[CheckMessage]:
     """Check what comes from the environment."""
     own = [*_secret_key(), *_addresses(), *_proxies(), *_demo(), *_debug(), *_catalog_overlay(), *_catalog_units()]
-    days = [*_interval_days(), *_audit_days(), *_share_days(), *_delivery_days()]
+    days = [*_days_kept(), *_audit_days(), *_share_days()]
     more = [*_share_links(), *_default_role(), *_defaults(), *login_faults()]
     return [*own, *_backups(), *_networks(), *_mail_server(), *_public_url(), *days, *more]
 
@@ -174,16 +174,13 @@ def _public_url() -> list[CheckMessage]:
     return [Error("BENCHWEB_PUBLIC_URL must begin with http:// or https://.", id="benchweb.E009")]
 
 
-def _delivery_days() -> list[CheckMessage]:
-    if settings.DELIVERY_DAYS >= 0:
-        return []
-    return [Error("BENCHWEB_DELIVERY_DAYS is below 0.", hint="0 keeps all messages.", id="benchweb.E010")]
-
-
-def _interval_days() -> list[CheckMessage]:
-    if settings.INTERVAL_DAYS >= 0:
-        return []
-    return [Error("BENCHWEB_INTERVAL_DAYS is below 0.", hint="0 keeps all intervals.", id="benchweb.E036")]
+def _days_kept() -> list[CheckMessage]:
+    kept = {"DELIVERY_DAYS": ("all messages", "benchweb.E010"), "INTERVAL_DAYS": ("all intervals", "benchweb.E036")}
+    return [
+        Error(f"BENCHWEB_{name} is below 0.", hint=f"0 keeps {what}.", id=number)
+        for name, (what, number) in kept.items()
+        if getattr(settings, name) < 0
+    ]
 
 
 def _backups() -> list[CheckMessage]:

@@ -35,6 +35,7 @@ _UNCONFIRMED = {
     "gave_way": gettext_lazy("Not measured again: a worse suspect took the schedule's time for re-runs."),
     "refused": gettext_lazy("Not measured again: the re-run could not be launched."),
     "disturbed": gettext_lazy("Not confirmed: its hosts were disturbed while they measured again."),
+    "in_doubt": gettext_lazy("Not confirmed: some tests were not bad again, the others are in doubt."),
     "rerun_failed": gettext_lazy("Measured again without a result."),
 }
 

@@ -136,7 +136,7 @@ def _suspect_findings(
     for history in watched:
         parts = known.get(history.series_id, ())
         # As it looked before later runs came.
-        found = suspect_finding(history.of_slot(run.pk, began), run.pk, parts)
+        found = suspect_finding(history.of_slot(run.pk, began, parts), run.pk, parts)
         if found is None or history.series_id in reported:
             continue
         finding = replace(found, history=history)

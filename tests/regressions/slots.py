@@ -55,12 +55,15 @@ def quiet_with_losses(pairs: Sequence[Pair], nights: int = LAST) -> None:
         for pair in pairs:
             run = measured(pair, night(number), level(number))
             _add_packets(run, number, 1.0, loss=0.0)
+            _add_round_trips(run, number, 1.0)
             leave_unjudged(run)
     write_figures()
 
 
-def end_with_losses(campaign: Campaign, number: int, *, slow: Mapping[Pair, float], lossy: Collection[Pair]) -> None:
-    """End a campaign's runs: streams at a share of the usual level, 2 % of some pairs' datagrams lost."""
+def end_with_losses(
+    campaign: Campaign, number: int, *, slow: Mapping[Pair, float], lossy: Collection[Pair], late: Collection[Pair] = ()
+) -> None:
+    """End a campaign's runs: streams at a share of the usual level, 2 % of datagrams lost, half as many round trips."""
     runs = campaign.runs.order_by("pk")
     for run in runs:
         at = night(number)
@@ -69,6 +72,7 @@ def end_with_losses(campaign: Campaign, number: int, *, slow: Mapping[Pair, floa
         factor = slow.get(run.pair, 1.0)
         add_values(run, run.pair, at, level(number, factor))
         _add_packets(run, number, factor, loss=0.02 if run.pair in lossy else 0.0)
+        _add_round_trips(run, number, 0.5 if run.pair in late else 1.0)
     write_figures()
     for run in runs:
         judge_run(run.pk)
@@ -78,6 +82,11 @@ def _add_packets(run: Run, number: int, factor: float, *, loss: float) -> None:
     at, usual_loss = night(number), abs(NOISE[number % len(NOISE)]) / 100
     add_values(run, run.pair, at, level(number + 1, factor) / 1e4, metric="packets_per_second")
     add_values(run, run.pair, at, loss + usual_loss, kind="udp_stream", metric="loss_ratio")
+
+
+def _add_round_trips(run: Run, number: int, factor: float) -> None:
+    rate = level(number + 2, factor) / 1e5
+    add_values(run, run.pair, night(number), rate, kind="tcp_rr", metric="transactions_per_second")
 
 
 def judged_in_turn(campaign: Campaign, pairs: Sequence[Pair]) -> list[Pair]:

@@ -396,7 +396,7 @@ def test_a_test_that_a_rerun_gave_no_answer_of_is_not_measured_again_at_once(mes
     # Of the stream alone, which is as before.
     end_in_turn(again.runs.order_by("pair"), {}, night(LAST) + timedelta(minutes=2), LAST + 1)
     alert = Alert.objects.get(ended_at=None)
-    assert (alert.state, alert.unconfirmed_code) == (State.SUSPECT, "rerun_failed")
+    assert (alert.state, alert.unconfirmed_code) == (State.SUSPECT, "in_doubt")
     assert not Run.objects.filter(state="pending").exists()
     # The next run tells.
     following = next_slot(Schedule.objects.get(), mesh, LAST + 2)
@@ -404,3 +404,33 @@ def test_a_test_that_a_rerun_gave_no_answer_of_is_not_measured_again_at_once(mes
     alert.refresh_from_db()
     lasting = alert.series.filter(recovered_run=None)
     assert (alert.state, [part.series.metric for part in lasting]) == (State.OPEN, ["loss_ratio"])
+
+
+def test_a_test_that_alone_of_many_is_bad_again_stays_a_suspect_and_the_next_run_tells(mesh: list[Pair]) -> None:
+    quiet_with_losses(mesh)
+    campaign, [first, *_others] = slot_of(mesh), of(mesh, sink="d")
+    end_with_losses(campaign, LAST, slow={first: 0.7}, lossy=[first], late=[first])
+    again = Campaign.objects.get(runs__state="pending", runs__pair=first)
+    end_with_losses(again, LAST + 1, slow={}, lossy=[first])
+    alert = Alert.objects.get(ended_at=None)
+    lasting = alert.series.filter(recovered_run=None)
+    assert (alert.state, alert.unconfirmed_code) == (State.SUSPECT, "in_doubt")
+    assert [part.series.metric for part in lasting] == ["loss_ratio"]
+    assert not Run.objects.filter(state="pending").exists()
+    following = next_slot(Schedule.objects.get(), mesh, LAST + 2)
+    end_with_losses(following, LAST + 2, slow={}, lossy=[first])
+    alert.refresh_from_db()
+    assert alert.state == State.OPEN
+
+
+def test_a_control_that_another_alert_of_the_slot_explains_names_no_host(mesh: list[Pair]) -> None:
+    quiet(mesh, QUIET)
+    [link] = [pair for pair in of(mesh, source="a") if pair.sink.host == host("b")]
+    bad = dict.fromkeys([link, *of(mesh, sink="c")], 0.6)
+    campaign = slot_of(mesh)
+    Schedule.objects.filter(slots__campaign=campaign).update(rerun_percent=100)
+    end(campaign, bad, LAST)
+    while again := Campaign.objects.filter(runs__state="pending").first():
+        end(again, bad, LAST + 1)
+    told = Alert.objects.exclude(opened_at=None)
+    assert {(alert.host, alert.pair) for alert in told} == {(host("c"), None), (None, link)}

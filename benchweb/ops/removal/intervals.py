@@ -72,8 +72,8 @@ def losses(days: int) -> IntervalLosses:
     number = runs.order_by()[: _MOST_COUNTED + 1].count()
     weighed = list(runs.order_by("-finished_at").values_list("pk", flat=True)[:_RUNS_WEIGHED])
     size_bytes = float(fetch_value(_WEIGHT, {"runs": weighed}))
-    is_more = number > _MOST_COUNTED
-    return IntervalLosses(number - is_more, size_bytes * number / max(1, len(weighed)), is_more)
+    per_run = size_bytes / max(1, len(weighed))
+    return IntervalLosses(min(number, _MOST_COUNTED), per_run * number, is_more=number > _MOST_COUNTED)
 
 
 def runs_with_old_intervals(before: datetime) -> QuerySet[Run]:

@@ -139,7 +139,7 @@ def conclude(campaign_id: int) -> bool:
         alert.series.filter(rerun__campaign=campaign_id).update(rerun=None)
         return transitions.move(alert.pk, State.SUSPECT, changes={"unconfirmed_code": code})
     if not _is_bad_again(list(is_bad.values())):
-        return _end_gone_alert(alert, main, kinds=is_bad)
+        return _end_gone_alert(alert, main, is_bad)
     # Of a test that was disturbed, or gave nothing, the next run tells.
     lasting.exclude(series__kind__in=is_bad).update(rerun=None)
     if gone := [part for part in parts if is_bad.get(part.series.kind) is False]:
@@ -159,9 +159,9 @@ def conclude(campaign_id: int) -> bool:
 def take_as_confirmation(run: Run, watched: Sequence[History], known: Mapping[int, Sequence[AlertSeries]]) -> None:
     """Take a later run of the same pair as the measurement of what was not measured again: by a slot or by hand.
 
-    What is bad again is sure from then on; a suspect of which that is so of enough tests, by their series, is told.
+    What is bad again is sure from then on; a suspect of which that is so of enough series is told.
     """
-    again: dict[int, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    again: dict[int, list[bool]] = defaultdict(list)
     alerts: dict[int, Alert] = {}
     waiting = [
         (history, part)
@@ -176,11 +176,11 @@ def take_as_confirmation(run: Run, watched: Sequence[History], known: Mapping[in
             continue
         if is_bad:
             AlertSeries.objects.filter(pk=part.pk).update(rerun=run)
-        again[part.alert_id][history.kind].append(is_bad)
+        again[part.alert_id].append(is_bad)
         alerts[part.alert_id] = part.alert
     for alert_id, bad in again.items():
         alert = alerts[alert_id]
-        if alert.state != State.SUSPECT or not _are_bad_again(bad):
+        if alert.state != State.SUSPECT or not _is_bad_again(bad):
             continue
         if (told := explaining_open_alert(alert)) is not None and _join_known(alert, told):
             continue
@@ -208,24 +208,27 @@ def _waits_for_confirmation(part: AlertSeries, history: History, run: Run) -> bo
     return is_suspected and part.alert.state in (State.SUSPECT, State.OPEN) and is_later
 
 
-def _end_gone_alert(alert: Alert, main: Run, *, kinds: Collection[str]) -> bool:
-    """End an alert whose tests were gone when measured again; what else is in it is measured again next."""
+def _end_gone_alert(alert: Alert, main: Run, is_bad: Mapping[str, bool]) -> bool:
+    """End an alert whose tests were gone when measured again; what else is in it is measured again next.
+
+    Of a test that was disturbed or gave nothing, and of one among many that is bad again, the next run tells: the pair
+    isn't measured at once for it, which might go on without end.
+    """
     again = alert.series.filter(rerun=main, recovered_run=None)
-    again.filter(series__kind__in=kinds).update(recovered_run=main)
-    # Of a test that was disturbed, or gave nothing, the next run tells.
+    again.filter(series__kind__in=[kind for kind, is_again in is_bad.items() if not is_again]).update(
+        recovered_run=main
+    )
     again.update(rerun=None)
     left = alert.series.filter(recovered_run=None).select_related(
         "first_bad_run__pair__source__host", "first_bad_run__pair__sink__host", "first_bad_run__plan_version"
     )
     if not left.exists():
         return transitions.move(alert.pk, State.RECOVERED, changes={"verdict": Verdict.GONE})
-    code = "disturbed" if disturbed_kinds(main) else "rerun_failed"
     following = left.exclude(series__pair=main.pair_id).first()
-    changes = {"confirmation": None} if following else {"unconfirmed_code": code}
+    changes = {"confirmation": None} if following else {"unconfirmed_code": "in_doubt"}
     moved = transitions.move(alert.pk, State.SUSPECT, changes=changes)
     describe(alert)
     alert.refresh_from_db()
-    # What the same pair gave no answer of isn't asked again at once: it might never.
     if following is not None:
         confirm(alert, following.first_bad_run)
     return moved
@@ -372,7 +375,7 @@ def _is_bad(control: Run, parts: Sequence[AlertSeries]) -> bool:
         known[part.series_id].append(part)
     disturbed, began = disturbed_kinds(control), slot_began_at({part.first_bad_run_id for part in parts})
     until_control = [
-        history.of_slot(control.pk, began)
+        history.of_slot(control.pk, began, known[history.series_id])
         for history in histories(ids)
         if control.pk in history.places and history.kind not in disturbed
     ]

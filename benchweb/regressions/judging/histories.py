@@ -14,6 +14,7 @@ from benchweb.common.rows import fetch
 from benchweb.regressions.judging.canaries import Canary, canaries_of_pairs
 from benchweb.regressions.judging.sensitivity import COLUMNS_SQL, JOINS_SQL, SeriesSensitivity, sensitivity_of
 from benchweb.regressions.judging.watched import watched_metric
+from benchweb.regressions.models import AlertSeries
 from benchweb.runs.models import Run
 from benchweb.statistics.changes import Change, ExplainedSeries, explained_series
 from benchweb.statistics.deciding import WINDOW_RUNS
@@ -116,16 +117,18 @@ class History:
         """Return the history as it was after one of its runs."""
         return replace(self, runs=self.runs[: self.places[run_id] + 1], changes={})
 
-    def of_slot(self, run_id: int, began: datetime | None) -> "History":
+    def of_slot(self, run_id: int, began: datetime | None, known: Collection[AlertSeries]) -> "History":
         """Return the history as it was when a slot began, with one run of that slot, or one that measured it again.
 
         What measures a fault again is no other occasion of it: a fault that a re-run's control met a second before
-        would be usual, where a series has few runs.
+        would be usual, where a series has few runs. Where a lasting part of an alert, of those known, began since then,
+        all is returned: that is the level now.
         """
         history = self.until(run_id)
-        if began is None:
+        runs = [run for run in history.runs if began is None or run.at < began or run.run_id == run_id]
+        since = {run.run_id for run in history.runs} - {run.run_id for run in runs}
+        if any(part.first_bad_run_id in since and part.recovered_run_id is None for part in known):
             return history
-        runs = [run for run in history.runs if run.at < began or run.run_id == run_id]
         return replace(history, runs=runs, changes={})
 
 

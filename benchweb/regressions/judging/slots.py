@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q
 
 from benchweb.hosts.models import Pair
 from benchweb.regressions import transitions
@@ -174,15 +174,13 @@ def _regrouped(groups: Sequence[Sequence[AlertSeries]]) -> list[Alert]:
         its = [alert_id for alert_id in free if kept.get(alert_id, number) == number]
         if its:
             home = _home_among([left[alert_id] for alert_id in its], parts)
-            if home.opened_at is not None:
-                _wait_no_more([part for part in parts if part.alert_id != home.pk])
             AlertSeries.objects.filter(pk__in=[part.pk for part in parts]).update(alert=home)
         else:
             whole = max(parts, key=lambda part: part.alert.opened_at is not None).alert
             home = part_off(whole, parts, state=State.SUSPECT)
             if whole.opened_at is not None:
                 parted.append(home)
-        _ask_no_other(parts, home)
+        _wait_no_more([part for part in parts if part.alert_id != home.pk], home)
         taken[home.pk] = home
     for alert_id, alert in left.items():
         if alert_id not in taken and not alert.series.filter(recovered_run=None).exists():
@@ -202,13 +200,6 @@ def _with_older_parts(parts: Sequence[AlertSeries]) -> set[int]:
     others = AlertSeries.objects.exclude(pk__in=[part.pk for part in parts]).filter(recovered_run=None)
     untold = {part.alert_id for part in parts if part.alert.opened_at is None}
     return set(others.filter(alert__in=untold).values_list("alert", flat=True))
-
-
-def _ask_no_other(parts: Sequence[AlertSeries], home: Alert) -> None:
-    """Let parts wait for no run that measures another alert's again: nobody would answer for them."""
-    waiting = [part.pk for part in parts if part.alert_id != home.pk and part.rerun_id is not None]
-    others = AlertSeries.objects.filter(pk__in=waiting, rerun__state__in=OPEN_STATES)
-    others.exclude(rerun__campaign=home.confirmation_id).update(rerun=None)
 
 
 def _kept_groups(alerts: Sequence[Alert], groups: Sequence[Sequence[AlertSeries]]) -> dict[int, int]:
@@ -247,12 +238,17 @@ def _home_among(alerts: Sequence[Alert], parts: Sequence[AlertSeries]) -> Alert:
     return max(alerts, key=weight)
 
 
-def _wait_no_more(parts: Sequence[AlertSeries]) -> None:
-    """Let any later run answer for parts that an alert takes which people know of, and free what waited for theirs."""
-    waiting = [part for part in parts if part.rerun_id is not None and part.alert.state == State.CONFIRMING]
-    AlertSeries.objects.filter(pk__in=[part.pk for part in waiting]).update(rerun=None)
+def _wait_no_more(moved: Sequence[AlertSeries], home: Alert) -> None:
+    """Let parts that went to another alert wait for no re-run of their former one: nobody would answer for them.
+
+    Any later run does, and what none of an alert's parts waits for any more doesn't hold that alert up.
+    """
+    waiting = [part for part in moved if part.rerun_id is not None and part.alert.state == State.CONFIRMING]
+    others = AlertSeries.objects.filter(pk__in=[part.pk for part in waiting])
+    others.exclude(rerun__campaign=home.confirmation_id).update(rerun=None)
     for alert_id in sorted({part.alert_id for part in waiting}):
-        transitions.move(alert_id, State.SUSPECT, changes={"confirmation": None})
+        if not AlertSeries.objects.filter(alert=alert_id, rerun__campaign=F("alert__confirmation")).exists():
+            transitions.move(alert_id, State.SUSPECT, changes={"confirmation": None})
 
 
 def _home_of(groups: Sequence[Sequence[AlertSeries]], alert_id: int) -> Alert:

@@ -18,7 +18,7 @@ from benchweb.accounts.second_factors import Required
 from benchweb.hosts.addresses import NetworksError, parsed_networks
 from benchweb.ops.settings_checks import FEWEST_AUDIT_DAYS, MOST_SHARE_DAYS
 from benchweb.site.values import chosen, is_locked, site_settings_save, variable
-from benchweb.web.shared.forms import known_zone, text_field
+from benchweb.web.shared.forms import PageForm, known_zone, text_field
 from benchweb.web.site.mail_form import MAIL_FIELDS, UNSHOWN, MailForm, built_in
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class SiteSettingsForm(MailForm):
         return text
 
 
-class IntervalDaysForm(forms.Form):
+class IntervalDaysForm(PageForm):
     """For how many days intervals would be kept, to see what would go."""
 
-    days = forms.IntegerField(min_value=0, max_value=_MOST_DAYS)
+    days = forms.IntegerField(label=_("Kept for, in days"), min_value=0, max_value=_MOST_DAYS)

@@ -24,6 +24,8 @@ from benchweb.site.values import chosen, site_setting
 from benchweb.web.shared.zones import zone_names
 from benchweb.web.site.forms import IntervalDaysForm, SiteSettingsForm
 
+_PROPOSED_INTERVAL_DAYS = 90
+
 
 @needs(Permission.ADMIN)
 @require_http_methods(["GET", "POST"])
@@ -110,7 +112,7 @@ def _context(form: SiteSettingsForm) -> dict[str, Any]:
         "has_mail": bool(site_setting("EMAIL_HOST")),
         "suggestions": {"zones": zone_names()},
         "sample": sample.there(),
-        "interval_days": site_setting("INTERVAL_DAYS"),
+        "days_form": IntervalDaysForm(initial={"days": site_setting("INTERVAL_DAYS") or _PROPOSED_INTERVAL_DAYS}),
         "backups": backups,
         "backup_size": quantity(backups.made.size_bytes if backups.made else None, "B"),
         "is_nightly": is_nightly(),
