@@ -217,6 +217,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    # Outermost: what any other logs has the request's id.
+    "benchweb.web.middleware.request_ids.RequestIdMiddleware",
     "benchweb.web.middleware.streams.StreamMiddleware",
     # Before all others, so that no answer goes out without: refusals and faults too.
     "benchweb.web.middleware.security_headers.SecurityHeadersMiddleware",
@@ -337,10 +339,14 @@ STORAGES = {
     },
 }
 
+LOG_FORMAT = os.environ.get("BENCHWEB_LOG_FORMAT") or "line"
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+        "json": {"()": "benchweb.common.log_lines.JsonLines"},
+    },
     # 503 is how /healthz says "not yet": an answer, no fault. Who is refused by 429 is logged once, by the throttle.
     "filters": {
         "no_refusals": {
@@ -354,11 +360,15 @@ LOGGING = {
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",
-            "formatter": "line",
+            "formatter": "json" if LOG_FORMAT == "json" else "line",
             "filters": ["no_refusals", "without_leavers", "without_links", "without_stacks"],
         },
     },
-    # Paths of receivers may be secrets, and at this level it would tell each.
-    "loggers": {"urllib3": {"level": "INFO"}},
+    "loggers": {
+        # Paths of receivers may be secrets, and at this level it would tell each.
+        "urllib3": {"level": "INFO"},
+        # The web server's own lines, too.
+        **({"uvicorn": {"handlers": [], "propagate": True}} if LOG_FORMAT == "json" else {}),
+    },
     "root": {"handlers": ["console"], "level": os.environ.get("BENCHWEB_LOG_LEVEL", "INFO")},
 }

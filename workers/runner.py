@@ -8,6 +8,7 @@ from functools import cache
 
 from django.conf import settings
 
+from benchweb.common.log_lines import logged_with
 from benchweb.runs.queueing import dispatch
 from benchweb.runs.queueing.dispatch import LOST_AFTER_SECONDS
 from workers.engines.connections import let_database_go
@@ -69,7 +70,8 @@ class Runner:
         following: int | None = run_id
         while following is not None:
             try:
-                self._execute(following)
+                with logged_with(run=following):
+                    self._execute(following)
             except Exception:
                 # Nobody else would hear of it. The lease runs out, and the next worker goes on.
                 _log.exception("Run %s broke off and is left to the next worker", following)

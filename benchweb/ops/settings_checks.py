@@ -28,7 +28,7 @@ def settings_are_usable(**_: Any) -> list[CheckMessage]:
     own = [*_secret_key(), *_addresses(), *_proxies(), *_demo(), *_debug(), *_catalog_overlay(), *_catalog_units()]
     days = [*_days_kept(), *_audit_days(), *_share_days()]
     more = [*_share_links(), *_default_role(), *_defaults(), *login_faults()]
-    return [*own, *_backups(), *_networks(), *_mail_server(), *_public_url(), *days, *more]
+    return [*own, *_log_format(), *_backups(), *_networks(), *_mail_server(), *_public_url(), *days, *more]
 
 
 def _secret_key() -> list[CheckMessage]:
@@ -172,6 +172,12 @@ def _public_url() -> list[CheckMessage]:
     if not settings.PUBLIC_URL or urlsplit(settings.PUBLIC_URL).scheme in ("http", "https"):
         return []
     return [Error("BENCHWEB_PUBLIC_URL must begin with http:// or https://.", id="benchweb.E009")]
+
+
+def _log_format() -> list[CheckMessage]:
+    if settings.LOG_FORMAT in ("line", "json"):
+        return []
+    return [Error("BENCHWEB_LOG_FORMAT is neither line nor json.", id="benchweb.E037")]
 
 
 def _days_kept() -> list[CheckMessage]:

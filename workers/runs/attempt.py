@@ -4,6 +4,7 @@ import time
 
 from benchweb.catalog import catalog
 from benchweb.catalog.reasons import Reason
+from benchweb.common.log_lines import logged_with
 from benchweb.runs import execution
 from benchweb.runs.models import State, Trial
 from benchweb.runs.queueing import claims
@@ -35,12 +36,13 @@ def attempt(trial: Trial, claimed: Claimed, ends: Ends, lease: Lease) -> None:
         return
     let_database_go()
     lease.expect(_slot_seconds(trial) + STEP_MARGIN_SECONDS)
-    try:
-        run_trial(trial=trial, ends=ends, lease=lease)
-    except EngineUnreachable as error:
-        _take_up_trial(trial, ends, lease, error)
-    finally:
-        lease.expect(None)
+    with logged_with(trial=trial.pk):
+        try:
+            run_trial(trial=trial, ends=ends, lease=lease)
+        except EngineUnreachable as error:
+            _take_up_trial(trial, ends, lease, error)
+        finally:
+            lease.expect(None)
 
 
 def _take_up_trial(trial: Trial, ends: Ends, lease: Lease, error: EngineError) -> None:

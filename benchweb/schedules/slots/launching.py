@@ -10,6 +10,7 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.utils import translation
 
 from benchweb.catalog.reasons import Reason, joined, reason_of_error
+from benchweb.common.log_lines import logged_with
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.runs import services as runs
 from benchweb.runs.models import Campaign, State
@@ -57,7 +58,8 @@ def slot_begin(*, schedule: Schedule, slot: Slot, now: datetime, user: User | No
         raise
     except Exception as error:
         # A bug would fail each second anew, and hold up the schedule for ever.
-        _log.exception("Schedule %s could not launch its slot %s", schedule.pk, slot.at)
+        with logged_with(slot=slot.pk):
+            _log.exception("Schedule %s could not launch its slot %s", schedule.pk, slot.at)
         slot.state, reason = State.FAILED, not_launched(error)
     if not slot.is_extra and slot.claimed_at - slot.at > GRACE:
         lateness = duration_text(slot.claimed_at - slot.at)
