@@ -16,6 +16,7 @@ from benchweb.idempotency import services as idempotency
 from benchweb.notifications import maintenance
 from benchweb.notifications.delivery import held, outbox
 from benchweb.ops.backups import nightly as backups
+from benchweb.ops.health import storage
 from benchweb.ops.removal import intervals, removals
 from benchweb.regressions import judgements
 from benchweb.regressions.absence import missing as absences
@@ -111,6 +112,7 @@ STEPS: tuple[Callable[[], object], ...] = (
     hourly(idempotency.remove_old),
     hourly(sharing.expired_content_remove),
     hourly(tickets.remove_old),
+    hourly(storage.sample_take),
     hourly(back_up),
 )
 # What a copy does: nothing that is seen outside of it, and nothing that the original's night would be judged by.

@@ -212,3 +212,10 @@ def environments_of_pair(*, pair_id: int, **_: object) -> Iterable[int]:
 def environments_of_pairs(pair_ids: Collection[int]) -> Iterable[int]:
     """Return the environments of pairs, read when it matters."""
     return Pair.objects.filter(pk__in=pair_ids).values_list("environment_id", flat=True).distinct()
+
+
+def engine_versions() -> list[tuple[str, int]]:
+    """Return each version of the engines of hosts in use, with the number of hosts that have it; one query."""
+    endpoints = Endpoint.objects.filter(archived_at=None, host__archived_at=None, host__is_synthetic=False)
+    known = endpoints.exclude(engine_version="").values_list("engine_version")
+    return list(known.annotate(hosts=Count("host", distinct=True)).order_by("-hosts", "engine_version"))

@@ -1,13 +1,17 @@
 """Read channels' logs, and what is muted now."""
 
 from collections.abc import Collection
+from datetime import timedelta
+from typing import NamedTuple
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery, Window
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from benchweb.hosts.models import Host
-from benchweb.notifications.models import Channel, DeliveryAttempt, MaintenanceWindow
+from benchweb.notifications.models import Channel, Delivery, DeliveryAttempt, MaintenanceWindow
+
+_FAULTS_SINCE = timedelta(hours=24)
 
 
 def last_attempts(channel_ids: Collection[int]) -> dict[int, DeliveryAttempt]:
@@ -34,3 +38,27 @@ def attempts_of(delivery_ids: Collection[int], most: int) -> dict[int, list[Deli
     for row in rows.annotate(position=numbered).filter(position__lte=most).order_by("delivery", "-number"):
         attempts.setdefault(row.delivery_id, []).append(row)
     return attempts
+
+
+class FaultyChannel(NamedTuple):
+    """A channel with messages that wait for another attempt now, or were given up or partly refused lately."""
+
+    pk: int
+    name: str
+    waiting: int
+    lost: int
+
+
+def faulty_channels() -> list[FaultyChannel]:
+    """Return the channels whose messages fail, those given up in the last 24 hours included; one query."""
+    waiting = Q(state=Delivery.State.FAILED, next_attempt_at__isnull=False)
+    lost = Q(
+        state__in=(Delivery.State.GIVEN_UP, Delivery.State.PARTIAL), finished_at__gte=timezone.now() - _FAULTS_SINCE
+    )
+    counts = (
+        Delivery.objects.filter(waiting | lost)
+        .order_by("channel__name")
+        .values_list("channel", "channel__name")
+        .annotate(waiting=Count("pk", filter=waiting), lost=Count("pk", filter=lost))
+    )
+    return [FaultyChannel(*row) for row in counts]

@@ -1,4 +1,4 @@
-"""Store what became of backups."""
+"""Store what became of backups and removals, and what the database took on each day."""
 
 from django.db import models
 
@@ -41,3 +41,15 @@ class Removal(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class StorageSample(models.Model):
+    """What the database took on a day, and what was left on its disk: a forecast goes by such samples."""
+
+    day = models.DateField(unique=True)
+    database_bytes = models.BigIntegerField()
+    # None where its disk can't be seen from the worker.
+    free_bytes = models.BigIntegerField(null=True)
+
+    def __str__(self) -> str:
+        return str(self.day)

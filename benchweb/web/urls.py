@@ -38,6 +38,7 @@ urlpatterns = [
     path("", include("benchweb.web.users.urls")),
     path("", include("benchweb.web.chosen_rows.urls")),
     path("", include("benchweb.web.site.urls")),
+    path("", include("benchweb.web.health.urls")),
     path("", include("benchweb.web.search.urls")),
     path("", include("benchweb.web.help.urls")),
 ]

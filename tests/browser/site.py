@@ -198,6 +198,7 @@ def _lists() -> list[Address]:
         Address("fact_changes", "/fact-changes"),
         Address("audit", "/audit"),
         Address("site_settings", "/settings"),
+        Address("health", "/health"),
         Address("intervals_preview", "/settings/intervals?days=90"),
         Address("shares", "/shares"),
         Address("shares", "/shares?ended=1"),

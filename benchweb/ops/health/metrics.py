@@ -1,7 +1,6 @@
 """Tell Prometheus gauges that are read from the database and the broker when it asks."""
 
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 from itertools import product
 from typing import NamedTuple
 
@@ -18,6 +17,8 @@ from benchweb.common.rows import fetch, fetch_value
 from benchweb.hosts.models import Endpoint
 from benchweb.ops.backups.nightly import backup_state, is_nightly
 from benchweb.ops.health.heartbeat import Pulse, client, pulse
+from benchweb.ops.health.lateness import schedule_lateness
+from benchweb.ops.health.storage import database_bytes, free_bytes
 from benchweb.regressions.models import LIVE_STATES, Alert
 from benchweb.runs.models import OPEN_STATES, State
 from benchweb.schedules.models import SKIPPED
@@ -46,11 +47,6 @@ _SLOTS_SQL = """
     select state as value, count(*) as number from schedules_slot
     where at > statement_timestamp() - interval '24 hours' group by state
 """
-_LATENESS_SQL = """
-    select id::text as schedule, name, greatest(0, extract(epoch from statement_timestamp() - next_at)) as seconds
-    from schedules_schedule
-    where next_at is not null and paused_at is null and archived_at is null order by id
-"""
 
 
 class _Count(NamedTuple):
@@ -58,14 +54,6 @@ class _Count(NamedTuple):
 
     value: str
     number: int
-
-
-class _Lateness(NamedTuple):
-    """For how long a schedule's next slot is due."""
-
-    schedule: str
-    name: str
-    seconds: Decimal
 
 
 def exposition() -> bytes:
@@ -108,8 +96,17 @@ def _database_metrics() -> list[Metric]:
         _lateness(),
         _alerts(),
         _gauge("benchweb_copy", "Whether this is a copy, which measures and sends nothing", int(is_copy())),
+        *_storage(),
         *_backups(),
     ]
+
+
+def _storage() -> Iterable[Metric]:
+    """Return what the database takes, and what is left on its disk where that is this machine's."""
+    yield _gauge("benchweb_database_bytes", "What the database takes on its disk", database_bytes())
+    free = free_bytes()
+    if free is not None:
+        yield _gauge("benchweb_database_disk_free_bytes", "What is left on the embedded database's disk", free)
 
 
 def _backups() -> Iterable[Metric]:
@@ -154,8 +151,8 @@ def _hearts(now: Pulse) -> Iterable[Metric]:
 def _lateness() -> Metric:
     what = "How long a schedule's next slot is due and not claimed; 0 in time"
     family = GaugeMetricFamily("benchweb_schedule_lateness_seconds", what, labels=["schedule", "name"])
-    for row in fetch(_Lateness, _LATENESS_SQL):
-        family.add_metric([row.schedule, row.name], float(row.seconds))
+    for row in schedule_lateness():
+        family.add_metric([str(row.id), row.name], float(row.seconds))
     return family
 
 

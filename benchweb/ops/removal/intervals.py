@@ -66,6 +66,12 @@ def remove_old() -> int:
     return removed
 
 
+def is_behind() -> bool:
+    """Tell whether there are intervals of runs that are beyond the setting's days; one query."""
+    days = site_setting("INTERVAL_DAYS")
+    return bool(days) and runs_with_old_intervals(_ended_before(days)).exists()
+
+
 def losses(days: int) -> IntervalLosses:
     """Return what keeping intervals for so many days would remove now; 0 keeps all."""
     runs = runs_with_old_intervals(_ended_before(days)) if days else Run.objects.none()

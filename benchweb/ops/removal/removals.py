@@ -102,9 +102,14 @@ def _request(what: str, of: int, name: str) -> Removal:
     return Removal.objects.get_or_create(what=what, of=of, defaults=values)[0]
 
 
+def removals_open() -> QuerySet[Removal]:
+    """Return what is being deleted, the oldest request first."""
+    return Removal.objects.filter(finished_at=None).order_by("pk")
+
+
 def remove_some() -> int:
     """Do one batch of the oldest removal that can go on; return how many runs went. For the tick."""
-    for removal in Removal.objects.filter(finished_at=None).order_by("pk"):
+    for removal in removals_open():
         try:
             runs = _batch(removal)
         except DatabaseError:

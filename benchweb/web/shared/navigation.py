@@ -97,6 +97,7 @@ _GROUPS = [
             (gettext_noop("Users"), "web:users", "x"),
             (gettext_noop("Audit log"), "web:audit", "j"),
             (gettext_noop("Site settings"), "web:site_settings", "w"),
+            (gettext_noop("Health"), "web:health", "g"),
             (gettext_noop("Help"), "web:help", "i"),
         ],
     ),

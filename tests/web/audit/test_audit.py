@@ -45,7 +45,7 @@ NOT_AUDITED = {
         "hosts_formername",
         "hosts_probehour",
     ),
-    *("notifications_delivery", "notifications_deliveryattempt", "ops_backup"),
+    *("notifications_delivery", "notifications_deliveryattempt", "ops_backup", "ops_storagesample"),
     *("regressions_alert", "regressions_alertseries", "regressions_runjudgement", "regressions_seriesnoise"),
     *("regressions_slowlook", "regressions_slowchange", "regressions_slowchangeseries"),
     *("results_environmentnights", "results_intervalpart", "results_nightfigure", "results_point"),

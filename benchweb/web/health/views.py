@@ -1,0 +1,98 @@
+"""The health of the installation, for admins: its parts, what waits, what it takes, backups and messages."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET
+
+from benchweb.accounts.permissions import Permission
+from benchweb.accounts.roles.needs import needs
+from benchweb.common.formatting import Quantity, duration, quantity
+from benchweb.hosts.selectors import engine_versions
+from benchweb.notifications.selectors import faulty_channels
+from benchweb.ops.backups.nightly import backup_state, is_nightly
+from benchweb.ops.health.heartbeat import LIFE_SECONDS
+from benchweb.ops.health.lateness import ScheduleLateness, schedule_lateness
+from benchweb.ops.health.readiness import SystemPart, parts
+from benchweb.ops.health.storage import Storage, storage_now
+from benchweb.ops.removal.intervals import is_behind
+from benchweb.ops.removal.removals import removals_open
+from benchweb.ops.versions import benchweb_version
+
+# A tick comes each second: so late no worker takes them, or they take too long.
+_LATE_SECONDS = 60
+_LATE_SHOWN = 5
+
+
+class PartLine(NamedTuple):
+    """A part of the system as a line of the page; `seen` is how long ago it gave a sign of life."""
+
+    name: str
+    is_ready: bool
+    reason: str
+    seen: str
+
+
+@needs(Permission.ADMIN)
+@require_GET
+@never_cache
+def health(request: HttpRequest) -> HttpResponse:
+    """Show how the installation is: what `/healthz` and `/metrics` tell, in words, and what grows."""
+    system = parts()
+    lines = list(_lines(system))
+    storage = storage_now()
+    late = _late_schedules()
+    context = {
+        "lines": lines,
+        "faulty": [line.name for line in lines if not line.is_ready],
+        "queue": system["queue"].details,
+        "oldest": duration(system["queue"].details.get("oldest_waiting_seconds")),
+        "late": [(each, duration(float(each.seconds))) for each in late[:_LATE_SHOWN]],
+        "late_hidden": len(late[_LATE_SHOWN:]),
+        "storage": storage,
+        "sizes": _sizes(storage),
+        "tables": [(table, quantity(table.size_bytes, "B")) for table in storage.tables],
+        "backups": backup_state(),
+        "is_nightly": is_nightly(),
+        "is_behind": is_behind(),
+        "removals": removals_open(),
+        "channels": faulty_channels(),
+        "engines": engine_versions(),
+        "version": benchweb_version(),
+    }
+    return render(request, "health/health.html", context)
+
+
+def _lines(system: Mapping[str, SystemPart]) -> Iterator[PartLine]:
+    words = {"database": _("Database"), "broker": _("Broker"), "worker": _("Worker"), "beat": _("Beat")}
+    for key, name in words.items():
+        part = system[key]
+        seen = part.details.get("seen_seconds_ago")
+        yield PartLine(name, part.is_ready, _reason(key, system), "" if seen is None else duration(seen))
+
+
+def _reason(key: str, system: Mapping[str, SystemPart]) -> str:
+    """Return why a part isn't ready: the database's and the broker's own words, those of a process in the reader's."""
+    if key not in ("worker", "beat"):
+        return system[key].reason
+    if not system["broker"].is_ready:
+        return _("Unknown: the broker that carries its signs of life isn't ready.")
+    return _("No sign of life for {seconds} s.").format(seconds=LIFE_SECONDS)
+
+
+def _late_schedules() -> list[ScheduleLateness]:
+    late = [each for each in schedule_lateness() if each.seconds >= _LATE_SECONDS]
+    return sorted(late, key=lambda each: -each.seconds)
+
+
+def _sizes(storage: Storage) -> dict[str, Quantity]:
+    per_day = storage.bytes_per_day
+    return {
+        "database": quantity(storage.database_bytes, "B"),
+        "free": quantity(storage.free_bytes, "B"),
+        "per_day": quantity(None if per_day is None else abs(per_day), "B"),
+    }

@@ -1,0 +1,100 @@
+"""The page of the installation's health: for admins, of what waits, grows and fails."""
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+import redis
+from django.conf import settings as django_settings
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from benchweb.accounts.models import Grant, Role
+from benchweb.hosts.models import Endpoint
+from benchweb.notifications.models import Delivery
+from benchweb.ops.health.heartbeat import BEAT_KEY, WORKER_KEY, beat_heart
+from benchweb.ops.models import Backup, Removal, StorageSample
+from benchweb.schedules.models import Schedule
+from tests.factories import make_channel, make_endpoint, make_schedule
+from tests.responses import Response
+
+pytestmark = pytest.mark.django_db
+KEYS = (BEAT_KEY, WORKER_KEY, f"{BEAT_KEY}:last", f"{WORKER_KEY}:last")
+
+
+@pytest.fixture
+def by_admin(ada: User, signed_in: Client) -> Client:
+    Grant.objects.create(user=ada, role=Role.ADMIN)
+    return signed_in
+
+
+@pytest.fixture(autouse=True)
+def database(settings: Settings, environment_of_test: dict[str, str]) -> None:
+    """Let the check's own connection find the test's database."""
+    settings.DATABASE_URL = environment_of_test["BENCHWEB_DATABASE_URL"]
+
+
+@pytest.fixture
+def broker() -> Iterator["redis.Redis"]:
+    client = redis.Redis.from_url(django_settings.REDIS_URL)
+    client.delete(*KEYS)
+    yield client
+    client.delete(*KEYS)
+    client.close()
+
+
+def text_of(answer: Response) -> str:
+    """Return what stands on a page, without its tags."""
+    text = answer.content.decode().partition('id="content"')[2]
+    return " ".join(re.sub(r"<[^>]+>", " ", text).split())
+
+
+def test_it_says_which_part_is_not_ready_and_why(by_admin: Client, broker: "redis.Redis") -> None:
+    beat_heart(broker, WORKER_KEY)
+    page = text_of(by_admin.get("/health"))
+    assert "Not ready: Beat" in page
+    assert "No sign of life for 10 s." in page
+    beat_heart(broker, BEAT_KEY)
+    assert "Database, broker, worker and beat are ready." in text_of(by_admin.get("/health"))
+
+
+def test_it_tells_what_is_late_grows_fails_and_is_being_deleted(
+    by_admin: Client, broker: "redis.Redis", django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    now = timezone.now()
+    late, _ = make_schedule(name="nightly mesh"), make_schedule(name="in time")
+    Schedule.objects.update(next_at=now + timedelta(hours=1))
+    Schedule.objects.filter(pk=late.pk).update(next_at=now - timedelta(hours=3))
+    for days, size in ((10, 10 * 2**30), (0, 20 * 2**30)):
+        StorageSample.objects.create(day=now.date() - timedelta(days=days), database_bytes=size)
+    Backup.objects.create(begun_at=now, ended_at=now, fault="No room is left in the folder.")
+    Removal.objects.create(what="host", of=1, name="old-host", requested_at=now, runs=1200)
+    channel = make_channel("night team")
+    fields = {"channel": channel, "payload": {}, "created_at": now}
+    Delivery.objects.create(message_id="1", event_id="1", state="failed", next_attempt_at=now, **fields)
+    Delivery.objects.create(message_id="2", event_id="2", state="given_up", finished_at=now, **fields)
+    Delivery.objects.create(
+        message_id="3", event_id="3", state="given_up", finished_at=now - timedelta(days=2), **fields
+    )
+    Endpoint.objects.filter(pk=make_endpoint().pk).update(engine_version="0.1.0")
+    with django_assert_max_num_queries(12):
+        page = text_of(by_admin.get("/health"))
+    for words in (
+        "nightly mesh 3 h",
+        "1.00 GiB more a day over the last 10 days",
+        "No room is left in the folder.",
+        "old-host",
+        "1,200 runs gone",
+        "night team 1 to be tried again, 1 given up in the last 24 hours",
+        "0.1.0 on 1 host",
+    ):
+        assert words in page, words
+    assert "in time" not in page
+
+
+def test_only_admins_see_it(ada: User, signed_in: Client) -> None:
+    Grant.objects.create(user=ada, role=Role.EDITOR)
+    assert signed_in.get("/health").status_code == 403
