@@ -6,6 +6,7 @@ from random import Random
 
 from django.utils.translation import gettext_noop
 
+from benchweb.catalog.reasons import Reason
 from benchweb.ops.synthetic.scene import host_name
 from benchweb.ops.synthetic.stories import HostStory, PairStory
 from benchweb.runs.models import State
@@ -14,11 +15,6 @@ _SLOT_MISSED_RATE, _TRIALS_FAIL_RATE, _CANCELLED_RATE, _BUSY_RATE = 0.006, 0.012
 # A whole stop of some nights, once in so many.
 _NIGHTS_PER_STOP = 120
 SLOT_REASON = gettext_noop("benchweb was not running at this time.")
-# As workers/engine_client says it.
-AWAY_REASON = (
-    "The engine of {host} ({host}.invalid:7410) can't be reached (timed out). Is benchweb-engine serve running there, "
-    "and does a firewall let the port through?"
-)
 BUSY_REASON = gettext_noop("The sink's engine was busy with another controller's session: tried 3 times.")
 # As the reason says.
 BUSY_ATTEMPTS = 3
@@ -28,6 +24,13 @@ _TRIAL_REASONS = (
     gettext_noop("The source's engine did not answer within 10 s."),
     gettext_noop("No datagram reached the sink within 3 s."),
 )
+
+
+def away_reason(host: str) -> Reason:
+    """Return why nothing runs with a host that is away, as a worker says it."""
+    return Reason(
+        "engine_unreachable", engine=Reason("engine", name=host, address=f"{host}.invalid:7410"), error="timed out"
+    )
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ def night_fates(
 
 def _fate(away: Sequence[int], trials: int, source: Random) -> Fate:
     if away:
-        return Fate(State.NONSTART, AWAY_REASON.format(host=host_name(away[0])), 0, attempts=1)
+        return Fate(State.NONSTART, away_reason(host_name(away[0])), 0, attempts=1)
     if source.random() < _BUSY_RATE:
         return Fate(State.NONSTART, BUSY_REASON, 0, attempts=BUSY_ATTEMPTS)
     if source.random() < _CANCELLED_RATE:
@@ -99,7 +102,7 @@ def _fate(away: Sequence[int], trials: int, source: Random) -> Fate:
 def _fate_with_failures(count: int, trials: int, source: Random) -> Fate:
     reason = source.choice(_TRIAL_REASONS)
     failed = dict.fromkeys(source.sample(range(trials), count), reason)
-    return Fate(State.FAILED, f"{count} of {trials} trials failed", trials, failed)
+    return Fate(State.FAILED, Reason("trials_failed", failed=count, total=trials), trials, failed)
 
 
 def _eventful(last: NightFate, trials: int, source: Random) -> NightFate:

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db.models import Model
 
+from benchweb.catalog.reasons import reason_data
 from benchweb.ops.synthetic.fates import Fate
 from benchweb.ops.synthetic.histograms import encoded_histogram
 from benchweb.ops.synthetic.shapes import METRICS, Shape, SyntheticValues, latency_counts
@@ -20,11 +21,11 @@ from benchweb.runs.models import Run, State, Trial
 # Every column that the database has no default for, in the order of the lines.
 FIELDS: dict[type[Model], tuple[str, ...]] = {
     Run: (
-        *("id", "campaign", "pair", "plan_version", "state", "reason", "waiting_for", "created_at", "planned_at"),
-        *("attempts", "started_at", "finished_at", "lease_owner"),
+        *("id", "campaign", "pair", "plan_version", "state", "reason", "reason_data", "waiting_for", "created_at"),
+        *("planned_at", "attempts", "started_at", "finished_at", "lease_owner"),
     ),
     Trial: (
-        *("id", "run", "index", "kind", "params", "repetition", "state", "reason", "session", "cookie"),
+        *("id", "run", "index", "kind", "params", "repetition", "state", "reason", "reason_data", "session", "cookie"),
         *("started_at", "finished_at"),
     ),
     Result: (
@@ -99,7 +100,7 @@ class RunWriter:
         # The last trial's step is over, as planned: else a night would take less than its lower bound.
         ended = (run.at + self._offset(fate.begun)).isoformat()
         self.lines.runs.append(
-            f"{run.id}\t{run.campaign}\t{run.pair}\t{run.plan_version}\t{fate.state.value}\t{fate.reason}\t\t"
+            f"{run.id}\t{run.campaign}\t{run.pair}\t{run.plan_version}\t{fate.state.value}\t{_reason_fields(fate.reason)}\t\t"
             f"{run.created_at.isoformat()}\t{run.at.isoformat()}\t{fate.attempts}\t{began}\t{ended}\t\n"
         )
         for number in range(len(run.tests)):
@@ -120,7 +121,7 @@ class RunWriter:
         session = draw(128) >> 64 << 64 | run.trial_ids[number]
         self.lines.trials.append(
             f"{run.trial_ids[number]}\t{run.id}\t{number + 1}\t{test.kind}\t{test.params}\t{test.repetition}\t"
-            f"{state.value}\t{reason}\t{session:032x}\t{draw(256):064x}\t{times}\n"
+            f"{state.value}\t{_reason_fields(reason)}\t{session:032x}\t{draw(256):064x}\t{times}\n"
         )
 
     def _result(self, number: int) -> None:
@@ -154,6 +155,12 @@ class RunWriter:
         if not (self.run.has_histograms and measured.transactions):
             return _NULL
         return r"\\x" + encoded_histogram(latency_counts(measured)).hex()
+
+
+def _reason_fields(reason: str) -> str:
+    """Return a reason as the values of its two columns."""
+    data = reason_data(reason)
+    return f"{reason}\t{_NULL if data is None else json.dumps(data)}"
 
 
 def _intervals(test: Test, value: float, source: Random) -> str:

@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from benchweb.catalog.reasons import Reason, reason_fields
 from benchweb.hosts.models import Endpoint
-from benchweb.ops.synthetic.fates import AWAY_REASON, Fate
+from benchweb.ops.synthetic.fates import Fate, away_reason
 from benchweb.ops.synthetic.scene import MESH_HOSTS, NAME, host_name
 from benchweb.ops.synthetic.script import Script
 from benchweb.ops.synthetic.stories import PairNight
@@ -53,7 +53,7 @@ def with_samples(script: Script) -> Script:
         its = (_calm_night(factor if night in span else 1.0) for night in range(nights))
         stories[number] = replace(stories[number], nights=tuple(its))
     fine, empty = Fate(State.FINISHED, "", trials), Fate(State.FINISHED, "", trials, is_empty=True)
-    gone = Fate(State.NONSTART, AWAY_REASON.format(host=host_name(_AWAY_HOST)), 0, attempts=1)
+    gone = Fate(State.NONSTART, away_reason(host_name(_AWAY_HOST)), 0, attempts=1)
     # In each night: who joined late, or missed these nights, would show nothing.
     for place in range(-len(fates), 0):
         runs = dict(fates[place].runs) | dict.fromkeys((_SILENT, *slow), fine)
@@ -121,7 +121,7 @@ def _make_absences(schedule: Schedule) -> None:
     its = away.filter(Q(pairs_as_source__in=pairs) | Q(pairs_as_sink__in=pairs)).select_related("host")
     for endpoint in its.distinct():
         Endpoint.objects.filter(pk=endpoint.pk, unreachable_since=None).update(
-            unreachable_since=last.at, status_reason=AWAY_REASON.format(host=endpoint.host.name)
+            unreachable_since=last.at, **reason_fields("status_reason", away_reason(endpoint.host.name))
         )
         endpoint.refresh_from_db()
         open_unreachable(endpoint)
