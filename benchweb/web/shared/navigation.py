@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
@@ -116,21 +117,28 @@ _BESIDE = {
 
 
 def navigation(request: HttpRequest) -> dict[str, Callable[[], list[NavigationGroup]]]:
-    """Return the groups, made only for a page that draws its frame; no view has a name like theirs."""
-    return {"navigation_groups": lambda: [group for each in _GROUPS if (group := _group(request, *each)).sections]}
+    """Return the groups, made once and only for a page that draws its frame; no view has a name like theirs."""
+
+    @cache
+    def groups() -> list[NavigationGroup]:
+        return [group for each in _GROUPS if (group := _group(request, *each)).sections]
+
+    return {"navigation_groups": groups}
 
 
 def _group(
     request: HttpRequest, key: str, label: str, icon: str, sections: list[tuple[str, str, str]]
 ) -> NavigationGroup:
     reader = can_of(request.user)
-    readable = [each for each in sections if _url(each[1]) and reader.open(each[1].removeprefix("web:"))]
-    entries = [_section(request, *each) for each in readable]
+    entries = [
+        _section(request, url, label, name, key)
+        for label, name, key in sections
+        if (url := _url(name)) and reader.open(name.removeprefix("web:"))
+    ]
     return NavigationGroup(key, gettext(label), icon, entries, is_one_entry=key == _ONE_ENTRY)
 
 
-def _section(request: HttpRequest, label: str, name: str, key: str) -> NavigationEntry:
-    url = _url(name)
+def _section(request: HttpRequest, url: str, label: str, name: str, key: str) -> NavigationEntry:
     is_current = any(_is_current(request.path, each) for each in (url, *_BESIDE.get(name, ())))
     return NavigationEntry(gettext(label), url, key, is_current, name.removeprefix("web:"))
 
