@@ -26,6 +26,8 @@ from benchweb.ops.versions import benchweb_version
 # A tick comes each second: so late no worker takes them, or they take too long.
 _LATE_SECONDS = 60
 _LATE_SHOWN = 5
+# Each is None while the part that knows it isn't ready.
+_QUEUE = ("runs_waiting", "runs_running", "messages")
 
 
 class PartLine(NamedTuple):
@@ -49,7 +51,7 @@ def health(request: HttpRequest) -> HttpResponse:
     context = {
         "lines": lines,
         "faulty": [line.name for line in lines if not line.is_ready],
-        "queue": system["queue"].details,
+        "queue": {name: system["queue"].details.get(name) for name in _QUEUE},
         "oldest": duration(system["queue"].details.get("oldest_waiting_seconds")),
         "late": [(each, duration(float(each.seconds))) for each in late[:_LATE_SHOWN]],
         "late_hidden": len(late[_LATE_SHOWN:]),

@@ -58,7 +58,17 @@ def test_it_says_which_part_is_not_ready_and_why(by_admin: Client, broker: "redi
     assert "Not ready: Beat" in page
     assert "No sign of life for 10 s." in page
     beat_heart(broker, BEAT_KEY)
-    assert "Database, broker, worker and beat are ready." in text_of(by_admin.get("/health"))
+    page = text_of(by_admin.get("/health"))
+    assert "Database, broker, worker and beat are ready." in page
+    assert "Runs waiting 0 Runs running 0 Tasks no worker has taken 0" in page
+
+
+def test_what_a_part_that_is_not_ready_knows_is_missing_and_no_zero(by_admin: Client, settings: Settings) -> None:
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    page = text_of(by_admin.get("/health"))
+    assert "Not ready: Broker, Worker, Beat" in page
+    assert "Unknown: the broker that carries its signs of life isn't ready." in page.replace("&#x27;", "'")
+    assert "Runs waiting 0 Runs running 0 Tasks no worker has taken –" in page
 
 
 def test_it_tells_what_is_late_grows_fails_and_is_being_deleted(
