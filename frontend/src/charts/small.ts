@@ -97,11 +97,15 @@ function told(spec: Spec, { min, max }: { min: number; max: number }): number[] 
   return [since, ...others.filter((each) => Math.abs(each - since) >= (max - min) * LEAST_BETWEEN)];
 }
 
-/** A value on a small scale, with the prefix of the largest: 9.41 G, 138 µs, 3 %. What is counted or sent the figure beside it says. */
+/**
+ * A value on a small scale, with the prefix of the largest: 9.41 G, 138 µs, 3 %. An exact one below one of these has a prefix of its own, for
+ * 0.160 ms wouldn't fit. What is counted or sent the figure beside it says.
+ */
 export function tick(value: number, largest: number, unit: string, isExact: boolean): string {
   const written = isExact ? significant : trimmed;
   if (unit === "ratio") return `${written(value * 100)} %`;
-  const [factor, prefix] = prefixFor(largest, unit);
+  const isBelowOne = isExact && value > 0 && value < prefixFor(largest, unit)[0];
+  const [factor, prefix] = prefixFor(isBelowOne ? value : largest, unit);
   const shown = unit === "s" ? joined(prefix, unit) : prefix;
   return value === 0 ? "0" : `${written(value / factor)}${shown ? ` ${shown}` : ""}`;
 }

@@ -51,4 +51,6 @@ test("a tick has the prefix of the largest", () => {
   assert.equal(tick(1.38e-4, 2e-4, "s", true), "138 µs");
   assert.equal(tick(0, 2e5, "pkt/s", false), "0");
   assert.equal(tick(0.03, 0.05, "ratio", false), "3 %");
+  assert.equal(tick(1.6e-4, 1.1e-3, "s", true), "160 µs");
+  assert.equal(tick(1.6e8, 1.1e9, "bit/s", true), "160 M");
 });
