@@ -223,9 +223,15 @@ def figure_name(kind_name: str, metric_key: str, identity: Mapping[str, Any] | N
 
 
 def _sizes(kind: Kind, identity: Mapping[str, Any]) -> list[str]:
+    """Say a test's size; of several sizes those that aren't the default, each by its name."""
     values = kind.stated_defaults | dict(identity)
-    sized = [name for name, parameter in kind.parameters.items() if parameter.unit == "B" and name in values]
-    return [setting(values[name], "B") for name in sized if isinstance(values[name], int)]
+    sized = {
+        name: each for name, each in kind.parameters.items() if each.unit == "B" and isinstance(values.get(name), int)
+    }
+    if len(sized) == 1:
+        return [setting(values[name], "B") for name in sized]
+    others = {name: each for name, each in sized.items() if values[name] != each.default}
+    return [f"{each.label.lower()} {setting(values[name], 'B')}" for name, each in others.items()]
 
 
 def _size_text(alert: Alert) -> str:

@@ -11,7 +11,7 @@ from benchweb.notifications.models import Delivery
 from benchweb.notifications.services import RuleValues, rule_create
 from benchweb.regressions.absence.missing import check_absences
 from benchweb.regressions.alert_details import measure_lines
-from benchweb.regressions.alert_texts import alert_title
+from benchweb.regressions.alert_texts import alert_title, figure_name
 from benchweb.regressions.judge import judge_run
 from benchweb.regressions.models import Alert
 from benchweb.results.run_summaries import write_figures
@@ -126,3 +126,17 @@ def test_a_schedule_without_results_names_what_it_runs_on() -> None:
     text = text_of("open")
     assert f"Pairs: {pair}" in text and "Environment: rack 4" in text and "Plan: nightly" in text
     assert "Reason: no engine answers" in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "identity", "words"),
+    [
+        ("tcp_stream", {"message_size_bytes": 4096}, "TCP stream 4 KiB · Throughput, received"),
+        ("tcp_rr", {}, "TCP request/response · Throughput, received"),
+        ("tcp_rr", {"response_size_bytes": 65536}, "TCP request/response response size 64 KiB · Throughput, received"),
+    ],
+)
+def test_a_limit_names_the_size_of_its_test_and_of_several_those_that_were_chosen(
+    kind: str, identity: dict[str, int], words: str
+) -> None:
+    assert figure_name(kind, "throughput_bps", identity) == words
