@@ -9,9 +9,10 @@ from django.test import Client
 
 from benchweb.accounts.services import token_create
 from benchweb.common.exchange import ExchangeEnd
+from benchweb.hosts.endpoints.services import endpoint_create
 from benchweb.imports.models import Import
 from benchweb.regressions.models import RunJudgement
-from tests.factories import make_pair
+from tests.factories import make_endpoint, make_pair
 
 pytestmark = pytest.mark.django_db
 PUBLISHED = Path(__file__).parents[2] / "toolformats" / "published"
@@ -40,6 +41,23 @@ def test_files_after_one_that_took_too_long_are_named_and_not_read(
     page = signed_in.post("/imports/preview", {"uploads": files}).content.decode()
     assert "The text takes too long to read" in page
     assert "The files before this one took too long to read" in page
+
+
+def test_pairs_of_the_same_hosts_are_told_apart_by_mode_and_address(signed_in: Client) -> None:
+    source, sink = make_endpoint(host_name="node-a"), make_endpoint(host_name="node-b", data_address="10.0.0.2")
+    pod = endpoint_create(
+        host=sink.host, control_address="127.0.0.1:2", network_mode="terway", name="pod", same_machine=True
+    )
+    make_pair(source=source, sink=sink, environment="lab")
+    make_pair(source=source, sink=pod, environment="rack")
+    make_pair(source=source, sink=source, environment="alone")
+    page = signed_in.get("/imports").content.decode()
+    for name in (
+        "node-a (host, 127.0.0.1:1) → node-b (host, 10.0.0.2) · lab",
+        "node-a (host, 127.0.0.1:1) → node-b (pod, terway, 127.0.0.1:2) · rack",
+        "node-a (host, 127.0.0.1:1) · alone",
+    ):
+        assert f">{name}</option>" in page
 
 
 def test_changes_are_looked_for_where_the_form_asks_for_it(signed_in: Client) -> None:
