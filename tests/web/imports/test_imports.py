@@ -1,5 +1,6 @@
 """The page that imports: preview, refusals beside their field, two files and pasted text at once."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from benchweb.common.exchange import ExchangeEnd
 from benchweb.hosts.endpoints.services import endpoint_create
 from benchweb.imports.models import Import
 from benchweb.regressions.models import RunJudgement
+from benchweb.results.models import Result
 from tests.factories import make_endpoint, make_pair
 
 pytestmark = pytest.mark.django_db
@@ -31,6 +33,24 @@ def test_a_preview_says_what_was_found_and_what_was_not_understood(signed_in: Cl
     assert "Requests/sec:  1.0" in page
     assert "14.8 Gbits/sec" in page
     assert not Import.objects.exists()
+
+
+def test_a_preview_shows_every_figure_that_is_stored_with_its_line(signed_in: Client) -> None:
+    page = signed_in.post("/imports/preview", {"text": IPERF3}).content.decode()
+    plain = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page))
+    for words in (
+        "Throughput, sent: 9.39 Gbit/s 9.39 Gbits/sec, line 2",
+        "Throughput, received: 9.35 Gbit/s 9.35 Gbits/sec, line 3",
+        "Retransmits: 12 segments 12, line 2",
+    ):
+        assert words in plain
+    signed_in.post("/imports", {"text": IPERF3, "pair": make_pair().pk})
+    stored = Result.objects.get().metrics
+    assert page.count("data-value") == len(stored)
+    # Where it came from, as it stands.
+    assert "<pre" in page and "0.00-10.04  sec  10.9 GBytes  9.35 Gbits/sec" in page
+    sizes = signed_in.post("/imports/preview", {"uploads": [SimpleUploadedFile("sizes.md", NETPERF)]})
+    assert "131072, line" in sizes.content.decode()
 
 
 def test_files_after_one_that_took_too_long_are_named_and_not_read(
