@@ -1,6 +1,7 @@
 """Kinds of faults that imports must not have: of each several texts, with what is right worked out by hand."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -555,6 +556,24 @@ def test_results_within_other_programs_documents_are_read() -> None:
     assert one(json.dumps(nested)).value("send_throughput_bps") == 8e9
 
 
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        lambda text: json.dumps({"stdout": text, "stdout_lines": text.splitlines()}),
+        lambda text: "node-a | CHANGED => " + json.dumps({"rc": 0, "stdout": text}, indent=4),
+        lambda text: 'ok: [node-a] => {\n    "result.stdout_lines": ' + json.dumps(text.splitlines(), indent=8) + "\n}",
+        lambda text: json.dumps([text]),
+        lambda text: json.dumps({"runs": [{"result-full": [{"succeeded": True, "diags": text}]}]}),
+        lambda text: json.dumps({"payload": json.dumps({"client": {"printed": text}})}),
+    ],
+)
+def test_what_a_tool_printed_is_found_wherever_a_document_keeps_it(wrapped: Callable[[str], str]) -> None:
+    text = BANNER.format(test="TCP STREAM") + "131072 16384 16384 10.00 9410.12\n"
+    assert one(wrapped(text)).value("throughput_bps") == pytest.approx(9410.12e6)
+    two = json.loads(json.dumps([text, text.replace("9410.12", "9420.00")]))
+    assert [round(each.value("throughput_bps") or 0) for each in read_text(json.dumps(two))] == [9410120000, 9420000000]
+
+
 PLAIN = CONNECTING + RULE + HEAD + "[  5]   0.00-10.00  sec  11.5 GBytes  9.88 Gbits/sec    0             sender\n"
 
 
@@ -567,6 +586,21 @@ PLAIN = CONNECTING + RULE + HEAD + "[  5]   0.00-10.00  sec  11.5 GBytes  9.88 G
         ("1758362400.25 ", "2025-09-20 10:00:00.250000+00:00"),
         ("client-1  | ", "None"),
         ("- ", "None"),
+        ("Nov 30 10:00:00 ", "None"),
+        ("<13>1 2026-11-30T10:00:00.5Z node-a iperf3 4711 - - ", "2026-11-30 10:00:00+00:00"),
+        ("2026-11-30T10:00:00+0000 node-a iperf3[4711]: ", "2026-11-30 10:00:00+00:00"),
+        ("2026-11-30 10:00:00,123 - bench - INFO - ", "2026-11-30 10:00:00+00:00"),
+        ("2026-11-30T10:00:00.123456Z 01O ", "2026-11-30 10:00:00+00:00"),
+        ("[2026-11-30T10:00:00.123Z] ", "2026-11-30 10:00:00+00:00"),
+        ("[10:00:00] ", "None"),
+        ("1758362400250 ", "2025-09-20 10:00:00.250000+00:00"),
+        ("[1758362400.25] ", "2025-09-20 10:00:00.250000+00:00"),
+        # A name, then a time.
+        ("bench-client-1  | 2026-11-30T10:00:00Z ", "2026-11-30 10:00:00+00:00"),
+        ("client  | ", "None"),
+        ("[pod/iperf3-x7/client] 2026-11-30T10:00:00Z ", "2026-11-30 10:00:00+00:00"),
+        ("[node-a] out: ", "None"),
+        ("node-a: ", "None"),
     ],
 )
 def test_what_stands_before_each_line_is_taken_off(prefix: str, at: str) -> None:
@@ -574,7 +608,38 @@ def test_what_stands_before_each_line_is_taken_off(prefix: str, at: str) -> None
     assert (reading.value("send_throughput_bps"), str(reading.began_at)) == (9.88e9, at)
 
 
+def test_a_stamp_of_an_empty_line_has_no_blank_behind_it() -> None:
+    text = BANNER.format(test="TCP STREAM") + "\n131072 16384 16384 10.00 9410.12\n"
+    stamped = "".join(f"2026-11-30T10:00:00Z {line}".rstrip() + "\n" for line in text.splitlines())
+    assert one(stamped).value("throughput_bps") == pytest.approx(9410.12e6)
+
+
+def test_two_words_of_a_tool_behind_a_stamp_are_no_program() -> None:
+    for stamp in ("2026-11-30 10:00:00,123 INFO ", "Nov 30 10:00:00 "):
+        lines = [
+            "Running 1s test @ http://10.0.0.1/",
+            "  2 threads and 10 connections",
+            "  1000 requests in 1.00s, 4.00MB read",
+        ]
+        reading = one("".join(f"{stamp}{line}\n" for line in [*lines, "Requests/sec:   1000.00"]))
+        assert reading.value("requests_per_second") == 1000.0
+
+
+@pytest.mark.parametrize(
+    "logged",
+    [
+        {"log": "{}\n", "stream": "stdout", "time": "2026-11-30T10:00:00.5Z"},
+        {"@timestamp": "2026-11-30T10:00:00Z", "message": "{}"},
+    ],
+)
+def test_a_logger_s_document_for_each_line_is_the_line(logged: dict[str, str]) -> None:
+    name = "log" if "log" in logged else "message"
+    lines = [json.dumps(logged | {name: logged[name].format(line)}) for line in PLAIN.splitlines()]
+    reading = one("\n".join(lines))
+    assert (reading.value("send_throughput_bps"), str(reading.began_at)) == (9.88e9, "2026-11-30 10:00:00+00:00")
+
+
 def test_numbers_before_each_line_are_taken_off() -> None:
-    for form in ("{}:{}\n", "{}. {}\n", "     {}\t{}\n"):
+    for form in ("{}:{}\n", "{}. {}\n", "({}) {}\n", "     {}\t{}\n"):
         text = "".join(form.format(number, line) for number, line in enumerate(PLAIN.splitlines(), 1))
         assert one(text).value("send_throughput_bps") == 9.88e9
