@@ -19,6 +19,7 @@ from benchweb.toolformats.network import (
     wrk,
 )
 from benchweb.toolformats.network.iperf import iperf2, iperf3_json, iperf3_text
+from benchweb.toolformats.own_settings import take_settings
 from benchweb.toolformats.plain_text import MAX_INFLATED_BYTES, Patience, lines_of, text_of
 from benchweb.toolformats.prefixes import without_prefixes
 from benchweb.toolformats.readings import Lines, Reading, ToolDocument, ToolFormatError, Unread
@@ -102,6 +103,7 @@ def read_text(text: str, patience: Patience | None = None) -> ToolDocument:
                 f"Only {_MOST_READINGS:,} results of one text are read.",
             )
         )
+    take_settings(readings, lines)
     for reading in readings:
         keep_known(reading)
         if moments and reading.began_at is None:
