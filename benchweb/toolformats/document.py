@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from benchweb.toolformats import json_values, own_table, report_table
+from benchweb.toolformats import json_values, mode_table, own_table, report_table
 from benchweb.toolformats.complaints import heed_complaints
 from benchweb.toolformats.host import fio_json, fio_text, memory
 from benchweb.toolformats.known import keep_known
@@ -43,6 +43,7 @@ _FORMATS: tuple[Format, ...] = (
     memory.read,
     own_table.read,
     report_table.read,
+    mode_table.read,
 )
 _MOST_UNREAD, _LONGEST_QUOTE = 100, 200
 # Documents within documents, such as a list of runs with each tool's own answer.
