@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from benchweb.toolformats import json_values, mode_table, own_table, report_table
+from benchweb.toolformats import json_values, mode_table, own_table, pkb, report_table
 from benchweb.toolformats.complaints import heed_complaints
 from benchweb.toolformats.host import fio_json, fio_text, memory
 from benchweb.toolformats.known import keep_known
@@ -209,6 +209,8 @@ def _from_document(document: Mapping[str, object]) -> list[Reading]:
         return [flent.read(document)]
     if iperf3_json.recognises(document):
         return [iperf3_json.read(document)]
+    if pkb.recognises(document):
+        return pkb.read(document)
     return []
 
 

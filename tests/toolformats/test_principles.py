@@ -574,6 +574,26 @@ def test_what_a_tool_printed_is_found_wherever_a_document_keeps_it(wrapped: Call
     assert [round(each.value("throughput_bps") or 0) for each in read_text(json.dumps(two))] == [9410120000, 9420000000]
 
 
+def test_samples_of_perfkitbenchmarker_are_results_in_a_list_and_one_a_line() -> None:
+    sample = {
+        "metric": "TCP_STREAM_Throughput",
+        "value": 9410.12,
+        "unit": "Mbits/sec",
+        "test": "netperf",
+        "timestamp": 1758362400.25,
+        "metadata": {"ip_type": "internal", "netperf_version": "2.7.0"},
+    }
+    took = sample | {"metric": "End to End Runtime", "value": 61.2, "unit": "seconds"}
+    for text in (json.dumps([sample, took]), json.dumps(sample) + "\n" + json.dumps(took) + "\n"):
+        reading = one(text)
+        assert (reading.tool, reading.test, reading.kind) == ("netperf", "TCP_STREAM_Throughput", None)
+        assert reading.value("throughput_bps") == 9410.12e6
+        assert (reading.parameters, str(reading.began_at)) == (
+            {"ip_type": "internal"},
+            "2025-09-20 10:00:00.250000+00:00",
+        )
+
+
 PLAIN = CONNECTING + RULE + HEAD + "[  5]   0.00-10.00  sec  11.5 GBytes  9.88 Gbits/sec    0             sender\n"
 
 
