@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -102,6 +103,24 @@ def test_files_and_pasted_text_become_a_run_each(signed_in: Client) -> None:
     runs = list(Import.objects.order_by("pk").values_list("run_id", flat=True))
     assert f"/reports/new?runs={runs[0]},{runs[1]}" in page
     assert f"/history?pair={pair.pk}&amp;kind=tcp_stream&amp;view=sizes&amp;over=all" in page
+
+
+def test_a_script_that_sends_one_file_after_the_other_is_told_what_became_of_each(signed_in: Client) -> None:
+    pair = make_pair()
+
+    def send(**fields: Any) -> tuple[int, Any]:
+        answer = signed_in.post("/imports", {"pair": pair.pk} | fields, headers={"Accept": "application/json"})
+        return answer.status_code, answer.json() if answer.status_code != 400 else None
+
+    status, told = send(uploads=[SimpleUploadedFile("sizes.txt", NETPERF)])
+    made = Import.objects.get()
+    assert (status, told) == (201, {"run": made.run_id, "said": f"sizes.txt is imported as run {made.run_id}."})
+    status, told = send(uploads=[SimpleUploadedFile("again.txt", NETPERF)])
+    assert (status, told["run"]) == (422, None)
+    assert "again.txt: This text is imported already" in told["said"]
+    assert send(uploads=[SimpleUploadedFile("sizes.txt", NETPERF)], pair="") == (400, None)
+    # Nothing of it waits for the next page.
+    assert "is imported as run" not in signed_in.get("/imports").content.decode()
 
 
 def test_one_text_leads_to_its_run(signed_in: Client) -> None:
