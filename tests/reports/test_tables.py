@@ -154,7 +154,7 @@ def test_rounds_of_a_cell_are_one_median_with_spread_and_are_counted_among_the_r
     report = make_report(*runs, template="modes")
     [table] = results(report)
     assert table.rows[0][2] == "30.10 (29.40–30.20, n = 3)"
-    assert "Of several rounds the median, with lowest and highest round; n counts rounds." in table.notes
+    assert "Of several runs the median, with the lowest and the highest; n counts runs." in table.notes
     [method] = [each for each in report_document(report).sections if each.key == "method"]
     column = list(method.tables[0].columns).index("Round")
     assert [row[column] for row in method.tables[0].rows] == ["1 of 3", "2 of 3", "3 of 3"]

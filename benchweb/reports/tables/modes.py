@@ -123,9 +123,9 @@ def _spread_notes(cells: _Cells) -> list[str]:
     """Say what stands in brackets, and what n counts."""
     notes = []
     if any(len(rounds) > 1 for rounds in cells.values()):
-        notes.append(_("Of several rounds the median, with lowest and highest round; n counts rounds."))
+        notes.append(_("Of several runs the median, with the lowest and the highest; n counts runs."))
     if any(len(rounds) == 1 and len(rounds[0]) > 1 for rounds in cells.values()):
-        notes.append(_("Of one round its repetitions, with lowest and highest; n counts repetitions."))
+        notes.append(_("Of one run its repetitions, with the lowest and the highest; n counts repetitions."))
     if any(sum(map(len, rounds)) == 1 for rounds in cells.values()):
         notes.append(_("A cell without n was measured once."))
     return notes
