@@ -4,7 +4,7 @@ import itertools
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from benchweb.toolformats.json_values import mapping, text
@@ -16,6 +16,7 @@ _MOST_SKIPPED = 10
 # A container's name, then a time, then a number.
 _MOST_LAYERS = 3
 _MILLISECOND_DIGITS = 13
+_FENCE = ("```", "~~~")
 _MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
 _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _ISO = rf"(?P<iso>\d{{4}}-\d\d-\d\d[T ]{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?)"
@@ -42,12 +43,12 @@ _PREFIXES = tuple(
         rf"^\[(?P<epoch>\d{{10}}\.\d{{1,9}})\](?! \d+ bytes from| no answer){_GAP}",
         # Compose.
         r"^[\w.-]+[-_]\d+\s+\| ?",
-        # `cat -n`, `grep -n`, `nl`, lists; mtr's hops are numbered by itself.
-        r"^\s{0,8}\(?(?P<number>\d{1,6})(?:\t(?!Method:)|[:.)](?!\|--) ?|-(?=\S))",
+        # `cat -n`, `grep -n`, `nl`, lists; mtr's hops are numbered by itself, and sar's rows begin with their time.
+        r"^\s{0,8}\(?(?P<number>\d{1,6})(?:\t(?!Method:)|(?:\.(?!\d)|:(?!\d\d:\d\d(?!:))|\))(?!\|--) ?|-(?=\S))",
         rf"^\s{{0,8}}[-*•+]{_GAP}",
         # What is the same before each line: a container, a host, a file that `grep` looked through.
         r"^(?P<same>\[pod/[\w./-]{1,120}\] |\[[\w.-]{1,60}\] (?:out|err): |[\w.-]{1,60} +\| "
-        r"|(?!(?:sockperf|Average|Jobs):)[\w./-]{1,60}: ?)",
+        r"|(?!(?:sockperf|Average|Jobs):)[A-Za-z/.][\w./-]{1,60}: ?)",
     )
 )
 # A logger's document for each line: Docker's file, journald, what collectors of logs send on.
@@ -57,7 +58,33 @@ _LONGEST_MESSAGE = 16_384
 
 
 def without_prefixes(lines: list[str]) -> tuple[list[str], Sequence[datetime | None]]:
-    """Return the lines without what stands before nearly each of them, and when each was printed where told."""
+    """Return the lines without what stands before nearly each of them, and when each was printed where told.
+
+    Of a text that has none throughout, such as a report, each fenced block is looked through by itself.
+    """
+    bare, moments = _bare(lines)
+    if bare is not lines:
+        return bare, moments if any(moments) else ()
+    bare, moments = list(lines), [None] * len(lines)
+    for begin, end in _fenced(lines):
+        block, told = _bare(lines[begin:end])
+        bare[begin:end] = block
+        moments[begin:end] = told or [None] * (end - begin)
+    return bare, moments if any(moments) else ()
+
+
+def _fenced(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Return where the lines between two fences of Markdown begin and end."""
+    begin: int | None = None
+    for index, line in enumerate(lines):
+        if line.lstrip().startswith(_FENCE):
+            if begin is not None:
+                yield begin, index
+            begin = index + 1 if begin is None else None
+
+
+def _bare(lines: list[str]) -> tuple[list[str], Sequence[datetime | None]]:
+    """Return lines without their prefixes, and their times; the same list where they have none."""
     lines, moments = _messages(lines)
     left = list(_PREFIXES)
     for _layer in range(_MOST_LAYERS):
@@ -70,7 +97,7 @@ def without_prefixes(lines: list[str]) -> tuple[list[str], Sequence[datetime | N
         lines = [line[found.end() :] if found else line for line, found in zip(lines, matches, strict=True)]
         if not any(moments):
             moments = [_moment(found.groupdict()) if found else None for found in matches]
-    return lines, moments if any(moments) else ()
+    return lines, moments
 
 
 def _messages(lines: list[str]) -> tuple[list[str], Sequence[datetime | None]]:

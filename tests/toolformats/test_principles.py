@@ -628,6 +628,25 @@ def test_what_stands_before_each_line_is_taken_off(prefix: str, at: str) -> None
     assert (reading.value("send_throughput_bps"), str(reading.began_at)) == (9.88e9, at)
 
 
+@pytest.mark.parametrize("hours", [(10, 10, 10, 10), (10, 11, 12, 13)])
+def test_times_of_sars_own_rows_are_no_prefix(hours: tuple[int, ...]) -> None:
+    rows = [f"{hour}:23:0{index} PM eth0 {index}.00 2.00 3.00 4.00 0.00 0.00 0.00" for index, hour in enumerate(hours)]
+    for text in ("\n".join(rows), "```\n" + "\n".join(rows) + "\n```\n"):
+        assert [each.at for each in one(text).intervals] == [f"{hour}:23:0{n} PM" for n, hour in enumerate(hours)]
+    numbered = "\n".join(f"{number}:{row}" for number, row in enumerate(rows, 1))
+    assert len(one(numbered).intervals) == len(rows)
+
+
+def test_a_log_in_a_fenced_block_of_a_report_is_read_by_itself() -> None:
+    prose = "".join(f"Some words of a person, {number} of them.\n" for number in range(40))
+    log = "".join(f"Nov 30 10:00:00 node-a iperf3[4711]: {line}\n" for line in PLAIN.splitlines())
+    stamped = "".join(f"2026-11-30T10:00:00Z {line}\n" for line in PLAIN.splitlines())
+    first, second, third = read_text(f"{prose}```\n{log}```\n{prose}```text\n{stamped}```\n{prose}```\n{PLAIN}```\n")
+    assert [each.value("send_throughput_bps") for each in (first, second, third)] == [9.88e9] * 3
+    assert [str(each.began_at) for each in (first, second, third)] == ["None", "2026-11-30 10:00:00+00:00", "None"]
+    assert second.lines.first == 40 + 2 + len(PLAIN.splitlines()) + 40 + 2
+
+
 def test_a_stamp_of_an_empty_line_has_no_blank_behind_it() -> None:
     text = BANNER.format(test="TCP STREAM") + "\n131072 16384 16384 10.00 9410.12\n"
     stamped = "".join(f"2026-11-30T10:00:00Z {line}".rstrip() + "\n" for line in text.splitlines())
