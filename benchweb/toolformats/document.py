@@ -185,6 +185,7 @@ def _from_text(text: str, patience: Patience, read: set[str]) -> list[Reading]:
     plain = text.strip("\n")
     if plain in read or not ("\n" in plain or plain.startswith(("{", "["))):
         return []
+    patience.check()
     read.add(plain)
     return list(read_text(text, patience).readings)
 

@@ -1,11 +1,11 @@
 """What loggers and people put before each line of an output: a time, a container's name, a number, a bullet."""
 
-import itertools
 import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import islice, pairwise
 
 from benchweb.toolformats.json_values import mapping, text
 from benchweb.toolformats.numbers import moment_of_epoch, moment_of_iso
@@ -16,7 +16,8 @@ _MOST_SKIPPED = 10
 # A container's name, then a time, then a number.
 _MOST_LAYERS = 3
 _MILLISECOND_DIGITS = 13
-_FENCE = ("```", "~~~")
+# A report has some tens of outputs.
+_FENCE, _MOST_BLOCKS = ("```", "~~~"), 500
 _MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
 _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _ISO = rf"(?P<iso>\d{{4}}-\d\d-\d\d[T ]{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?)"
@@ -66,7 +67,7 @@ def without_prefixes(lines: list[str]) -> tuple[list[str], Sequence[datetime | N
     if bare is not lines:
         return bare, moments if any(moments) else ()
     bare, moments = list(lines), [None] * len(lines)
-    for begin, end in _fenced(lines):
+    for begin, end in islice(_fenced(lines), _MOST_BLOCKS):
         block, told = _bare(lines[begin:end])
         bare[begin:end] = block
         moments[begin:end] = told or [None] * (end - begin)
@@ -134,7 +135,7 @@ def _is_everywhere(pattern: re.Pattern[str], sample: Sequence[str]) -> bool:
     if "number" not in pattern.groupindex:
         return True
     numbers = [int(match["number"]) for match in found]
-    is_counting = all(before < after for before, after in itertools.pairwise(numbers))
+    is_counting = all(before < after for before, after in pairwise(numbers))
     # Sizes of sockets grow too, and faster.
     return is_counting and numbers[-1] - numbers[0] <= _MOST_SKIPPED * len(numbers)
 
