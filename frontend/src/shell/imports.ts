@@ -6,11 +6,11 @@ interface Outcome {
   said: string;
 }
 
-/** Listen once on the document. */
+/** Listen once on the document, behind what looks at the session first and sends the form again. */
 export function startImports(): void {
   document.addEventListener("submit", (event) => {
     const form = event.target;
-    if (!(form instanceof HTMLFormElement) || form.dataset["imports"] === undefined) return;
+    if (event.defaultPrevented || !(form instanceof HTMLFormElement) || form.dataset["imports"] === undefined) return;
     const parts = partsOf(form);
     if (parts.length < 2) return;
     event.preventDefault();
