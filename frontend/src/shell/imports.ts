@@ -69,12 +69,10 @@ interface Progress {
 
 function progressBelow(form: HTMLFormElement): Progress {
   form.parentElement?.querySelector(".import-progress")?.remove();
-  const [section, words, bar, list] = (["section", "p", "progress", "ul"] as const).map((name) => document.createElement(name)) as [
-    HTMLElement,
-    HTMLElement,
-    HTMLProgressElement,
-    HTMLElement,
-  ];
+  const section = document.createElement("section");
+  const words = document.createElement("p");
+  const bar = document.createElement("progress");
+  const list = document.createElement("ul");
   section.className = "section import-progress";
   words.setAttribute("role", "status");
   section.append(words, bar, list);
