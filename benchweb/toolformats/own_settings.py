@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from benchweb.toolformats.readings import Reading
 
 _MARK = "# benchweb settings: "
+# The table has what the kernel granted.
+_IN_THE_TABLE = "_socket_buffer_bytes"
 # Notes may stand between it and its test.
 _MOST_ABOVE = 3
 
@@ -39,6 +41,10 @@ def _take(reading: Reading, text: str) -> None:
     tool = settings.pop("tool", None)
     if isinstance(tool, str) and tool:
         reading.tool = tool
-    told = {name: value for name, value in settings.items() if isinstance(value, bool | int | float | str)}
+    told = {
+        name: value
+        for name, value in settings.items()
+        if isinstance(value, bool | int | float | str) and not name.endswith(_IN_THE_TABLE)
+    }
     reading.parameters |= told
     reading.untold = tuple(name for name in reading.untold if name not in told)

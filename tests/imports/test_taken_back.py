@@ -4,6 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from benchweb.accounts.models import Grant, Role
 from benchweb.hosts.models import Pair
 from benchweb.imports.models import Import
 from benchweb.ops.models import Removal
@@ -19,6 +20,12 @@ TEXT = """[ ID] Interval           Transfer     Bitrate         Retr
 [  5]   0.00-{seconds}.00  sec  10.9 GBytes  9.39 Gbits/sec   12             sender
 [  5]   0.00-{seconds}.04  sec  10.9 GBytes  9.35 Gbits/sec                  receiver
 """
+
+
+@pytest.fixture(autouse=True)
+def operator(user: User) -> None:
+    """Let the one who is logged in be no admin."""
+    Grant.objects.create(user=user, role=Role.OPERATOR)
 
 
 def imported(client: Client, pair: Pair, seconds: int = 10) -> Import:
@@ -63,7 +70,7 @@ def test_series_that_another_import_has_points_in_stay(signed_in: Client) -> Non
     assert (Series.objects.count(), Import.objects.get()) == (series, first)
 
 
-def test_what_somebody_else_imported_is_refused_and_stays(signed_in: Client, user: User) -> None:
+def test_what_somebody_else_imported_is_refused_and_stays(signed_in: Client) -> None:
     made = imported(signed_in, make_pair())
     Import.objects.update(created_by=User.objects.create_user("vera"))
     page = signed_in.get("/imports").content.decode()
@@ -72,6 +79,9 @@ def test_what_somebody_else_imported_is_refused_and_stays(signed_in: Client, use
     assert response.status_code == 422
     assert "Only who imported it and admins take an import back." in response.content.decode()
     assert (Import.objects.count(), Removal.objects.count()) == (1, 0)
+    Grant.objects.update(role=Role.ADMIN)
+    assert take_back(signed_in, made.run_id) == 302
+    assert not Import.objects.exists()
 
 
 def test_a_measured_run_is_no_import(signed_in: Client) -> None:

@@ -12,10 +12,11 @@ from django.test import Client
 from benchweb.accounts.services import token_create
 from benchweb.common.exchange import ExchangeEnd
 from benchweb.hosts.endpoints.services import endpoint_create
+from benchweb.hosts.services import pair_create
 from benchweb.imports.models import Import
 from benchweb.regressions.models import RunJudgement
 from benchweb.results.models import Result
-from tests.factories import make_endpoint, make_pair
+from tests.factories import make_endpoint, make_environment, make_pair
 
 pytestmark = pytest.mark.django_db
 PUBLISHED = Path(__file__).parents[2] / "toolformats" / "published"
@@ -71,7 +72,7 @@ def test_pairs_of_the_same_hosts_are_told_apart_by_mode_and_address(signed_in: C
     )
     make_pair(source=source, sink=sink, environment="lab")
     make_pair(source=source, sink=pod, environment="rack")
-    make_pair(source=source, sink=source, environment="alone")
+    pair_create(source=source, sink=None, environment=make_environment("alone"))
     page = signed_in.get("/imports").content.decode()
     for name in (
         "node-a (host, 127.0.0.1:1) → node-b (host, 10.0.0.2) · lab",
