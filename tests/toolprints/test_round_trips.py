@@ -94,7 +94,7 @@ def test_buffers_are_printed_where_they_are_known_and_minus_one_is_read_as_none(
     ],
 )
 def test_a_text_keeps_what_its_table_has_no_column_for(kind: str, given: dict[str, Any]) -> None:
-    measured = replace(example(kind), given=given, params=example(kind).params | given)
+    measured = replace(example(kind), given=given, params={**example(kind).params, **given})
     reading = next(iter(read_text("".join(run_text("run 1", [measured])))))
     assert reading.tool == given.get("tool", "benchweb")
     told = {name: value for name, value in given.items() if name != "tool"}
