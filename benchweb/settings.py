@@ -258,7 +258,7 @@ TEMPLATES = [
                 **{name: f"benchweb.web.{name}.tags" for name in ("compare", "facts", "matrix", "series")},
                 **{
                     name: f"benchweb.web.tags.{name}"
-                    for name in ("carry", "next_step", "show", "sparklines", "terms", "times")
+                    for name in ("carry", "next_step", "prose", "show", "sparklines", "terms", "times")
                 },
                 "access": "benchweb.web.access.tags",
                 "availability": "benchweb.web.hosts.tags",

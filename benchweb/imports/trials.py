@@ -50,6 +50,8 @@ class ImportedTrial:
     # Of a kind that the catalog doesn't have: what the import defines.
     definitions: tuple[MetricDefinition, ...] = ()
     error: str = ""
+    # What it was made of, as the tool printed it: several of a mixed job.
+    readings: tuple[Reading, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def _host_trial(document: ToolDocument, test: HostTest) -> ImportedTrial:
         whole["raw"] = "\n".join(dict.fromkeys(document.raw(reading) for reading in test.readings))
     flags, law = law_flags(kind, params, metrics, is_imported=True)
     error = next((error_of(reading) for reading in test.readings if reading.error), "")
-    return ImportedTrial(kind.name, params, metrics, whole | law, flags, error=error)
+    return ImportedTrial(kind.name, params, metrics, whole | law, flags, error=error, readings=test.readings)
 
 
 def _trials(document: ToolDocument, reading: Reading) -> list[ImportedTrial]:
@@ -110,7 +112,8 @@ def _trials(document: ToolDocument, reading: Reading) -> list[ImportedTrial]:
     if not metrics and not error:
         return []
     params, whole = _params(reading, kind), _document(document, reading, kind.name)
-    return [ImportedTrial(kind.name, params, metrics, whole, failed_flags(params, metrics), error=error)]
+    flags = failed_flags(params, metrics)
+    return [ImportedTrial(kind.name, params, metrics, whole, flags, error=error, readings=(reading,))]
 
 
 def _own_trials(document: ToolDocument, reading: Reading, error: str) -> list[ImportedTrial]:
@@ -127,6 +130,7 @@ def _own_trials(document: ToolDocument, reading: Reading, error: str) -> list[Im
             stored,
             definitions=tuple(own_definition(figure) for figure in figures),
             error=error,
+            readings=(reading,),
         )
         for part, figures in by_part.items()
     ]

@@ -21,6 +21,10 @@ class Report(models.Model):
     statistic = models.CharField(max_length=6, choices=Statistic.choices, default=Statistic.MEAN)
     # Network modes in the order in which tables have them; others follow as they come.
     modes = ArrayField(models.CharField(max_length=60), default=list)
+    # Of several settings of a test those that tables show, as benchweb.reports.tables.settings names them.
+    chosen_settings = ArrayField(models.TextField(), default=list, db_default=[])
+    # Lines "RUN: 400 Mbit/s, whose figure" or "RUN: under 500 Mbit/s": what remains of a path's bandwidth.
+    remaining = models.TextField(blank=True, default="", db_default="")
     environment = models.TextField(blank=True)
     method = models.TextField(blank=True)
     conclusion = models.TextField(blank=True)

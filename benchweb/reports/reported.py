@@ -7,6 +7,8 @@ from functools import cached_property
 from statistics import fmean, median
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from benchweb.charts.tools.measurements import measurement
 from benchweb.documents.references import Label, environment_ref, joined_label, pair_ref
 from benchweb.imports.models import Import
@@ -49,9 +51,12 @@ class Combination:
     def value(self, metric: str) -> float | None:
         """Return mean or median of a metric, as the report says; None where no repetition has it."""
         values = self.values(metric)
-        if not values:
-            return None
-        return fmean(values) if self.statistic == "mean" else median(values)
+        return combined(values, self.statistic) if values else None
+
+
+def combined(values: Sequence[float], statistic: str) -> float:
+    """Return mean or median of repetitions, as a report says."""
+    return fmean(values) if statistic == "mean" else median(values)
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,14 @@ class ReportedRun:
 
     @property
     def label(self) -> Label:
-        return joined_label([pair_ref(self.run.pair), environment_ref(self.run.pair.environment.name)])
+        """Name the run by what it was measured on; an imported one also by its tools."""
+        pair = self.run.pair
+        return joined_label([pair_ref(pair), environment_ref(pair.environment.name), self.origin])
+
+    @property
+    def origin(self) -> str:
+        """Say what an imported run came from; empty for one that was measured here."""
+        return _("imported from {tools}").format(tools=", ".join(self.imported.tools)) if self.imported else ""
 
     def combinations(self, *kinds: str) -> Iterator[Combination]:
         """Return the tests of some kinds, of all without any, in the order in which they were first measured."""

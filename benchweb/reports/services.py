@@ -11,10 +11,12 @@ from django.utils.translation import gettext as _
 from benchweb.common.names import stored_name, text_fault
 from benchweb.common.refusals import RefusedWrite
 from benchweb.reports.models import Report, ReportRun
+from benchweb.reports.remaining import RemainingFault, remaining_read
 from benchweb.reports.templates import TEMPLATES
 from benchweb.runs.models import OPEN_STATES, Run
 
-MOST_RUNS, MOST_MODES = 40, 12
+MOST_RUNS, MOST_MODES, MOST_SETTINGS = 40, 12, 40
+LONGEST_SETTING = 1_000
 LONGEST_TEXT = 20_000
 
 
@@ -31,6 +33,8 @@ class ReportValues:
     runs: Sequence[int]
     statistic: str = Report.Statistic.MEAN
     modes: Sequence[str] = ()
+    chosen_settings: Sequence[str] = ()
+    remaining: str = ""
     environment: str = ""
     method: str = ""
     conclusion: str = ""
@@ -63,8 +67,9 @@ def report_restore(report: Report) -> bool:
 
 def _write(report: Report, values: ReportValues) -> None:
     _check(values)
-    for field in ("template", "statistic", "environment", "method", "conclusion"):
+    for field in ("template", "statistic", "remaining", "environment", "method", "conclusion"):
         setattr(report, field, getattr(values, field))
+    report.chosen_settings = list(dict.fromkeys(values.chosen_settings))
     report.title, report.modes = stored_name(values.title), [stored_name(mode) for mode in values.modes]
     report.save()
     ids = list(dict.fromkeys(values.runs))
@@ -87,10 +92,25 @@ def _check(values: ReportValues) -> None:
         raise ReportError("statistic", _("The statistic is mean or median."))
     if len(values.modes) > MOST_MODES or any(len(mode) > 60 for mode in values.modes):
         raise ReportError("modes", _("At most {most} modes, of up to 60 characters each.").format(most=MOST_MODES))
+    if len(values.chosen_settings) > MOST_SETTINGS or any(
+        len(setting) > LONGEST_SETTING for setting in values.chosen_settings
+    ):
+        raise ReportError("chosen_settings", _("At most {most} settings.").format(most=MOST_SETTINGS))
+    _check_remaining(values)
     for field in ("environment", "method", "conclusion"):
         if len(getattr(values, field)) > LONGEST_TEXT:
             raise ReportError(field, _("At most {most} characters.").format(most=f"{LONGEST_TEXT:,}"))
     _check_runs(list(dict.fromkeys(values.runs)))
+
+
+def _check_remaining(values: ReportValues) -> None:
+    try:
+        read = remaining_read(values.remaining)
+    except RemainingFault as fault:
+        message = _("{line} is no line such as “12: 400 Mbit/s, by the provider” or “12: under 500 Mbit/s”.")
+        raise ReportError("remaining", message.format(line=f"{fault.line[:60]!r}")) from fault
+    if strange := [str(run) for run in read if run not in values.runs]:
+        raise ReportError("remaining", _("Run {runs} is not in the report.").format(runs=", ".join(strange)))
 
 
 def _check_runs(ids: Sequence[int]) -> None:

@@ -6,39 +6,43 @@ from dataclasses import dataclass
 from django.utils.translation import gettext_noop
 
 from benchweb.documents.document import DocumentTable
+from benchweb.reports.models import Report
 from benchweb.reports.reported import ReportedRun
 from benchweb.reports.tables.baseline import baseline_tables
 from benchweb.reports.tables.counters import sar_tables
 from benchweb.reports.tables.indicators import indicator_tables
 from benchweb.reports.tables.iperf3 import iperf3_tables
-from benchweb.reports.tables.modes import mode_tables
+from benchweb.reports.tables.modes import zone_tables
 from benchweb.reports.tables.netperf import netperf_tables, udp_table
 from benchweb.reports.tables.notation import filled
 from benchweb.reports.tables.wrk import wrk_tables
 
-Builder = Callable[[Sequence[ReportedRun], Sequence[str]], list[DocumentTable]]
+Builder = Callable[[Sequence[ReportedRun], Report], list[DocumentTable]]
 
 
 @dataclass(frozen=True)
 class ReportTemplate:
-    """A shape; `title` and `summary` are marked by gettext_noop. `tables` takes the runs and the order of modes."""
+    """A shape; `title` and `summary` are marked by gettext_noop. `tables` takes the runs and what the author chose.
+
+    `zone_tables` are those of one environment of several, by its name: each has a section of its own.
+    """
 
     key: str
     title: str
     summary: str
-    tables: Builder
+    tables: Builder | None = None
     has_charts: bool = True
-    has_modes: bool = False
+    zone_tables: Callable[[Sequence[ReportedRun], Report, str], list[DocumentTable]] | None = None
 
 
 def _of_each(*builders: Callable[[ReportedRun], list[DocumentTable]]) -> Builder:
     """Build tables run by run."""
-    return lambda runs, _modes: [table for run in runs for build in builders for table in build(run)]
+    return lambda runs, _report: [table for run in runs for build in builders for table in build(run)]
 
 
 def _of_all(build: Callable[[Sequence[ReportedRun]], list[DocumentTable]]) -> Builder:
     """Build tables of all runs together."""
-    return lambda runs, _modes: build(runs)
+    return lambda runs, _report: build(runs)
 
 
 def _udp(run: ReportedRun) -> list[DocumentTable]:
@@ -62,10 +66,9 @@ TEMPLATES = (
     ReportTemplate(
         "modes",
         gettext_noop("Network modes × modes"),
-        gettext_noop("Throughput, packet rate and latency between network modes, for each zone"),
-        mode_tables,
+        gettext_noop("Throughput, packet and transaction rate and latency between network modes, for each zone"),
         has_charts=False,
-        has_modes=True,
+        zone_tables=zone_tables,
     ),
     ReportTemplate(
         "baseline",
@@ -77,8 +80,8 @@ TEMPLATES = (
     ReportTemplate(
         "wan",
         gettext_noop("WAN, five indicators"),
-        gettext_noop("Availability, response time, utilisation, throughput and bandwidth capacity of paths"),
-        _of_all(indicator_tables),
+        gettext_noop("Availability, response time, utilisation, throughput, capacity and remaining bandwidth of paths"),
+        indicator_tables,
     ),
 )
 

@@ -36,7 +36,7 @@ _POLL_SECONDS = 0.02
 # Processes of one server at once; others wait for their turn.
 _AT_ONCE = threading.BoundedSemaphore(2)
 # Of what a tool printed, for the trial's page; a document keeps no more.
-_LONGEST_RAW = 10_001
+LONGEST_RAW = 10_001
 _LENGTH_BYTES = 8
 _ROOT = Path(__file__).parents[2]
 _FIGURE = tuple(field.name for field in fields(Figure))
@@ -104,7 +104,7 @@ def _failures(code: int, errors: IO[bytes], count: int) -> list[Answer]:
         first = TAKES_TOO_LONG
     else:
         errors.seek(0)
-        said = errors.read(_LONGEST_RAW).decode(errors="replace")
+        said = errors.read(LONGEST_RAW).decode(errors="replace")
         first = TOO_MUCH_MEMORY if "MemoryError" in said or "File too large" in said else READER_FAILED
         _log.error("a text's reader ended with %d: %s", code, said)
     return [ToolFormatError(first), *(ToolFormatError(FILES_TAKE_TOO_LONG) for _ in range(count - 1))]
@@ -163,7 +163,7 @@ def _said(content: bytes, patience: Patience) -> dict[str, Any]:
     except MemoryError:
         return {"error": TOO_MUCH_MEMORY}
     # Once for all interfaces of a table.
-    excerpts = {(each.lines.first, each.lines.last): document.raw(each)[:_LONGEST_RAW] for each in document}
+    excerpts = {(each.lines.first, each.lines.last): document.raw(each)[:LONGEST_RAW] for each in document}
     return {
         "readings": [_row(reading) for reading in document],
         "excerpts": [[first, last, text] for (first, last), text in excerpts.items()],

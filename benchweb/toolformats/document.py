@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from benchweb.toolformats import json_values, own_table, report_table
+from benchweb.toolformats import json_values, mode_table, own_table, pkb, report_table
 from benchweb.toolformats.complaints import heed_complaints
 from benchweb.toolformats.host import fio_json, fio_text, memory
 from benchweb.toolformats.known import keep_known
@@ -19,6 +19,7 @@ from benchweb.toolformats.network import (
     wrk,
 )
 from benchweb.toolformats.network.iperf import iperf2, iperf3_json, iperf3_text
+from benchweb.toolformats.own_settings import take_settings
 from benchweb.toolformats.plain_text import MAX_INFLATED_BYTES, Patience, lines_of, text_of
 from benchweb.toolformats.prefixes import without_prefixes
 from benchweb.toolformats.readings import Lines, Reading, ToolDocument, ToolFormatError, Unread
@@ -42,12 +43,11 @@ _FORMATS: tuple[Format, ...] = (
     memory.read,
     own_table.read,
     report_table.read,
+    mode_table.read,
 )
 _MOST_UNREAD, _LONGEST_QUOTE = 100, 200
 # Documents within documents, such as a list of runs with each tool's own answer.
 _DEEPEST, _MOST_MEMBERS = 6, 2_000
-# Members in which other programs keep what a tool printed: Ansible, pScheduler, PerfKitBenchmarker.
-_OUTPUT_MEMBERS = ("stdout", "stderr", "output", "raw", "log", "result")
 _MOST_READINGS = 5_000
 _LINES_BETWEEN_CHECKS = 32
 # A blank line, or a few characters without a digit: shorter than any tool's head, and no document's begin.
@@ -104,6 +104,7 @@ def read_text(text: str, patience: Patience | None = None) -> ToolDocument:
                 f"Only {_MOST_READINGS:,} results of one text are read.",
             )
         )
+    take_settings(readings, lines)
     for reading in readings:
         keep_known(reading)
         if moments and reading.began_at is None:
@@ -134,7 +135,8 @@ def _json_at(lines: Sequence[str], index: int, whole: Whole, patience: Patience)
     events, end = _events(lines, index)
     if events:
         return [_placed(iperf3_json.from_events(events), lines, index, end)], end, ""
-    begin = whole.starts[index] + len(lines[index]) - len(lines[index].lstrip())
+    opening = _JSON.match(lines[index])
+    begin = whole.starts[index] + (opening.start("document") if opening else 0)
     found = json_values.value_at(whole.text, begin)
     if not found:
         why = _CUT_OFF if not whole.is_cut_off and _BEGINS_A_DOCUMENT.match(lines[index]) else ""
@@ -142,35 +144,50 @@ def _json_at(lines: Sequence[str], index: int, whole: Whole, patience: Patience)
         return [], index + 1, why
     value, stop = found
     end = index + whole.text.count("\n", begin, stop) + 1
-    readings = [_placed(reading, lines, index, end) for reading in _from_value(value, _DEEPEST, patience)]
+    readings = [_placed(reading, lines, index, end) for reading in _from_value(value, _DEEPEST, patience, set())]
     return readings, end, "" if readings or whole.is_cut_off else _OTHER_JSON
 
 
 _CUT_OFF = "A JSON document begins here and doesn't end: it was cut off."
 _OTHER_JSON = "This JSON is no result of a tool that is read."
-_JSON = re.compile(r"^\s*+[{\[]\s*+(?:[\"{\[]|$)")
+# Ansible names the host before it: `ok: [node-a] => {`.
+_JSON = re.compile(r"^(?:[^{}\"]{1,200} => )?\s*+(?P<document>[{\[])\s*+(?:[\"{\[]|$)")
 _BEGINS_A_DOCUMENT = re.compile(r"^[{\[]")
 
 
-def _from_value(value: object, depth: int, patience: Patience) -> list[Reading]:
-    """Return what a document holds, also within lists and documents of other programs."""
+def _from_value(value: object, depth: int, patience: Patience, read: set[str]) -> list[Reading]:
+    """Return what a document holds, also within lists and documents of other programs; each text in `read` once."""
     if depth == 0:
         return []
+    if isinstance(value, str):
+        return _from_text(value, patience, read)
     if isinstance(value, list):
         if value and all(isinstance(each, dict) and "event" in each for each in value):
             return [iperf3_json.from_events(value)]
-        return [reading for each in value[:_MOST_MEMBERS] for reading in _from_value(each, depth - 1, patience)]
+        return _from_members(_texts_of_lines(value), depth, patience, read)
     if not isinstance(value, dict):
         return []
-    if readings := _from_document(value):
-        return readings
-    readings = []
-    for name, member in list(value.items())[:_MOST_MEMBERS]:
-        if not isinstance(member, str):
-            readings += _from_value(member, depth - 1, patience)
-        elif name in _OUTPUT_MEMBERS and ("\n" in member or member.startswith("{")):
-            readings += read_text(member, patience).readings
-    return readings
+    return _from_document(value) or _from_members(list(value.values()), depth, patience, read)
+
+
+def _from_members(members: Sequence[object], depth: int, patience: Patience, read: set[str]) -> list[Reading]:
+    return [reading for member in members[:_MOST_MEMBERS] for reading in _from_value(member, depth - 1, patience, read)]
+
+
+def _texts_of_lines(value: Sequence[object]) -> Sequence[object]:
+    """Return a list of single lines as the one text that they are, as Ansible's `stdout_lines`; any other as it is."""
+    lines = [each for each in value if isinstance(each, str) and "\n" not in each]
+    return ["\n".join(lines)] if value and len(lines) == len(value) else value
+
+
+def _from_text(text: str, patience: Patience, read: set[str]) -> list[Reading]:
+    """Read what a tool printed, where a member holds lines or a document; what stands there twice is one text."""
+    plain = text.strip("\n")
+    if plain in read or not ("\n" in plain or plain.startswith(("{", "["))):
+        return []
+    patience.check()
+    read.add(plain)
+    return list(read_text(text, patience).readings)
 
 
 def _events(lines: Sequence[str], index: int) -> tuple[list[Mapping[str, object]], int]:
@@ -193,6 +210,8 @@ def _from_document(document: Mapping[str, object]) -> list[Reading]:
         return [flent.read(document)]
     if iperf3_json.recognises(document):
         return [iperf3_json.read(document)]
+    if pkb.recognises(document):
+        return pkb.read(document)
     return []
 
 

@@ -323,7 +323,8 @@ def _dashboards(pair: Pair) -> list[Address]:
 
 
 def _reports() -> list[Address]:
-    report = make_report(imported_run("netperf_sizes.md"))
+    run = imported_run("netperf_sizes.md")
+    report = make_report(run)
     methods = make_report(imported_run("four_tools.md"), template="methods")
     return [
         Address("reports", "/reports"),
@@ -331,6 +332,7 @@ def _reports() -> list[Address]:
         Address("report_new", "/reports/new"),
         Address("report", f"/reports/{report.pk}"),
         Address("report", f"/reports/{methods.pk}"),
+        Address("import_delete", f"/runs/{run.pk}/import/delete"),
         *(Address(f"report_{act}", f"/reports/{report.pk}/{act}") for act in ("edit", "archive")),
     ]
 

@@ -41,12 +41,12 @@ def test_files_and_a_table_stand_beside_the_engines_run_and_in_a_shared_report(
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_role("heading", name="tcp.txt")).to_be_visible()
     expect(page.get_by_text("13 results to import")).to_be_visible()
-    expect(page.get_by_role("cell").filter(has_text="9.39 Gbits/sec")).to_be_visible()
+    expect(page.get_by_role("cell").filter(has_text="Throughput, sent: 9.39 Gbit/s")).to_be_visible()
     assert not Import.objects.exists()
     page.get_by_label("Pair").select_option(str(pair.pk))
     page.get_by_label("Measured at").fill("2024-05-01T03:00")
     page.get_by_role("button", name="Import", exact=True).click()
-    expect(page.get_by_text("udp.txt is imported as run")).to_be_visible()
+    expect(page.get_by_text("Imported as runs:")).to_be_visible()
     assert Import.objects.count() == 3
     rebuild()
     imported = page.url

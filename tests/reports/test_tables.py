@@ -9,6 +9,8 @@ from benchweb.documents.document import DocumentTable
 from benchweb.hosts.models import Endpoint, Pair
 from benchweb.reports.content import report_document
 from benchweb.reports.models import Report
+from benchweb.reports.services import ReportError
+from benchweb.reports.tables.notation import fixed
 from benchweb.runs.models import Run
 from tests.factories import make_endpoint, make_environment, make_pair
 from tests.reports.scene import PUBLISHED, finished_run, imported_run, make_report
@@ -18,8 +20,8 @@ pytestmark = pytest.mark.django_db
 
 def results(report: Report) -> list[DocumentTable]:
     """Return the tables of a report's results."""
-    [section] = [each for each in report_document(report).sections if each.key == "results"]
-    return list(section.tables)
+    sections = [each for each in report_document(report).sections if each.key.startswith("results")]
+    return [table for section in sections for table in section.tables]
 
 
 def test_message_sizes_have_netperfs_columns_and_udps_pairs_of_lines() -> None:
@@ -98,6 +100,11 @@ def modes_pair(source: str, sink: str, zone: Any) -> Pair:
     return pair
 
 
+def modes_run(pair: Pair, rates: list[float], size: int = 16384) -> Run:
+    step = {"kind": "tcp_stream", "params": {"message_size_bytes": size, "duration_seconds": 10}}
+    return finished_run(pair, [step], *({"throughput_bps": rate * 1e9} for rate in rates), repetitions=len(rates))
+
+
 def test_network_modes_stand_in_the_authors_order_for_each_zone() -> None:
     steps: list[dict[str, Any]] = [{"kind": "tcp_stream", "params": {}}, {"kind": "tcp_rr", "params": {}}]
     runs: list[Run] = []
@@ -108,21 +115,92 @@ def test_network_modes_stand_in_the_authors_order_for_each_zone() -> None:
             runs.append(finished_run(modes_pair(source, sink, zone), steps, *rates, *latencies, repetitions=3))
     values: dict[str, Any] = {"template": "modes", "modes": ["terway-eni", "terway", "host"]}
     tables = results(make_report(*runs, statistic="median", **values))
-    assert [table.title for table in tables][:3] == [
-        "Throughput (Gbits/sec) · same zone",
-        "Packet rate (K) · same zone",
-        "Latency (ms) · same zone",
+    # A rate of transactions is none of packets.
+    assert [table.title.split(" · ")[:2] for table in tables][:3] == [
+        ["Throughput (Gbits/sec)", "same zone"],
+        ["Transaction rate (K/s)", "same zone"],
+        ["Latency (ms)", "same zone"],
     ]
     assert len(tables) == 6
     assert tables[0].columns == ["from ↓ to →", "terway-eni", "terway", "host"]
     assert tables[0].rows == [
         ["terway-eni", "—", "—", "—"],
-        ["terway", "18.30", "—", "17.30"],
-        ["host", "—", "16.30", "—"],
+        ["terway", "18.30 (18.30–21.30, n = 3)", "—", "17.30 (17.30–20.30, n = 3)"],
+        ["host", "—", "16.30 (16.30–19.30, n = 3)", "—"],
     ]
-    assert (tables[1].rows[2][2], tables[2].rows[2][2]) == ("29.0", "0.034")
+    assert (tables[1].rows[2][2], tables[2].rows[2][2]) == (
+        "29.0 (29.0–29.0, n = 3)",
+        "0.0341 (0.0341–0.0341, n = 3)",
+    )
     mean = results(make_report(*runs, statistic="mean", **values))
-    assert mean[0].rows[2][2] == "17.30"
+    assert mean[0].rows[2][2] == "17.30 (16.30–19.30, n = 3)"
+
+
+def test_a_caption_has_the_parameters_of_its_test_and_the_command_that_repeats_it() -> None:
+    run = modes_run(modes_pair("host", "terway", make_environment("lab")), [9.4])
+    [table] = results(make_report(run, template="modes"))
+    assert table.title.startswith("Throughput (Gbits/sec) · lab · TCP stream, ")
+    assert "message size 16 KiB" in table.title
+    [command] = [note for note in table.notes if note.startswith("benchweb-engine")]
+    assert command.startswith("benchweb-engine run tcp_stream --peer SINK ")
+    assert "--set message_size_bytes=16384" in command
+    assert table.rows[0][2] == "9.40"
+    assert "A cell without n was measured once." in table.notes
+
+
+def test_rounds_of_a_cell_are_one_median_with_spread_and_are_counted_among_the_runs() -> None:
+    pair = modes_pair("host", "terway", make_environment("lab"))
+    runs = [modes_run(pair, rates) for rates in ([30.1, 30.3], [30.1, 30.1], [29.4, 29.4])]
+    report = make_report(*runs, template="modes")
+    [table] = results(report)
+    assert table.rows[0][2] == "30.10 (29.40–30.20, n = 3)"
+    assert "Of several runs the median, with the lowest and the highest; n counts runs." in table.notes
+    [method] = [each for each in report_document(report).sections if each.key == "method"]
+    column = list(method.tables[0].columns).index("Round")
+    assert [row[column] for row in method.tables[0].rows] == ["1 of 3", "2 of 3", "3 of 3"]
+
+
+def test_of_several_settings_a_report_asks_which_and_shows_what_was_chosen() -> None:
+    pair = modes_pair("host", "terway", make_environment("lab"))
+    runs = [modes_run(pair, [1.2], size=64), modes_run(pair, [9.4])]
+    [asked] = results(make_report(*runs, template="modes"))
+    names = [str(row[0]) for row in asked.rows]
+    assert len(names) == 2
+    assert "message size 64 B" in str(asked.rows[0][1])
+    assert "choose under Edit" in asked.notes[0]
+    [table] = results(make_report(*runs, template="modes", chosen_settings=names[:1]))
+    assert table.rows[0][2] == "1.20"
+    assert len(results(make_report(*runs, template="modes", chosen_settings=names))) == 2
+
+
+def test_words_under_the_name_of_a_zone_stand_with_its_results() -> None:
+    zones = [make_environment(name) for name in ("same zone", "two zones")]
+    runs = [modes_run(modes_pair("host", "terway", zone), [9.4]) for zone in zones]
+    words = "Both.\n\n## same zone\nOne switch.\n### Cables\nCopper.\n## Others\nNone.\n"
+    report = make_report(*runs, template="modes", environment=words, conclusion="## two zones\nSlower.")
+    sections = {str(each.title): each.text for each in report_document(report).sections}
+    assert sections["Test environment"] == "Both.\n\n## Others\nNone."
+    assert sections["Results: same zone"] == "One switch.\n### Cables\nCopper."
+    assert sections["Conclusion: two zones"] == "Slower."
+    assert "Conclusion: same zone" not in sections
+    assert "Conclusion" not in sections
+
+
+def test_imported_and_measured_runs_say_which_is_which() -> None:
+    pair = make_pair()
+    measured = finished_run(pair, [{"kind": "tcp_stream", "params": {}}], {"throughput_bps": 9e9})
+    tables = results(make_report(measured, imported_run("netperf_sizes.md", pair)))
+    assert "imported" not in tables[0].title
+    assert all("imported from netperf" in table.title for table in tables[1:])
+
+
+def test_figures_have_three_digits_where_they_were_measured_and_no_more_than_were_printed() -> None:
+    assert fixed(0.0123456, factor=1) == "0.0123"
+    assert fixed(0.31) == "0.31"
+    assert fixed(1234.5678) == "1234.57"
+    assert fixed(0.0) == "0.00"
+    assert fixed(None) == "—"
+    assert fixed(-0.00123456) == "-0.00123"
 
 
 def test_an_engines_run_has_the_same_columns_with_mean_or_median() -> None:
@@ -153,8 +231,8 @@ def test_the_five_indicators_of_a_path_are_dashes_where_nothing_was_measured() -
     part = finished_run(pair, steps[:1], {"throughput_bps": 100e6})
     [table] = results(make_report(whole, part, template="wan"))
     assert [row[1:] for row in table.rows] == [
-        ["98.50%", "42.100", "25.00%", "235.50", "942.00"],
-        ["—", "—", "—", "100.00", "—"],
+        ["98.50%", "42.100", "25.00%", "235.50", "942.00", "—", "—"],
+        ["—", "—", "—", "100.00", "—", "—", "—"],
     ]
 
 
@@ -165,4 +243,44 @@ def test_capacity_is_what_was_entered_for_the_slower_end_where_the_kernel_tells_
     pair = make_pair(source=ends[0], sink=ends[1])
     run = finished_run(pair, [{"kind": "tcp_stream", "params": {}}], {"throughput_bps": 500e6})
     [table] = results(make_report(run, template="wan"))
-    assert table.rows[0][1:] == ["—", "—", "25.00%", "500.00", "2000.00"]
+    assert table.rows[0][1:] == ["—", "—", "25.00%", "500.00", "2000.00", "—", "—"]
+
+
+def test_of_several_tests_of_a_kind_the_best_is_told_by_name_unless_another_is_chosen() -> None:
+    sizes = [{"kind": "tcp_stream", "params": {"message_size_bytes": size}} for size in (64, 16384)]
+    udp = {"kind": "udp_stream", "params": {}}
+    run = finished_run(
+        make_pair(), [*sizes, udp], {"throughput_bps": 1e8}, {"throughput_bps": 9e8}, {"loss_ratio": 0.25}
+    )
+    [table] = results(make_report(run, template="wan"))
+    assert (table.rows[0][4], table.rows[0][7]) == ("900.00", "75.00%")
+    [named] = [note for note in table.notes if "the best of 2 tests" in note]
+    assert named.startswith(f"Run {run.pk}: TCP stream, ")
+    assert "message size 16 KiB" in named
+    [chosen] = results(make_report(run, template="wan", chosen_settings=["tcp_stream message_size_bytes=64"]))
+    assert chosen.rows[0][4] == "100.00"
+    assert any("message size 64 B" in note and "as chosen, of 2 tests" in note for note in chosen.notes)
+
+
+def test_what_remains_of_the_bandwidth_is_entered_or_measured_and_says_which() -> None:
+    pair = make_pair()
+    runs = [finished_run(pair, [{"kind": "tcp_stream", "params": {}}], {"throughput_bps": rate}) for rate in (1e8, 2e8)]
+    lines = f"{runs[0].pk}: 400 Mbit/s, by the provider\n{runs[1].pk}: under 500 Mbit/s of backups"
+    [table] = results(make_report(*runs, template="wan", remaining=lines))
+    assert [row[6] for row in table.rows] == ["400.00", "200.00"]
+    assert f"Run {runs[0].pk}: remaining bandwidth entered by the author, by the provider." in table.notes
+    assert f"Run {runs[1].pk}: remaining bandwidth as measured under 500 Mbit/s of backups." in table.notes
+    for wrong in ("lots", f"{runs[0].pk}: 400 apples", "999999: 1 Gbit/s"):
+        with pytest.raises(ReportError):
+            make_report(*runs, template="wan", remaining=wrong)
+
+
+def test_omitted_seconds_are_marked_as_iperf3_does() -> None:
+    intervals = [
+        {"start_seconds": start, "end_seconds": start + 1, "metrics": {"throughput_bps": 8e9}, "warmup": start < 0}
+        for start in (-1, 0)
+    ]
+    step = {"kind": "tcp_stream", "params": {"message_size_bytes": 64, "duration_seconds": 1, "warmup_seconds": 1}}
+    run = finished_run(make_pair(), [step], {"throughput_bps": 8e9}, intervals=intervals)
+    [table] = results(make_report(run, template="methods"))
+    assert [row[-1] for row in table.rows] == ["(omitted)", "", "receiver"]

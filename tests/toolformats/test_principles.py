@@ -1,6 +1,7 @@
 """Kinds of faults that imports must not have: of each several texts, with what is right worked out by hand."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -555,6 +556,44 @@ def test_results_within_other_programs_documents_are_read() -> None:
     assert one(json.dumps(nested)).value("send_throughput_bps") == 8e9
 
 
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        lambda text: json.dumps({"stdout": text, "stdout_lines": text.splitlines()}),
+        lambda text: "node-a | CHANGED => " + json.dumps({"rc": 0, "stdout": text}, indent=4),
+        lambda text: 'ok: [node-a] => {\n    "result.stdout_lines": ' + json.dumps(text.splitlines(), indent=8) + "\n}",
+        lambda text: json.dumps([text]),
+        lambda text: json.dumps({"runs": [{"result-full": [{"succeeded": True, "diags": text}]}]}),
+        lambda text: json.dumps({"payload": json.dumps({"client": {"printed": text}})}),
+    ],
+)
+def test_what_a_tool_printed_is_found_wherever_a_document_keeps_it(wrapped: Callable[[str], str]) -> None:
+    text = BANNER.format(test="TCP STREAM") + "131072 16384 16384 10.00 9410.12\n"
+    assert one(wrapped(text)).value("throughput_bps") == pytest.approx(9410.12e6)
+    two = json.loads(json.dumps([text, text.replace("9410.12", "9420.00")]))
+    assert [round(each.value("throughput_bps") or 0) for each in read_text(json.dumps(two))] == [9410120000, 9420000000]
+
+
+def test_samples_of_perfkitbenchmarker_are_results_in_a_list_and_one_a_line() -> None:
+    sample = {
+        "metric": "TCP_STREAM_Throughput",
+        "value": 9410.12,
+        "unit": "Mbits/sec",
+        "test": "netperf",
+        "timestamp": 1758362400.25,
+        "metadata": {"ip_type": "internal", "netperf_version": "2.7.0"},
+    }
+    took = sample | {"metric": "End to End Runtime", "value": 61.2, "unit": "seconds"}
+    for text in (json.dumps([sample, took]), json.dumps(sample) + "\n" + json.dumps(took) + "\n"):
+        reading = one(text)
+        assert (reading.tool, reading.test, reading.kind) == ("netperf", "TCP_STREAM_Throughput", None)
+        assert reading.value("throughput_bps") == 9410.12e6
+        assert (reading.parameters, str(reading.began_at)) == (
+            {"ip_type": "internal"},
+            "2025-09-20 10:00:00.250000+00:00",
+        )
+
+
 PLAIN = CONNECTING + RULE + HEAD + "[  5]   0.00-10.00  sec  11.5 GBytes  9.88 Gbits/sec    0             sender\n"
 
 
@@ -567,6 +606,21 @@ PLAIN = CONNECTING + RULE + HEAD + "[  5]   0.00-10.00  sec  11.5 GBytes  9.88 G
         ("1758362400.25 ", "2025-09-20 10:00:00.250000+00:00"),
         ("client-1  | ", "None"),
         ("- ", "None"),
+        ("Nov 30 10:00:00 ", "None"),
+        ("<13>1 2026-11-30T10:00:00.5Z node-a iperf3 4711 - - ", "2026-11-30 10:00:00+00:00"),
+        ("2026-11-30T10:00:00+0000 node-a iperf3[4711]: ", "2026-11-30 10:00:00+00:00"),
+        ("2026-11-30 10:00:00,123 - bench - INFO - ", "2026-11-30 10:00:00+00:00"),
+        ("2026-11-30T10:00:00.123456Z 01O ", "2026-11-30 10:00:00+00:00"),
+        ("[2026-11-30T10:00:00.123Z] ", "2026-11-30 10:00:00+00:00"),
+        ("[10:00:00] ", "None"),
+        ("1758362400250 ", "2025-09-20 10:00:00.250000+00:00"),
+        ("[1758362400.25] ", "2025-09-20 10:00:00.250000+00:00"),
+        # A name, then a time.
+        ("bench-client-1  | 2026-11-30T10:00:00Z ", "2026-11-30 10:00:00+00:00"),
+        ("client  | ", "None"),
+        ("[pod/iperf3-x7/client] 2026-11-30T10:00:00Z ", "2026-11-30 10:00:00+00:00"),
+        ("[node-a] out: ", "None"),
+        ("node-a: ", "None"),
     ],
 )
 def test_what_stands_before_each_line_is_taken_off(prefix: str, at: str) -> None:
@@ -574,7 +628,57 @@ def test_what_stands_before_each_line_is_taken_off(prefix: str, at: str) -> None
     assert (reading.value("send_throughput_bps"), str(reading.began_at)) == (9.88e9, at)
 
 
+@pytest.mark.parametrize("hours", [(10, 10, 10, 10), (10, 11, 12, 13)])
+def test_times_of_sars_own_rows_are_no_prefix(hours: tuple[int, ...]) -> None:
+    rows = [f"{hour}:23:0{index} PM eth0 {index}.00 2.00 3.00 4.00 0.00 0.00 0.00" for index, hour in enumerate(hours)]
+    for text in ("\n".join(rows), "```\n" + "\n".join(rows) + "\n```\n"):
+        assert [each.at for each in one(text).intervals] == [f"{hour}:23:0{n} PM" for n, hour in enumerate(hours)]
+    numbered = "\n".join(f"{number}:{row}" for number, row in enumerate(rows, 1))
+    assert len(one(numbered).intervals) == len(rows)
+
+
+def test_a_log_in_a_fenced_block_of_a_report_is_read_by_itself() -> None:
+    prose = "".join(f"Some words of a person, {number} of them.\n" for number in range(40))
+    log = "".join(f"Nov 30 10:00:00 node-a iperf3[4711]: {line}\n" for line in PLAIN.splitlines())
+    stamped = "".join(f"2026-11-30T10:00:00Z {line}\n" for line in PLAIN.splitlines())
+    first, second, third = read_text(f"{prose}```\n{log}```\n{prose}```text\n{stamped}```\n{prose}```\n{PLAIN}```\n")
+    assert [each.value("send_throughput_bps") for each in (first, second, third)] == [9.88e9] * 3
+    assert [str(each.began_at) for each in (first, second, third)] == ["None", "2026-11-30 10:00:00+00:00", "None"]
+    assert second.lines.first == 40 + 2 + len(PLAIN.splitlines()) + 40 + 2
+
+
+def test_a_stamp_of_an_empty_line_has_no_blank_behind_it() -> None:
+    text = BANNER.format(test="TCP STREAM") + "\n131072 16384 16384 10.00 9410.12\n"
+    stamped = "".join(f"2026-11-30T10:00:00Z {line}".rstrip() + "\n" for line in text.splitlines())
+    assert one(stamped).value("throughput_bps") == pytest.approx(9410.12e6)
+
+
+def test_two_words_of_a_tool_behind_a_stamp_are_no_program() -> None:
+    for stamp in ("2026-11-30 10:00:00,123 INFO ", "Nov 30 10:00:00 "):
+        lines = [
+            "Running 1s test @ http://10.0.0.1/",
+            "  2 threads and 10 connections",
+            "  1000 requests in 1.00s, 4.00MB read",
+        ]
+        reading = one("".join(f"{stamp}{line}\n" for line in [*lines, "Requests/sec:   1000.00"]))
+        assert reading.value("requests_per_second") == 1000.0
+
+
+@pytest.mark.parametrize(
+    "logged",
+    [
+        {"log": "{}\n", "stream": "stdout", "time": "2026-11-30T10:00:00.5Z"},
+        {"@timestamp": "2026-11-30T10:00:00Z", "message": "{}"},
+    ],
+)
+def test_a_logger_s_document_for_each_line_is_the_line(logged: dict[str, str]) -> None:
+    name = "log" if "log" in logged else "message"
+    lines = [json.dumps(logged | {name: logged[name].format(line)}) for line in PLAIN.splitlines()]
+    reading = one("\n".join(lines))
+    assert (reading.value("send_throughput_bps"), str(reading.began_at)) == (9.88e9, "2026-11-30 10:00:00+00:00")
+
+
 def test_numbers_before_each_line_are_taken_off() -> None:
-    for form in ("{}:{}\n", "{}. {}\n", "     {}\t{}\n"):
+    for form in ("{}:{}\n", "{}. {}\n", "({}) {}\n", "     {}\t{}\n"):
         text = "".join(form.format(number, line) for number, line in enumerate(PLAIN.splitlines(), 1))
         assert one(text).value("send_throughput_bps") == 9.88e9

@@ -84,6 +84,26 @@ def test_buffers_are_printed_where_they_are_known_and_minus_one_is_read_as_none(
     assert udp.figure("errors") is None
 
 
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        ("tcp_stream", {"flows": 4, "warmup_seconds": 2, "message_size_bytes": 16384, "interval_seconds": 0.5}),
+        ("tcp_stream", {"tool": "iperf3", "flows": 2, "nodelay": True, "congestion": "bbr"}),
+        ("ping", {"probe_interval_seconds": 0.2}),
+        ("http_load", {"tool": "wrk2", "rate_rps": 500}),
+    ],
+)
+def test_a_text_keeps_what_its_table_has_no_column_for(kind: str, given: dict[str, Any]) -> None:
+    measured = replace(example(kind), given=given, params={**example(kind).params, **given})
+    reading = next(iter(read_text("".join(run_text("run 1", [measured])))))
+    assert reading.tool == given.get("tool", "benchweb")
+    told = {name: value for name, value in given.items() if name != "tool"}
+    assert {name: reading.parameters.get(name) for name in told} == told
+    # Broken by hand it is a comment as any other.
+    text = printed(measured).replace('{"tool"', '{tool"')
+    assert next(iter(read_text(text))).tool in ("netperf", "ping", "wrk", "wrk2")
+
+
 def test_what_netperf_cannot_print_is_said_and_no_table() -> None:
     both = replace(example("tcp_stream"), params={**example("tcp_stream").params, "direction": "bidirectional"})
     nothing = replace(example("tcp_rr"), metrics={})

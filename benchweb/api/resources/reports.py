@@ -18,10 +18,20 @@ from benchweb.documents.markdown import document_markdown
 from benchweb.reports.content import report_document
 from benchweb.reports.models import Report
 from benchweb.reports.selectors import reports, runs_of
-from benchweb.reports.services import LONGEST_TEXT, MOST_MODES, MOST_RUNS, ReportError, ReportValues, report_create
+from benchweb.reports.services import (
+    LONGEST_SETTING,
+    LONGEST_TEXT,
+    MOST_MODES,
+    MOST_RUNS,
+    MOST_SETTINGS,
+    ReportError,
+    ReportValues,
+    report_create,
+)
 
 router = Router(tags=["reports"])
 Prose = Annotated[str, Field(max_length=LONGEST_TEXT)]
+Setting = Annotated[str, Field(max_length=LONGEST_SETTING)]
 
 
 class ReportBody(Body):
@@ -32,6 +42,8 @@ class ReportBody(Body):
     runs: Annotated[list[Identifier], Field(min_length=1, max_length=MOST_RUNS)]
     statistic: Literal["mean", "median"] = "mean"
     modes: Annotated[list[Name], Field(max_length=MOST_MODES)] = []
+    chosen_settings: Annotated[list[Setting], Field(max_length=MOST_SETTINGS)] = []
+    remaining: Prose = ""
     environment: Prose = ""
     method: Prose = ""
     conclusion: Prose = ""
@@ -67,6 +79,8 @@ class SectionItem(Item):
 class ReportDetail(ReportItem):
     runs: list[int]
     modes: list[str]
+    chosen_settings: list[str]
+    remaining: str
     sections: list[SectionItem]
 
 
@@ -100,6 +114,8 @@ def report_detail(request: HttpRequest, report_id: Identifier) -> ReportDetail:
         **_fields(request, report),
         runs=[run.pk for run in runs_of(report)],
         modes=report.modes,
+        chosen_settings=report.chosen_settings,
+        remaining=report.remaining,
         sections=[
             SectionItem(
                 key=section.key,

@@ -39,10 +39,19 @@ def run_commands(run: Run, trials: Sequence[TrialRow]) -> list[TrialCommand]:
 
 def engine_command(*, pair: Pair, kind: str, params: Mapping[str, Any]) -> Label:
     """Return the command for a pair, kind and parameters; what isn't set has the catalog's default."""
+    return _command(kind, params, _peer(pair.sink))
+
+
+def settings_command(kind: str, params: Mapping[str, Any]) -> Label:
+    """Return the command for a kind and parameters on whichever pair: the sink is left to be filled in."""
+    return _command(kind, params, ["--peer", "SINK", "--token-file", TOKEN_FILE])
+
+
+def _command(kind: str, params: Mapping[str, Any], peer: Sequence[Part]) -> Label:
     known = catalog().kinds.get(kind)
     words: list[Part] = ["benchweb-engine", "run", kind if known else kind_ref(shlex.quote(kind))]
     if known is None or not known.is_of_one_host:
-        words += _peer(pair.sink)
+        words += peer
     elif DIRECTORY in known.parameters:
         directory = params.get(DIRECTORY)
         words += ["--disk-dir", value_ref(directory, shlex.quote(directory)) if directory else DIRECTORY.upper()]

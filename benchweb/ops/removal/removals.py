@@ -1,18 +1,20 @@
-"""Delete runs, and hosts with all they have: asked for by an admin, done by the tick in batches.
+"""Delete runs, and hosts with all they have: asked for by an admin, or an import by who made it; done by the tick.
 
 A run goes with its trials, results, points, baselines and its parts in alerts; frozen share links stay. Figures over
-nights and over latest runs are made anew without it.
+nights and over latest runs are made anew without it. With an import go the series that nothing else has points in.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from django.contrib.auth.models import User
 from django.db import DatabaseError, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from benchweb.accounts.permissions import Permission, access_of
 from benchweb.common.refusals import RefusedWrite
 from benchweb.hosts.models import Host, Pair
 from benchweb.imports.models import Import
@@ -47,6 +49,8 @@ class RemovalLosses:
     baselines: int
     report_entries: int
     thresholds: int
+    # Of imports: what nothing else has points in.
+    series: int
 
 
 def run_losses(run: Run) -> RemovalLosses:
@@ -72,6 +76,7 @@ def _losses(runs: QuerySet[Run], pairs: QuerySet[Pair], alerts: QuerySet[Alert])
         baselines=Baseline.objects.filter(run__in=runs).count(),
         report_entries=ReportRun.objects.filter(run__in=runs).count(),
         thresholds=Threshold.objects.filter(pair__in=pairs).count(),
+        series=_series_of_imports_alone(runs).count(),
     )
 
 
@@ -83,6 +88,13 @@ def run_remove(run: Run, *, typed: str) -> Removal:
     if typed.strip() != str(run.pk):
         raise RefusedWrite("typed", _("Type {name} to delete it.").format(name=run.pk))
     return _request(Removal.Removed.RUN, run.pk, _("run {number}").format(number=run.pk))
+
+
+def import_take_back(imported: Import, *, user: User, typed: str) -> Removal:
+    """Have an import deleted with its run and series; raise RefusedWrite unless an admin or who made it asks."""
+    if imported.created_by_id != user.pk and not access_of(user).may(Permission.ADMIN):
+        raise RefusedWrite("", _("Only who imported it and admins take an import back."))
+    return run_remove(imported.run, typed=typed)
 
 
 @transaction.atomic
@@ -172,6 +184,7 @@ def _delete_runs(ids: Sequence[int]) -> None:
         ats.setdefault(series_id, []).append(at)
     campaigns = list(Run.objects.filter(pk__in=ids).values_list("campaign", flat=True))
     alerts = list(_parts_of(Run.objects.filter(pk__in=ids)).values_list("alert", flat=True))
+    imported = set(_series_of_imports_alone(Run.objects.filter(pk__in=ids)).values_list("pk", flat=True))
     # Another part stays, and no longer names the run that it was still good in, or good again.
     AlertSeries.objects.filter(last_good_run__in=ids).update(last_good_run=None)
     AlertSeries.objects.filter(recovered_run__in=ids).update(recovered_run=None)
@@ -179,8 +192,22 @@ def _delete_runs(ids: Sequence[int]) -> None:
     Campaign.objects.filter(pk__in=campaigns, runs=None, slot=None).delete()
     _delete_empty_alerts(alerts)
     series = Series.objects.select_related("pair").in_bulk(list(ats))
-    recent_make_anew(sorted(series))
+    _delete_series(imported)
+    recent_make_anew(sorted(series.keys() - imported))
     nights.mark_stale(series.values(), ats)  # type: ignore[arg-type]
+
+
+def _series_of_imports_alone(runs: QuerySet[Run]) -> QuerySet[Series]:
+    """Return the series of the imported among some runs that no other run has a point in."""
+    points = Point.objects.filter(series=OuterRef("pk"))
+    imports = Import.objects.filter(run__in=runs).values("run")
+    of_imports = Series.objects.filter(pk__in=Point.objects.filter(run__in=imports).values("series"))
+    return of_imports.filter(~Exists(points.exclude(run__in=runs)))
+
+
+def _delete_series(ids: Collection[int]) -> None:
+    if ids:
+        rows_delete(Series, f"id in ({', '.join(map(str, sorted(ids)))})", {})
 
 
 def _delete_empty_alerts(ids: Sequence[int]) -> None:

@@ -19,6 +19,7 @@ from benchweb.documents.references import (
 from benchweb.hosts.models import Host
 from benchweb.reports.reported import Facts, ReportedRun
 from benchweb.reports.tables.notation import MISSING, filled
+from benchweb.runs.models import Run
 
 
 def host_tables(runs: Sequence[ReportedRun]) -> list[DocumentTable]:
@@ -70,21 +71,38 @@ def _card(facts: Facts) -> str:
 
 def run_tables(runs: Sequence[ReportedRun]) -> list[DocumentTable]:
     """Return which runs the report is made of."""
-    columns = [_("Run"), _("Pair"), _("Environment"), _("Plan"), _("Repetitions"), _("Measured at (UTC)"), _("Origin")]
-    return filled([DocumentTable(_("Runs"), columns, [_run(run) for run in runs], [4])])
+    columns = [
+        *(_("Run"), _("Pair"), _("Environment"), _("Plan"), _("Round"), _("Repetitions")),
+        *(_("Measured at (UTC)"), _("Origin")),
+    ]
+    rounds = _rounds(runs)
+    notes = [_("Rounds are the runs of one pair, in the order in which they were measured.")]
+    rows = [_run(run, rounds[run.run.pk]) for run in runs]
+    return filled([DocumentTable(_("Runs"), columns, rows, [4, 5], notes)])
 
 
-def _run(run: ReportedRun) -> list[str]:
+def _rounds(runs: Sequence[ReportedRun]) -> dict[int, str]:
+    """Return of each run which one of its pair's it is, and of how many."""
+    of_pairs: dict[int, list[Run]] = {}
+    for run in sorted((run.run for run in runs), key=lambda run: (run.started_at or run.created_at, run.pk)):
+        of_pairs.setdefault(run.pair_id, []).append(run)
+    return {
+        run.pk: _("{number} of {total}").format(number=number, total=len(of_pair))
+        for of_pair in of_pairs.values()
+        for number, run in enumerate(of_pair, 1)
+    }
+
+
+def _run(run: ReportedRun, number: str) -> list[str]:
     version, began = run.run.plan_version, run.run.started_at or run.run.created_at
-    imported = run.imported
-    origin = _("imported from {tools}").format(tools=", ".join(imported.tools)) if imported else "benchweb"
     most = max((test.n for test in run.combinations()), default=0)
     return [
         run_ref(run.run.pk),
         pair_ref(run.run.pair),
         environment_ref(run.run.pair.environment.name),
         version_ref(version.plan.name, version.number),
+        number,
         str(most),
         f"{began:%Y-%m-%d %H:%M}",
-        origin,
+        run.origin or "benchweb",
     ]

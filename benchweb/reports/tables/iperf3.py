@@ -12,6 +12,8 @@ from benchweb.toolformats.readings import Interval, Reading
 _TCP = ["Interval", "Transfer", "Bandwidth", "Retr", "Cwnd", ""]
 _UDP = ["Interval", "Transfer", "Bandwidth", "Jitter", "Lost/Total Datagrams", ""]
 _NUMERIC = [1, 2, 3, 4]
+# As iperf3 marks the seconds before it counts.
+_OMITTED = "(omitted)"
 
 
 def iperf3_tables(run: ReportedRun) -> list[DocumentTable]:
@@ -50,7 +52,8 @@ def _printed_interval(interval: Interval, *, is_udp: bool) -> list[str]:
         if is_udp
         else [texts.get("retransmits", ""), texts.get("congestion_window_bytes", "")]
     )
-    return [span, moved, rate, *tail, interval.part if interval.part == "SUM" else ""]
+    marks = [interval.part if interval.part == "SUM" else "", _OMITTED if interval.is_omitted else ""]
+    return [span, moved, rate, *tail, " ".join(filter(None, marks))]
 
 
 def _retransmits(reading: Reading, side: str) -> str:
@@ -67,7 +70,7 @@ def _measured(run: ReportedRun, test: Combination) -> DocumentTable:
     """Return the engine's: intervals of the first repetition, then all of them combined."""
     is_udp = test.first.kind == "udp_stream"
     intervals: Sequence[dict[str, Any]] = test.trials[0].document.get("intervals") or []
-    rows = [_measured_interval(interval, is_udp=is_udp) for interval in intervals if not interval.get("warmup")]
+    rows = [_measured_interval(interval, is_udp=is_udp) for interval in intervals]
     span = f"0.00-{test.first.seconds:.2f} sec"
     for metric, side in (("send_throughput_bps", "sender"), ("throughput_bps", "receiver")):
         rate = test.value(metric)
@@ -91,7 +94,8 @@ def _measured_interval(interval: dict[str, Any], *, is_udp: bool) -> list[str]:
         if is_udp
         else [count(metrics.get("retransmits")), bytes_of_iperf(metrics.get("congestion_window_bytes"))]
     )
-    return [f"{begin:.2f}-{end:.2f} sec", _moved(rate, end - begin), rate_of_iperf(rate), *tail, ""]
+    mark = _OMITTED if interval.get("warmup") or interval.get("drain") else ""
+    return [f"{begin:.2f}-{end:.2f} sec", _moved(rate, end - begin), rate_of_iperf(rate), *tail, mark]
 
 
 def _moved(rate_bps: float | None, seconds: float) -> str:

@@ -1,20 +1,46 @@
 """Numbers in the tools' own notations; None is a dash."""
 
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+
 from benchweb.documents.document import DocumentTable
-from benchweb.reports.reported import Combination
+from benchweb.reports.reported import Combination, combined
 
 MISSING = "—"
+_SIGNIFICANT = 3
 _BINARY = ("", "K", "M", "G", "T")
 
 
 def fixed(value: float | None, decimals: int = 2, *, factor: float = 1.0) -> str:
-    """Write a value with so many decimals."""
-    return MISSING if value is None else f"{value * factor:.{decimals}f}"
+    """Write a value with so many decimals, or with as many as it has for three significant digits."""
+    if value is None:
+        return MISSING
+    scaled = value * factor
+    return f"{scaled:.{max(decimals, _significant_decimals(scaled))}f}"
+
+
+def _significant_decimals(value: float) -> int:
+    """Return how many decimals three significant digits take; of a number that has fewer, as many as it has."""
+    if not value:
+        return 0
+    known = Decimal(f"{value:.12g}").normalize().as_tuple().exponent
+    wanted = _SIGNIFICANT - 1 - math.floor(math.log10(abs(value)))
+    return max(0, min(wanted, -known if isinstance(known, int) else 0))
+
+
+def with_spread(values: Sequence[float], statistic: str, decimals: int, factor: float) -> str:
+    """Write mean or median of some values, of several with the lowest, the highest and how many there are."""
+    if not values:
+        return MISSING
+    middle = combined(values, statistic)
+    written, low, high = (fixed(value, decimals, factor=factor) for value in (middle, min(values), max(values)))
+    return f"{written} ({low}–{high}, n = {len(values)})" if len(values) > 1 else written
 
 
 def count(value: float | None) -> str:
     """Write a whole number."""
-    return fixed(value, 0)
+    return MISSING if value is None else f"{value:.0f}"
 
 
 def bytes_of_iperf(value: float | None) -> str:

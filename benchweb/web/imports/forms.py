@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from benchweb.hosts.models import Pair, pair_label
+from benchweb.hosts.models import Endpoint, Pair, pair_label
 from benchweb.toolformats.plain_text import MAX_BYTES
 
 MOST_FILES = 20
@@ -78,6 +78,11 @@ class ImportForm(forms.Form):
 
 
 def pair_name(pair: Pair) -> str:
-    """Name a pair in the list of choices."""
-    name = pair_label(pair.source.host.name, pair.sink.host.name, is_one_host=pair.is_one_host)
+    """Name a pair in the list of choices: two of the same hosts differ by mode or address."""
+    name = pair_label(_reached(pair.source), _reached(pair.sink), is_one_host=pair.is_one_host)
     return f"{name} · {pair.environment.name}"
+
+
+def _reached(endpoint: Endpoint) -> str:
+    words = dict.fromkeys([endpoint.name, endpoint.network_mode, endpoint.data_address or endpoint.control_address])
+    return f"{endpoint.host.name} ({', '.join(word for word in words if word)})"

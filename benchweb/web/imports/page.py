@@ -1,6 +1,7 @@
 """Show what a file holds before it is imported."""
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,12 +9,13 @@ from benchweb.catalog import catalog
 from benchweb.catalog.tool_reasons import tool_reason
 from benchweb.catalog.translation import reason_text
 from benchweb.imports.services import ImportPreview, nothing_to_import, previews
-from benchweb.imports.trials import error_of
-from benchweb.toolformats.readings import Figure, Reading, ToolFormatError, Unread
+from benchweb.imports.trials import ImportedTrial, error_of
+from benchweb.toolformats.apart import LONGEST_RAW
+from benchweb.toolformats.readings import Reading, ToolFormatError, Unread
 
 # More rows than this are counted, not shown.
 MOST_DISPLAYED = 100
-_MOST_FIGURES = 4
+_MOST_QUOTED = 60
 
 
 @dataclass(frozen=True)
@@ -29,13 +31,19 @@ class FileFound:
         if self.read is None:
             return []
         reasons = {id(unusable.reading): reason_text(unusable.reason) for unusable in self.read.unusable}
-        readings = self.read.document.readings[:MOST_DISPLAYED]
-        return [
-            FoundRow(
-                reading, reasons.get(id(reading), ""), "" if id(reading) in reasons else reason_text(error_of(reading))
-            )
-            for reading in readings
-        ]
+        trials: dict[int, list[ImportedTrial]] = {}
+        for trial in self.read.trials:
+            # A job of several readings stands where its first one does.
+            trials.setdefault(id(trial.readings[0]), []).append(trial)
+        return [self._row(reading, trials, reasons) for reading in self.read.document.readings[:MOST_DISPLAYED]]
+
+    def _row(
+        self, reading: Reading, trials: Mapping[int, list[ImportedTrial]], reasons: Mapping[int, str]
+    ) -> "FoundRow":
+        excerpt = self.read.document.raw(reading) if self.read else ""
+        left_out = reasons.get(id(reading), "")
+        error = "" if left_out else reason_text(error_of(reading))
+        return FoundRow(reading, excerpt, trials.get(id(reading), []), left_out, error)
 
     @property
     def nothing(self) -> str:
@@ -58,11 +66,20 @@ class FileFound:
 
 @dataclass(frozen=True)
 class FoundRow:
-    """One result; `reason` says why it isn't imported, `error` why it is imported as a failed trial."""
+    """One result and the trials that it becomes; `reason` says why it isn't imported, `error` why it fails."""
 
     reading: Reading
+    # Its lines as they stand in the text.
+    excerpt: str
+    trials: Sequence[ImportedTrial]
     reason: str
     error: str = ""
+
+    @property
+    def quote(self) -> str:
+        """Return the lines that it was read from, as many as are shown."""
+        lines = self.excerpt.split("\n")
+        return "\n".join([*lines[:_MOST_QUOTED], *(["…"] if len(lines) > _MOST_QUOTED else [])])
 
     @property
     def remarks(self) -> list[str]:
@@ -70,23 +87,53 @@ class FoundRow:
         return [_translated_sentence(remark) for remark in self.reading.remarks]
 
     @property
-    def settings(self) -> str:
-        """Return the parameters that benchweb knows, in words."""
-        kind = catalog().kinds.get(self.reading.kind or "")
-        names = kind.parameters if kind else {}
-        known = ((names[name].label, value) for name, value in self.reading.parameters.items() if name in names)
-        return ", ".join(f"{label.lower()} {value}" for label, value in known)
+    def figures(self) -> list["StoredFigure"]:
+        """Return every figure that will be stored, of each trial in turn."""
+        return [figure for trial in self.trials for figure in self._figures_of(trial)]
 
-    @property
-    def figures(self) -> str:
-        """Return the first figures of the whole test as the tool printed them."""
-        printed = [figure for figure in self.reading.figures if not figure.part and not figure.is_derived]
-        return " · ".join(_words(figure) for figure in (printed or self.reading.figures)[:_MOST_FIGURES])
+    def _figures_of(self, trial: ImportedTrial) -> Iterator["StoredFigure"]:
+        units = {definition.name: definition.unit or "" for definition in trial.definitions}
+        part = str(trial.params.get("part", ""))
+        for key, value in trial.metrics.items():
+            metric = catalog().metrics.get(key)
+            label = metric.label if metric else key.replace("_", " ")
+            unit = units.get(key, metric.unit if metric else "")
+            text = _printed(trial, key, value)
+            line = _line_of(text, self.excerpt, self.reading.lines.first) if text else 0
+            yield StoredFigure(f"{part}: {label}" if part else label, value, unit, text, line)
 
 
-def _words(figure: Figure) -> str:
-    metric = catalog().metrics.get(figure.metric)
-    return f"{metric.label if metric else figure.metric.replace('_', ' ')}: {figure.text or f'{figure.value:g}'}"
+@dataclass(frozen=True)
+class StoredFigure:
+    """A figure as it will be stored; `text` as it was printed, in `line` where one line alone has it, else 0."""
+
+    label: str
+    value: float
+    unit: str
+    text: str
+    line: int
+
+
+def _printed(trial: ImportedTrial, metric: str, value: float) -> str:
+    """Return a stored figure as its tool printed it; empty for what was computed."""
+    figures = (figure for reading in trial.readings for figure in reading.figures)
+    if text := next((each.text for each in figures if (each.metric, each.value) == (metric, value)), ""):
+        return text
+    # Buffers are read as parameters.
+    given = (told for reading in trial.readings for told in reading.parameters.values())
+    return f"{value:.0f}" if metric.endswith("_buffer_bytes") and value in given else ""
+
+
+def _line_of(text: str, excerpt: str, first: int) -> int:
+    """Return which line has a printed figure, or its number without the unit; 0 where none or several have it."""
+    if len(excerpt) >= LONGEST_RAW:
+        return 0
+    for printed in dict.fromkeys([text, text.partition(" ")[0]]):
+        pattern = re.compile(rf"(?<![\w.]){re.escape(printed)}(?![\w]|\.\d)")
+        found = [number for number, line in enumerate(excerpt.split("\n"), first) if pattern.search(line)]
+        if found:
+            return found[0] if len(found) == 1 else 0
+    return 0
 
 
 def _translated_sentence(sentence: str) -> str:

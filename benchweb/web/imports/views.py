@@ -1,11 +1,13 @@
 """Preview and import other tools' results; the latest imports below."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -34,14 +36,23 @@ _MOST_LISTED = MOST_FILES + 1
 @once
 @require_http_methods(["GET", "POST"])
 def imports(request: HttpRequest) -> HttpResponse:
-    """Show the form on GET; import on POST, each file a run of its own: of one go to it, of more offer what is next."""
+    """Show the form on GET; import on POST, each file a run of its own: of one go to it, of more offer what is next.
+
+    A script that sends one file after the other is answered in JSON, and 400 where the form is at fault.
+    """
     if request.method != "POST":
         return _page(request, ImportForm(initial={"pair": request.GET.get("pair")}))
     form = ImportForm(request.POST, request.FILES)
+    is_script = request.get_preferred_type(["text/html", "application/json"]) == "application/json"
     if not form.is_valid():
-        return _page(request, form)
+        return HttpResponse(status=400) if is_script else _page(request, form)
     files = found(form.cleaned_data, still_wanted)
-    made = [row for file in files if (row := _imported_file(request, form, file))]
+    outcomes = [_imported_file(request, form, file) for file in files]
+    if is_script:
+        return _answer(outcomes)
+    for outcome in outcomes:
+        (messages.success if outcome.made else messages.error)(request, outcome.said)
+    made = [outcome.made for outcome in outcomes if outcome.made]
     if not made:
         return _page(request, form, files)
     if len(made) == 1:
@@ -58,12 +69,26 @@ def import_preview(request: HttpRequest) -> HttpResponse:
     return render(request, "imports/partials/preview.html", {"form": form, "files": files, "is_preview": True})
 
 
-def _imported_file(request: HttpRequest, form: ImportForm, file: FileFound) -> Import | None:
+@dataclass(frozen=True)
+class _Outcome:
+    """What became of one file: what was made of it, and the sentence that tells it or why nothing was."""
+
+    said: str
+    made: Import | None = None
+
+
+def _answer(outcomes: Sequence[_Outcome]) -> HttpResponse:
+    """Tell a script what became of the file that it sent."""
+    run = next((outcome.made.run_id for outcome in outcomes if outcome.made), None)
+    said = " ".join(outcome.said for outcome in outcomes)
+    return JsonResponse({"run": run, "said": said}, status=201 if run else 422)
+
+
+def _imported_file(request: HttpRequest, form: ImportForm, file: FileFound) -> _Outcome:
     """Import one file; what is refused is told, and the others go on."""
     name = file.name or _("The pasted text")
     if file.read is None:
-        messages.error(request, f"{name}: {file.error}")
-        return None
+        return _Outcome(f"{name}: {file.error}")
     try:
         made = import_results(
             file.read,
@@ -74,10 +99,8 @@ def _imported_file(request: HttpRequest, form: ImportForm, file: FileFound) -> I
             user=cast(User, request.user),
         )
     except ImportRefused as error:
-        messages.error(request, f"{name}: {reason_text(reason_of_error(error))}")
-        return None
-    messages.success(request, _("{name} is imported as run {run}.").format(name=name, run=made.run_id))
-    return made
+        return _Outcome(f"{name}: {reason_text(reason_of_error(error))}")
+    return _Outcome(_("{name} is imported as run {run}.").format(name=name, run=made.run_id), made)
 
 
 def _page(request: HttpRequest, form: ImportForm, files: list[FileFound] | None = None) -> HttpResponse:

@@ -44,7 +44,21 @@ class ReportForm(PageForm):
     modes = text_field(
         _("Order of network modes"), help_text=_("Of network modes × modes alone, such as host, terway, terway-eni.")
     )
-    environment = _prose(_("Test environment"), _("What the engines don't report: switches, cabling, settings."))
+    chosen_settings = _prose(
+        _("Settings of the tables"),
+        _("Where a test was measured at several: one a line, by the name that the report gives it."),
+    )
+    remaining = _prose(
+        _("Remaining bandwidth"),
+        _("Of a WAN's paths, a line a run: “12: 400 Mbit/s, by the provider” or “12: under 500 Mbit/s of backups”."),
+    )
+    environment = _prose(
+        _("Test environment"),
+        _(
+            "What the engines don't report: switches, cabling, settings. What stands under “## NAME” is about that "
+            "environment alone, here and in the conclusion."
+        ),
+    )
     method = _prose(_("Test method"))
     conclusion = _prose(_("Conclusion"))
 
@@ -56,9 +70,10 @@ class ReportForm(PageForm):
     @classmethod
     def of(cls, report: Report) -> ReportForm:
         """Return the form with what a report has."""
-        initial = {name: getattr(report, name) for name in cls.base_fields if name not in {"runs", "modes"}}
+        initial = {name: getattr(report, name) for name in cls.base_fields if name != "runs"}
         runs = ", ".join(str(run.pk) for run in runs_of(report))
-        return cls(initial={**initial, "runs": runs, "modes": ", ".join(report.modes)})
+        texts = {"modes": ", ".join(report.modes), "chosen_settings": "\n".join(report.chosen_settings)}
+        return cls(initial={**initial, "runs": runs, **texts})
 
     def clean_runs(self) -> list[int]:
         """Read numbers and ranges of runs."""
@@ -77,4 +92,5 @@ class ReportForm(PageForm):
         """Return what the service takes."""
         data = self.cleaned_data
         modes = [mode for mode in _BETWEEN.split(data["modes"]) if mode]
-        return ReportValues(**{**data, "modes": modes})
+        settings = [line.strip() for line in data["chosen_settings"].splitlines() if line.strip()]
+        return ReportValues(**{**data, "modes": modes, "chosen_settings": settings})

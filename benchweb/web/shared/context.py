@@ -13,6 +13,8 @@ TEXTS = (
     gettext_noop("Chart of {series}; the table below has the same data."),
     gettext_noop("Choose one from the list."),
     gettext_noop("Copied"),
+    gettext_noop("Show the imported runs"),
+    gettext_noop("{done} of {total} files imported"),
     gettext_noop("Clipped at the bottom of the axis because they reach zero or below: {lines}."),
     gettext_noop("End of the time range"),
     gettext_noop("Filter"),

@@ -1,8 +1,10 @@
-"""Delete a run, or a host with all it has: for admins, named and confirmed by typing the name."""
+"""Delete a run, or a host with all it has, or take an import back: named and confirmed by typing the name."""
 
 from collections.abc import Callable
+from typing import cast
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -14,9 +16,18 @@ from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.common.refusals import RefusedWrite
 from benchweb.hosts.models import Host
+from benchweb.imports.models import Import
 from benchweb.ops.models import Removal
-from benchweb.ops.removal.removals import RemovalLosses, host_losses, host_remove, run_losses, run_remove
+from benchweb.ops.removal.removals import (
+    RemovalLosses,
+    host_losses,
+    host_remove,
+    import_take_back,
+    run_losses,
+    run_remove,
+)
 from benchweb.runs.models import Run
+from benchweb.runs.selectors import environments_of_run
 
 
 @needs(Permission.ADMIN)
@@ -32,6 +43,22 @@ def run_delete(request: HttpRequest, run_id: int) -> HttpResponse:
         back=reverse("web:run", args=[run.pk]),
         done=reverse("web:runs"),
         act=lambda typed: run_remove(run, typed=typed),
+    )
+
+
+@needs(Permission.RUN, within=environments_of_run)
+@require_http_methods(["GET", "POST"])
+def import_delete(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Ask, naming what goes with an import, then have it deleted: for who made it, and for admins."""
+    imported = get_object_or_404(Import.objects.select_related("run").defer("text"), run=run_id)
+    return _removal_page(
+        request,
+        title=_("the import of run {number}").format(number=run_id),
+        word=str(run_id),
+        losses=run_losses(imported.run),
+        back=reverse("web:imports"),
+        done=reverse("web:imports"),
+        act=lambda typed: import_take_back(imported, user=cast(User, request.user), typed=typed),
     )
 
 
@@ -78,6 +105,7 @@ def _losses_text(losses: RemovalLosses) -> str:
         (losses.runs, ngettext("{number} run", "{number} runs", losses.runs)),
         (losses.points, ngettext("{number} point", "{number} points", losses.points)),
         (losses.imports, ngettext("{number} import", "{number} imports", losses.imports)),
+        (losses.series, ngettext("{number} series", "{number} series", losses.series)),
         (losses.host_alerts, ngettext("{number} alert", "{number} alerts", losses.host_alerts)),
         (losses.alerts, ngettext("parts of {number} alert", "parts of {number} alerts", losses.alerts)),
         (losses.baselines, ngettext("{number} baseline", "{number} baselines", losses.baselines)),

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from benchweb.web.site.removal_views import host_delete, run_delete
+from benchweb.web.site.removal_views import host_delete, import_delete, run_delete
 from benchweb.web.site.views import (
     intervals_preview,
     mail_test_send,
@@ -15,6 +15,7 @@ from benchweb.web.site.views import (
 urlpatterns = [
     path("settings", site_settings, name="site_settings"),
     path("runs/<int:run_id>/delete", run_delete, name="run_delete"),
+    path("runs/<int:run_id>/import/delete", import_delete, name="import_delete"),
     path("hosts/<int:host_id>/delete", host_delete, name="host_delete"),
     path("settings/intervals", intervals_preview, name="intervals_preview"),
     path("settings/mail-test", mail_test_send, name="mail_test"),

@@ -1,6 +1,8 @@
 """The page that imports: preview, refusals beside their field, two files and pasted text at once."""
 
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -9,9 +11,12 @@ from django.test import Client
 
 from benchweb.accounts.services import token_create
 from benchweb.common.exchange import ExchangeEnd
+from benchweb.hosts.endpoints.services import endpoint_create
+from benchweb.hosts.services import pair_create
 from benchweb.imports.models import Import
 from benchweb.regressions.models import RunJudgement
-from tests.factories import make_pair
+from benchweb.results.models import Result
+from tests.factories import make_endpoint, make_environment, make_pair
 
 pytestmark = pytest.mark.django_db
 PUBLISHED = Path(__file__).parents[2] / "toolformats" / "published"
@@ -32,6 +37,24 @@ def test_a_preview_says_what_was_found_and_what_was_not_understood(signed_in: Cl
     assert not Import.objects.exists()
 
 
+def test_a_preview_shows_every_figure_that_is_stored_with_its_line(signed_in: Client) -> None:
+    page = signed_in.post("/imports/preview", {"text": IPERF3}).content.decode()
+    plain = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page))
+    for words in (
+        "Throughput, sent: 9.39 Gbit/s 9.39 Gbits/sec, line 2",
+        "Throughput, received: 9.35 Gbit/s 9.35 Gbits/sec, line 3",
+        "Retransmits: 12 segments 12, line 2",
+    ):
+        assert words in plain
+    signed_in.post("/imports", {"text": IPERF3, "pair": make_pair().pk})
+    stored = Result.objects.get().metrics
+    assert page.count("data-value") == len(stored)
+    # Where it came from, as it stands.
+    assert "<pre" in page and "0.00-10.04  sec  10.9 GBytes  9.35 Gbits/sec" in page
+    sizes = signed_in.post("/imports/preview", {"uploads": [SimpleUploadedFile("sizes.md", NETPERF)]})
+    assert "131072, line" in sizes.content.decode()
+
+
 def test_files_after_one_that_took_too_long_are_named_and_not_read(
     signed_in: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -40,6 +63,23 @@ def test_files_after_one_that_took_too_long_are_named_and_not_read(
     page = signed_in.post("/imports/preview", {"uploads": files}).content.decode()
     assert "The text takes too long to read" in page
     assert "The files before this one took too long to read" in page
+
+
+def test_pairs_of_the_same_hosts_are_told_apart_by_mode_and_address(signed_in: Client) -> None:
+    source, sink = make_endpoint(host_name="node-a"), make_endpoint(host_name="node-b", data_address="10.0.0.2")
+    pod = endpoint_create(
+        host=sink.host, control_address="127.0.0.1:2", network_mode="terway", name="pod", same_machine=True
+    )
+    make_pair(source=source, sink=sink, environment="lab")
+    make_pair(source=source, sink=pod, environment="rack")
+    pair_create(source=source, sink=None, environment=make_environment("alone"))
+    page = signed_in.get("/imports").content.decode()
+    for name in (
+        "node-a (host, 127.0.0.1:1) → node-b (host, 10.0.0.2) · lab",
+        "node-a (host, 127.0.0.1:1) → node-b (pod, terway, 127.0.0.1:2) · rack",
+        "node-a (host, 127.0.0.1:1) · alone",
+    ):
+        assert f">{name}</option>" in page
 
 
 def test_changes_are_looked_for_where_the_form_asks_for_it(signed_in: Client) -> None:
@@ -64,6 +104,24 @@ def test_files_and_pasted_text_become_a_run_each(signed_in: Client) -> None:
     runs = list(Import.objects.order_by("pk").values_list("run_id", flat=True))
     assert f"/reports/new?runs={runs[0]},{runs[1]}" in page
     assert f"/history?pair={pair.pk}&amp;kind=tcp_stream&amp;view=sizes&amp;over=all" in page
+
+
+def test_a_script_that_sends_one_file_after_the_other_is_told_what_became_of_each(signed_in: Client) -> None:
+    pair = make_pair()
+
+    def send(**fields: Any) -> tuple[int, Any]:
+        answer = signed_in.post("/imports", {"pair": pair.pk} | fields, headers={"Accept": "application/json"})
+        return answer.status_code, answer.json() if answer.status_code != 400 else None
+
+    status, told = send(uploads=[SimpleUploadedFile("sizes.txt", NETPERF)])
+    made = Import.objects.get()
+    assert (status, told) == (201, {"run": made.run_id, "said": f"sizes.txt is imported as run {made.run_id}."})
+    status, told = send(uploads=[SimpleUploadedFile("again.txt", NETPERF)])
+    assert (status, told["run"]) == (422, None)
+    assert "again.txt: This text is imported already" in told["said"]
+    assert send(uploads=[SimpleUploadedFile("sizes.txt", NETPERF)], pair="") == (400, None)
+    # Nothing of it waits for the next page.
+    assert "is imported as run" not in signed_in.get("/imports").content.decode()
 
 
 def test_one_text_leads_to_its_run(signed_in: Client) -> None:

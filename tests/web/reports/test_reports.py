@@ -39,6 +39,35 @@ def test_a_report_is_made_by_its_form_and_shows_words_and_tables(
     assert "Sizes" in signed_in.get("/reports").content.decode()
 
 
+def test_a_table_in_its_authors_words_is_one_and_nothing_there_is_markup(signed_in: Client) -> None:  # noqa: F811
+    words = "Before <b>.\n\n| link | rate |\n|---|---:|\n| a \\| b | <i>9.4</i> |\n| short |\n\nAfter | it.\n"
+    report = make_report(imported_run("netperf_sizes.md"), conclusion=words)
+    page = signed_in.get(f"/reports/{report.pk}").content.decode()
+    table = '<tr><td class="">a | b</td><td class="num">&lt;i&gt;9.4&lt;/i&gt;</td></tr><tr><td class="">short</td>'
+    assert '<th scope="col" class="">link</th><th scope="col" class="num">rate</th>' in page
+    assert table in page
+    assert "<p>Before &lt;b&gt;.</p>" in page
+    assert "<p>After | it.</p>" in page
+    # What goes out is the author's text as it was typed.
+    assert "| link | rate |" in b"".join(signed_in.get(f"/reports/{report.pk}/report.md")).decode()
+
+
+def test_a_choice_of_settings_and_what_remains_are_kept_by_the_form_and_told_by_rest(
+    signed_in: Client,  # noqa: F811
+    api: ApiClient,  # noqa: F811
+) -> None:
+    run = finished_run(make_pair(), [{"kind": "tcp_stream", "params": {}}], {"throughput_bps": 9e9})
+    chosen = {"chosen_settings": "tcp_stream\n\ntcp_stream message_size_bytes=64", "remaining": f"{run.pk}: 1 Gbit/s"}
+    signed_in.post("/reports/new", form(runs=f"{run.pk}", template="wan", **chosen))
+    report = Report.objects.get()
+    assert report.chosen_settings == ["tcp_stream", "tcp_stream message_size_bytes=64"]
+    assert "tcp_stream message_size_bytes=64" in signed_in.get(f"/reports/{report.pk}/edit").content.decode()
+    told = api.get(f"/reports/{report.pk}").json()
+    assert (told["chosen_settings"], told["remaining"]) == (report.chosen_settings, f"{run.pk}: 1 Gbit/s")
+    refused = signed_in.post("/reports/new", form(runs=f"{run.pk}", remaining="lots"))
+    assert "is no line such as" in refused.content.decode()
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

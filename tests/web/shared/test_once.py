@@ -73,7 +73,7 @@ REPEATABLE = {
     *("plan_steps", "plans_archive", "plans_label", "plans_restore", "role_take", "run_cancel_page"),
     *(
         "runs_bulk",
-        *("host_delete", "original_make", "run_delete"),
+        *("host_delete", "import_delete", "original_make", "run_delete"),
         "sample_make",
         "sample_remove",
         "schedule_cancel",
