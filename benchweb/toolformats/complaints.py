@@ -86,6 +86,10 @@ _COMPLAINTS: tuple[_Complaint, ...] = (
         ),
     ),
     _Complaint("wrk", re.compile(r"^(?P<what>unable to (?:connect to|resolve) \S+:\w+ .+)$"), "http_load"),
+    _Complaint(
+        "ab", re.compile(r"^(?P<what>apr_\w{1,40}(?:\(\))?(?: for \S{1,255})?: .{1,200} \(\d+\))$"), "http_load"
+    ),
+    _Complaint("ab", _program("ab", _TROUBLE + ".*"), "http_load"),
     _Complaint("ping", _program("ping6?", _TROUBLE + ".*"), "ping"),
     _Complaint("fio", _program("fio", r"(?:pid=\d+, err=|io_u error|verify).*")),
     _Complaint("sysbench", re.compile(r"^(?P<what>FATAL: .*)$")),
@@ -106,7 +110,7 @@ _HINTS = (
     "enied", "not permitted", "imed out", "o route", "nvalid", "bort", "bad ", "erminat", "nterrupt", "eset by",
     "roken pipe", "not found", "nrecogni", "Killed", "killed", "Hangup", "ault", "xception", "establish control",
     "send_", "recv_", "_control:", "catcher:", "WARNING: did", "is not running", "sh: ", "timeout: ", "err=",
-    "exit code", "fio-", "Starting ", "docker: ", "kubectl: ", "sudo: ", "ssh: ",
+    "exit code", "apr_", "fio-", "Starting ", "docker: ", "kubectl: ", "sudo: ", "ssh: ",
 )  # fmt: skip
 
 

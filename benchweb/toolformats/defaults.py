@@ -27,6 +27,10 @@ _CERTAIN: Mapping[tuple[str, str], Mapping[str, Any]] = {
     ("qperf", "udp_stream"): _STREAM,
     ("wrk", "http_load"): {**_WRK, "rate_rps": 0},
     ("wrk2", "http_load"): _WRK,
+    # ab is one thread, and waits as long without -s (ab.c); hey without -t, and Go sets TCP_NODELAY.
+    ("ab", "http_load"): {"threads": 1, "rate_rps": 0, "timeout_seconds": 30},
+    ("hey", "http_load"): {"rate_rps": 0, "timeout_seconds": 20, "nodelay": True},
+    ("oha", "http_load"): {"rate_rps": 0},
     ("ping", "ping"): {"probe": "icmp"},
     ("fping", "ping"): {"probe": "icmp"},
     ("fio", "disk_io"): {"jobs": 1, "read_percent": 50},

@@ -8,7 +8,9 @@ from benchweb.toolformats.complaints import heed_complaints
 from benchweb.toolformats.host import fio_json, fio_text, memory
 from benchweb.toolformats.known import keep_known
 from benchweb.toolformats.network import (
+    ab,
     flent,
+    hey,
     latency_tools,
     netperf,
     netperf_omni,
@@ -33,6 +35,8 @@ _FORMATS: tuple[Format, ...] = (
     iperf3_text.read,
     iperf2.read,
     wrk.read,
+    ab.read,
+    hey.read,
     uperf.read,
     ping.read,
     path_probes.read,
@@ -191,6 +195,8 @@ def _from_document(document: Mapping[str, object]) -> list[Reading]:
         return sar.read_json(document)
     if flent.recognises(document):
         return [flent.read(document)]
+    if hey.recognises(document):
+        return [hey.read_json(document)]
     if iperf3_json.recognises(document):
         return [iperf3_json.read(document)]
     return []

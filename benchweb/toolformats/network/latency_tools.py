@@ -7,7 +7,16 @@ decimal (qperf's manual, "Units").
 import re
 from collections.abc import Sequence
 
-from benchweb.toolformats.numbers import NUMBER, binary_prefix, decimal_prefix, exact, figure, power_of_ten, seconds_of
+from benchweb.toolformats.numbers import (
+    NUMBER,
+    binary_prefix,
+    decimal_prefix,
+    exact,
+    figure,
+    percentile_name,
+    power_of_ten,
+    seconds_of,
+)
 from benchweb.toolformats.readings import LONGEST_HEAD, Lines, Reading
 
 _SOCKPERF = re.compile(r"^sockperf:")
@@ -26,7 +35,6 @@ _DROPPED = re.compile(r"# dropped messages = (\d+); # duplicated messages = (\d+
 _SENT = re.compile(rf"Total of (?P<messages>\d+) messages sent in (?P<seconds>{NUMBER}) sec")
 _SIZE = re.compile(r"using msg-size=(\d+)")
 _SOCKPERF_PEER = re.compile(r"^\[\s*\d+\] IP = (?P<peer>\S+)\s+PORT =\s+\d+ # (?P<protocol>TCP|UDP)")
-_PERCENTILES = {"50": "p50", "75": "p75", "90": "p90", "99": "p99", "99.9": "p999"}
 _QPERF_TEST = re.compile(r"^(?P<test>(?:tcp|udp|sctp|sdp|rds|rc|uc|ud)(?:_\w+)?_(?:bw|lat|bi_bw)):\s*$")
 _QPERF_VALUE = re.compile(rf"^\s+(?P<name>\w+(?: \w+)?)\s+=\s+(?P<value>{NUMBER}|--)\s*(?P<unit>\S*(?: \S+)?)\s*$")
 # "64 KiB", "1 bytes".
@@ -79,8 +87,7 @@ def _take(line: str, reading: Reading) -> None:
         name = "latency_mean_seconds" if "Round trip" in line else "half_round_trip_mean_seconds"
         reading.add(figure(name, latency.group(1), "s", times=micro, printed=f"{latency.group(1)} usec"))
     elif observation := _OBSERVATION.search(line):
-        percent = (observation["percent"] or "").rstrip("0").rstrip(".")
-        name = (observation["bound"] or "").lower() or _PERCENTILES.get(percent, "p" + percent.replace(".", ""))
+        name = (observation["bound"] or "").lower() or percentile_name(observation["percent"])
         text = observation["value"]
         reading.add(figure(f"{_trip(reading)}_{name}_seconds", text, "s", times=micro, printed=f"{text} usec"))
     elif standard := _STANDARD.search(line):
