@@ -90,6 +90,7 @@ _COMPLAINTS: tuple[_Complaint, ...] = (
         "ab", re.compile(r"^(?P<what>apr_\w{1,40}(?:\(\))?(?: for \S{1,255})?: .{1,200} \(\d+\))$"), "http_load"
     ),
     _Complaint("ab", _program("ab", _TROUBLE + ".*"), "http_load"),
+    _Complaint("nuttcp", re.compile(r"^nuttcp(?:-[tr]\S{0,41})?: (?:v[\d.]+\S{0,20}: )?(?P<what>Error: .+)$")),
     _Complaint("ping", _program("ping6?", _TROUBLE + ".*"), "ping"),
     _Complaint("fio", _program("fio", r"(?:pid=\d+, err=|io_u error|verify).*")),
     _Complaint("sysbench", re.compile(r"^(?P<what>FATAL: .*)$")),

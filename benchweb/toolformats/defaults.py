@@ -25,6 +25,9 @@ _CERTAIN: Mapping[tuple[str, str], Mapping[str, Any]] = {
     ("iperf2", "udp_stream"): _IPERF_DATAGRAMS,
     ("qperf", "tcp_stream"): _STREAM,
     ("qperf", "udp_stream"): _STREAM,
+    # 64 KiB without -l (nuttcp.c).
+    ("nuttcp", "tcp_stream"): {**_STREAM, "message_size_bytes": 65536},
+    ("nuttcp", "udp_stream"): {**_STREAM, "rate_bps": None},
     ("wrk", "http_load"): {**_WRK, "rate_rps": 0},
     ("wrk2", "http_load"): _WRK,
     # ab is one thread, and waits as long without -s (ab.c); hey without -t, and Go sets TCP_NODELAY.

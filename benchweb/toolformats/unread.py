@@ -23,7 +23,7 @@ _FOREIGN_PING = re.compile(
 # Tools that aren't read, by lines that nothing else prints.
 _OTHERS = (
     ("ntttcp", r"^\s*+(?:NTTTCP|ntttcp|#+\s+Totals|\s*Thread\s+Time\(s\)\s+Throughput|\d\d:\d\d:\d\d INFO: )"),
-    ("nuttcp", r"^\s*+[\d.]+ MB / +[\d.]+ sec = +[\d.]+ [MG]bps"),
+    ("nuttcp -v", r"^\s*+nuttcp-[tr]\S{0,41}: (?:[\d.]+ MB in |megabytes=)"),
     ("perftest", r"^\s*+#bytes\s+#iterations"),
     ("hey -o csv", r"^response-time,DNS\+dialup"),
     ("oha --output-format csv", r"^request-start,DNS,DNS\+dialup"),

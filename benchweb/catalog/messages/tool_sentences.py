@@ -27,7 +27,7 @@ MESSAGES = {
     "tool_no_time_of_day": "{text} is no time of day.",
     "tool_answers_untold": "How the requests were answered isn't printed: they may have failed.",
     "tool_unanswered": "{count} requests without an answer are in the rate: counted as failed responses.",
-    "tool_other_rate": ("{rate} requests/s are printed beside {requests} requests in {seconds} s: they don't fit."),
+    "tool_other_rate": "{rate} are printed beside {amount} in {seconds} s: they don't fit.",
     "tool_no_keep_alive": "Each request opened a connection of its own: none was kept alive.",
     "tool_other_lengths": "{count} documents differ from the first in length: ab alone calls them failed.",
     "tool_littles_law": (

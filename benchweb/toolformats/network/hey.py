@@ -15,7 +15,6 @@ from benchweb.toolformats.network.http_answers import (
     Answers,
     add_answers,
     add_byte_rate,
-    remark_other_rate,
     take_command,
     why_failed,
 )
@@ -185,7 +184,6 @@ def _judge(reading: Reading, answers: Answers, success: str, asked_seconds: floa
     _keep_exact_size(reading)
     took = reading.parameters.get("duration_seconds")
     reading.error = reading.error or why_failed(reading, asked_seconds, took if isinstance(took, float) else None)
-    remark_other_rate(reading)
 
 
 def _keep_exact_size(reading: Reading) -> None:

@@ -5,15 +5,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from benchweb.toolformats.known import rate_remark
 from benchweb.toolformats.numbers import derived, exact, figure, seconds_of
 from benchweb.toolformats.readings import Reading
 
 # Of the time that was asked for.
 _LEAST_OF_TIME = 0.9
-# A rate is rounded, and what is on its way when the time is over may count or not.
-_MOST_APART = 0.02
-# Of shorter ones the time itself is rounded by as much.
-_SHORTEST_SECONDS = 0.1
 _GOOD = ("2", "3")
 _URL = re.compile(r"(?:^|\s)['\"]?(?P<url>https?://[^\s'\"]{1,2000})")
 _OPTION = r"(?:^|\s)-{letter}[ =]?{value}(?=\s|$)"
@@ -54,6 +51,7 @@ def add_answers(reading: Reading, answers: Answers) -> None:
     reading.add(figure("requests", str(responses + in_rate), "requests"))
     reading.add(figure("errors", str(unanswered), "errors"))
     add_failures(reading, answers.failed, in_rate)
+    remark_other_rate(reading)
     if not responses:
         # What kept all of them from an answer, as the tool says it.
         reading.error = reading.error or answers.errors.most_common(1)[0][0]
@@ -88,14 +86,9 @@ def why_failed(reading: Reading, asked_seconds: float | None, took_seconds: floa
 
 def remark_other_rate(reading: Reading) -> None:
     """Remark a rate that isn't what the requests and the time beside it say."""
-    rate, requests = reading.figure("requests_per_second"), reading.value("requests")
-    seconds = reading.parameters.get("duration_seconds")
-    if not (rate and rate.value and requests and isinstance(seconds, float) and seconds >= _SHORTEST_SECONDS):
-        return
-    if abs(requests / seconds / rate.value - 1) > _MOST_APART:
-        reading.remarks.append(
-            f"{rate.text} requests/s are printed beside {requests:,.0f} requests in {seconds:g} s: they don't fit."
-        )
+    rate, requests = reading.figure("requests_per_second"), reading.figure("requests")
+    if remark := rate_remark(rate, requests, reading.parameters.get("duration_seconds")):
+        reading.remarks.append(remark)
 
 
 def add_byte_rate(reading: Reading) -> None:
