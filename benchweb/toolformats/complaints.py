@@ -91,6 +91,7 @@ _COMPLAINTS: tuple[_Complaint, ...] = (
     ),
     _Complaint("ab", _program("ab", _TROUBLE + ".*"), "http_load"),
     _Complaint("nuttcp", re.compile(r"^nuttcp(?:-[tr]\S{0,41})?: (?:v[\d.]+\S{0,20}: )?(?P<what>Error: .+)$")),
+    _Complaint("ntttcp", re.compile(r"^\d\d:\d\d:\d\d ERR : ?(?P<what>(?:sender|receiver|main): .+)$")),
     _Complaint("ping", _program("ping6?", _TROUBLE + ".*"), "ping"),
     _Complaint("fio", _program("fio", r"(?:pid=\d+, err=|io_u error|verify).*")),
     _Complaint("sysbench", re.compile(r"^(?P<what>FATAL: .*)$")),
@@ -111,7 +112,7 @@ _HINTS = (
     "enied", "not permitted", "imed out", "o route", "nvalid", "bort", "bad ", "erminat", "nterrupt", "eset by",
     "roken pipe", "not found", "nrecogni", "Killed", "killed", "Hangup", "ault", "xception", "establish control",
     "send_", "recv_", "_control:", "catcher:", "WARNING: did", "is not running", "sh: ", "timeout: ", "err=",
-    "exit code", "apr_", "fio-", "Starting ", "docker: ", "kubectl: ", "sudo: ", "ssh: ",
+    "exit code", "apr_", "ERR : ", "fio-", "Starting ", "docker: ", "kubectl: ", "sudo: ", "ssh: ",
 )  # fmt: skip
 
 

@@ -22,6 +22,8 @@ from benchweb.toolformats.network import (
     wrk,
 )
 from benchweb.toolformats.network.iperf import iperf2, iperf3_json, iperf3_text
+from benchweb.toolformats.network.ntttcp import linux_text, windows_text
+from benchweb.toolformats.network.ntttcp import xml as ntttcp_xml
 from benchweb.toolformats.plain_text import MAX_INFLATED_BYTES, Patience, lines_of, text_of
 from benchweb.toolformats.prefixes import without_prefixes
 from benchweb.toolformats.readings import Lines, Reading, ToolDocument, ToolFormatError, Unread
@@ -40,6 +42,9 @@ _FORMATS: tuple[Format, ...] = (
     hey.read,
     uperf.read,
     nuttcp.read,
+    linux_text.read,
+    windows_text.read,
+    ntttcp_xml.read,
     ping.read,
     path_probes.read,
     sar.read,

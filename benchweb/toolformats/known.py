@@ -19,6 +19,8 @@ _MOST_REMARKS = 20
 # A percentage that was printed beside its own fraction may be rounded by so much.
 _MOST_ROUNDED = 0.006
 
+# Of the time that was asked for.
+_LEAST_OF_TIME = 0.9
 # A rate may be off by so much from its amount and time: what is on its way at the end may count or not.
 _MOST_APART = 0.02
 # Of shorter ones the time itself is rounded by as much.
@@ -130,6 +132,13 @@ def percentage_remark(printed: str, part: int, whole: int) -> str:
     if whole <= 0 or part < 0 or abs(share - 100 * part / whole) <= max(_MOST_ROUNDED * 100 * part / whole, 1.0):
         return ""
     return f"{share:g} % is printed beside {part}/{whole}, which is {100 * part / whole:.3g} %: the counts are taken."
+
+
+def early_end(asked_seconds: float | None, took_seconds: float | None) -> str:
+    """Say that a test ended long before its time; empty where it didn't, or where either isn't known."""
+    if asked_seconds and took_seconds is not None and took_seconds < _LEAST_OF_TIME * asked_seconds:
+        return f"The test ended after {took_seconds:g} of {asked_seconds:g} seconds: it was interrupted."
+    return ""
 
 
 def rate_remark(rate: Figure | None, amount: Figure | None, seconds: object) -> str:

@@ -5,12 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from benchweb.toolformats.known import rate_remark
+from benchweb.toolformats.known import early_end, rate_remark
 from benchweb.toolformats.numbers import derived, exact, figure, seconds_of
 from benchweb.toolformats.readings import Reading
 
-# Of the time that was asked for.
-_LEAST_OF_TIME = 0.9
 _GOOD = ("2", "3")
 _URL = re.compile(r"(?:^|\s)['\"]?(?P<url>https?://[^\s'\"]{1,2000})")
 _OPTION = r"(?:^|\s)-{letter}[ =]?{value}(?=\s|$)"
@@ -21,7 +19,7 @@ _OTHER_CONNECTIONS = re.compile(r"(?:^|\s)-c|\\$")
 _DEFAULT_CONNECTIONS = 50
 _RATE = re.compile(r"(?:^|\s)-q")
 _DURATION = re.compile(_OPTION.format(letter="z", value=r"(\d{1,9})(ms|sec|s|m|h)?"))
-_LINES_BEFORE = 4
+_LINES_BEFORE, _LONGEST_COMMAND = 4, 1_000
 
 
 @dataclass(slots=True)
@@ -79,9 +77,7 @@ def why_failed(reading: Reading, asked_seconds: float | None, took_seconds: floa
     requests, failed = reading.value("requests"), reading.value("failed_responses")
     if requests and failed and failed >= requests:
         return f"All {requests:,.0f} responses were errors, other than 2xx and 3xx: their rate measures nothing."
-    if asked_seconds and took_seconds is not None and took_seconds < _LEAST_OF_TIME * asked_seconds:
-        return f"The test ended after {took_seconds:g} of {asked_seconds:g} seconds: it was interrupted."
-    return ""
+    return early_end(asked_seconds, took_seconds)
 
 
 def remark_other_rate(reading: Reading) -> None:
