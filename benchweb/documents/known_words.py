@@ -38,8 +38,8 @@ _PROCESSORS = (
     "AMD EPYC Ryzen Opteron(tm) ARM Cortex Neoverse-N1 Neoverse-N2 Neoverse-V1 Neoverse-V2 Kunpeng Hygon Ampere Altra"
 )
 _TOOLS = (
-    "benchweb native fio iperf2 iperf3 netperf qperf sockperf uperf nuttcp ntttcp flent wrk wrk2 ab hey oha ping "
-    "fping mtr sar mbw stream sysbench"
+    "benchweb native fio iperf2 iperf3 netperf qperf sockperf uperf nuttcp ntttcp perftest flent wrk wrk2 ab hey oha "
+    "ping fping mtr sar mbw stream sysbench"
 )
 
 WORDS = frozenset(

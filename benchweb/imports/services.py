@@ -30,7 +30,7 @@ from benchweb.toolformats.readings import ToolDocument, ToolFormatError
 # What a refusal names, so that who pasted another tool's text sees why nothing was found.
 TOOLS_READ = (
     "netperf, iperf 2, iperf3, wrk, wrk2, ab, hey, oha, ping, fping, mtr, sar, fio, mbw, STREAM, sysbench, sockperf, "
-    "qperf, uperf, nuttcp, ntttcp, flent"
+    "qperf, uperf, nuttcp, ntttcp, perftest, flent"
 )
 _LONGEST_QUOTE = 80
 

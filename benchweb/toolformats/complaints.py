@@ -97,6 +97,7 @@ _COMPLAINTS: tuple[_Complaint, ...] = (
     _Complaint("sysbench", re.compile(r"^(?P<what>FATAL: .*)$")),
     _Complaint("sockperf", re.compile(r"^sockperf: (?P<what>ERROR.*|.*(?:failed|refused|[Cc]an't|unreachable).*)$")),
     _Complaint("qperf", re.compile(r"^(?P<what>[\w.:-]+: failed to connect)$")),
+    _Complaint("perftest", re.compile(r"^(?P<what>Couldn't connect to [\w.:-]{1,255}:\d+)$")),
     _Complaint("uperf", re.compile(r"^(?P<what>\*\*+ .*(?:rror|bort|ail).*|Error (?:in|con).*)$"), is_test=False),
     _Complaint("stream", re.compile(r"^(?P<what>Failed Validation .*)$"), is_test=False),
     _Complaint("", re.compile(r"^(?P<what>command terminated with exit code \d+)$"), is_test=False),
@@ -112,7 +113,7 @@ _HINTS = (
     "enied", "not permitted", "imed out", "o route", "nvalid", "bort", "bad ", "erminat", "nterrupt", "eset by",
     "roken pipe", "not found", "nrecogni", "Killed", "killed", "Hangup", "ault", "xception", "establish control",
     "send_", "recv_", "_control:", "catcher:", "WARNING: did", "is not running", "sh: ", "timeout: ", "err=",
-    "exit code", "apr_", "ERR : ", "fio-", "Starting ", "docker: ", "kubectl: ", "sudo: ", "ssh: ",
+    "exit code", "apr_", "ERR : ", "ouldn't connect", "fio-", "Starting ", "docker: ", "kubectl: ", "sudo: ", "ssh: ",
 )  # fmt: skip
 
 

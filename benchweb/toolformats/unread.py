@@ -11,7 +11,8 @@ _TOOL_LIKE = re.compile(
     r"^\s*+(?:\[\s*(?:\d+|SUM)\]\s+\d|MIGRATED |OMNI |Requests/sec:\s+\d|Transfer/sec:\s+\d|rtt min/|round-trip min/"
     r"|\d+ packets transmitted|AVG\s+Method:|(?:Copy|Scale|Add|Triad):\s+\d|sockperf: |\d+ requests in "
     r"|Requests per second:\s+[\d.]+ \[|Time per request:\s+[\d.]+ \[ms\]|(?:Slowest|Fastest|Average):\s+[\d.]+ secs"
-    r"|\d\d:\d\d:\d\d INFO: \s*(?:total bytes|throughput)\s*:|Success rate:\s+[\d.]+%|[^:\n]{1,200}: \(groupid=)"
+    r"|Success rate:\s+[\d.]+%|#bytes\s+#iterations\s|\d\d:\d\d:\d\d INFO: \s*(?:total bytes|throughput)\s*:"
+    r"|[^:\n]{1,200}: \(groupid=)"
 )
 _FOREIGN_PING = re.compile(
     r"^\s*+(?:Ping wird ausgef|Antwort von |Pakete: Gesendet|Envoi d.une requ|R.ponse de |Paquets.: envoy"
@@ -23,7 +24,6 @@ _FOREIGN_PING = re.compile(
 # Tools that aren't read, by lines that nothing else prints.
 _OTHERS = (
     ("nuttcp -v", r"^\s*+nuttcp-[tr]\S{0,41}: (?:[\d.]+ MB in |megabytes=)"),
-    ("perftest", r"^\s*+#bytes\s+#iterations"),
     ("hey -o csv", r"^response-time,DNS\+dialup"),
     ("oha --output-format csv", r"^request-start,DNS,DNS\+dialup"),
     ("mtr", r"^\s*+(?:HOST: \S+\s+Loss%|\d+\.\|-- )"),

@@ -52,6 +52,9 @@ MESSAGES = {
     "tool_ambiguous_requests": (
         "No banner: TCP_RR, TCP_CRR and UDP_RR print such a row alike; add the banner or the command."
     ),
+    "tool_trip_untold": (
+        "Nothing tells which test this is: a time is half of the round trip, or all of it; add title or command."
+    ),
     "tool_row_cut_off": "The row has fewer columns than netperf prints: it was cut off.",
     "tool_ping_cut_off": "The output has no statistics: the ping was cut off.",
     "tool_last_hop_silent": "The last hop didn't answer: what was asked was not reached.",
