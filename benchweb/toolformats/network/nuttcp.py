@@ -7,10 +7,11 @@ differences, so that neither is what other tools call so.
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from benchweb.toolformats.known import percentage_remark, rate_remark
 from benchweb.toolformats.numbers import NUMBER, binary_prefix, decimal_prefix, exact, figure, losses, power_of_ten
-from benchweb.toolformats.readings import Figure, Interval, Lines, Reading
+from benchweb.toolformats.readings import Figure, Interval, Lines, Reading, RowFigures
 
 _NAMED = r"^(?:\S{1,41}: +)?"
 _ROW = re.compile(
@@ -91,16 +92,20 @@ def _take(row: re.Match[str], reading: Reading) -> bool:
     if "drop" in rest or "data_loss" in rest:
         reading.kind, reading.test = "udp_stream", "UDP"
     is_whole = "tx_cpu" in rest or "rx_cpu" in rest
-    figures = [*_amounts(row), *_counts(rest, is_whole=is_whole)]
     if is_whole:
-        reading.figures = [each for each in figures if each]
+        reading.figures = list(RowFigures(partial(_figures, row.string)))
         reading.parameters["duration_seconds"] = float(row["seconds"])
         _judge(row, rest, reading)
     else:
-        begin = reading.intervals[-1].end_seconds or 0.0 if reading.intervals else 0.0
-        present = tuple(each for each in figures if each)
-        reading.intervals.append(Interval(begin, begin + float(row["seconds"]), present))
+        begin = (reading.intervals[-1].end_seconds or 0.0) if reading.intervals else 0.0
+        figures = RowFigures(partial(_figures, row.string))
+        reading.intervals.append(Interval(begin, begin + float(row["seconds"]), figures))
     return is_whole
+
+
+def _figures(line: str) -> list[Figure | None]:
+    row = _row(line)
+    return [*_amounts(row), *_counts(_rest(row))] if row else []
 
 
 def _rest(row: re.Match[str]) -> Mapping[str, str]:
@@ -122,7 +127,7 @@ def _amounts(row: re.Match[str]) -> list[Figure | None]:
     ]
 
 
-def _counts(rest: Mapping[str, str], *, is_whole: bool) -> list[Figure | None]:
+def _counts(rest: Mapping[str, str]) -> list[Figure | None]:
     """Return losses, retransmits, CPUs and times; a congestion window is one of an interval."""
     figures: list[Figure | None] = [
         _number("retransmits", rest.get("retrans"), "segments"),
@@ -135,7 +140,7 @@ def _counts(rest: Mapping[str, str], *, is_whole: bool) -> list[Figure | None]:
     ]
     if sent := rest.get("tx_megabytes"):
         figures.append(figure("sent_bytes", sent, "B", times=binary_prefix("M"), printed=f"{sent} MB"))
-    if (window := rest.get("cwnd")) and not is_whole:
+    if (window := rest.get("cwnd")) and "tx_cpu" not in rest:
         figures.append(figure("congestion_window_bytes", window, "B", times=1024, printed=f"{window} KB"))
     lost, sent_packets = (exact(rest.get(name, "")) for name in ("drop", "pkt"))
     if lost is not None and sent_packets is not None:
