@@ -175,9 +175,9 @@ def _finish(reading: Reading, state: _State, asked_seconds: float | None) -> Non
 def _judge(reading: Reading, answers: Answers, success: str, asked_seconds: float | None) -> None:
     """Judge the answers alike for text and JSON; `success` is oha's own share of answered requests, in per cent."""
     responses = sum(answers.by_status.values())
-    overdue = answers.errors.pop(_DEADLINE, 0)
-    if overdue and not responses and not answers.unanswered:
-        answers.errors[_DEADLINE] = overdue
+    answers.overdue = answers.errors.pop(_DEADLINE, 0)
+    if answers.overdue and not responses and not answers.unanswered:
+        answers.errors[_DEADLINE] = answers.overdue
     if remark := percentage_remark(success, responses, responses + answers.unanswered):
         reading.remarks.append(remark)
     add_answers(reading, answers)

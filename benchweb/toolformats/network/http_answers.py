@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from benchweb.toolformats.known import early_end, rate_remark
 from benchweb.toolformats.numbers import derived, exact, figure, seconds_of
@@ -24,10 +24,14 @@ _LINES_BEFORE, _LONGEST_COMMAND = 4, 1_000
 
 @dataclass(slots=True)
 class Answers:
-    """Responses by their status, and requests that got none by the tool's words for it."""
+    """Responses by their status, and requests that got none by the tool's words for it.
+
+    `overdue` were on their way when the test's time was over: in a tool's rate, and no failures.
+    """
 
     by_status: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
+    overdue: int = 0
 
     @property
     def failed(self) -> int:
@@ -45,11 +49,11 @@ def add_answers(reading: Reading, answers: Answers) -> None:
     if not responses and not unanswered:
         reading.remarks.append("How the requests were answered isn't printed: they may have failed.")
         return
-    in_rate = unanswered if _has_unanswered(reading, responses, unanswered) else 0
+    in_rate = unanswered if _has_unanswered(reading, responses + answers.overdue, unanswered) else 0
     reading.add(figure("requests", str(responses + in_rate), "requests"))
     reading.add(figure("errors", str(unanswered), "errors"))
     add_failures(reading, answers.failed, in_rate)
-    remark_other_rate(reading)
+    remark_other_rate(reading, answers.overdue)
     if not responses:
         # What kept all of them from an answer, as the tool says it.
         reading.error = reading.error or answers.errors.most_common(1)[0][0]
@@ -80,10 +84,12 @@ def why_failed(reading: Reading, asked_seconds: float | None, took_seconds: floa
     return early_end(asked_seconds, took_seconds)
 
 
-def remark_other_rate(reading: Reading) -> None:
-    """Remark a rate that isn't what the requests and the time beside it say."""
+def remark_other_rate(reading: Reading, overdue: int = 0) -> None:
+    """Remark a rate that isn't what the requests and the time beside it say, with those on their way or without."""
     rate, requests = reading.figure("requests_per_second"), reading.figure("requests")
-    if remark := rate_remark(rate, requests, reading.parameters.get("duration_seconds")):
+    seconds = reading.parameters.get("duration_seconds")
+    begun = replace(requests, value=requests.value + overdue) if requests else None
+    if (remark := rate_remark(rate, requests, seconds)) and rate_remark(rate, begun, seconds):
         reading.remarks.append(remark)
 
 
@@ -96,8 +102,9 @@ def add_byte_rate(reading: Reading) -> None:
 
 def take_command(lines: Sequence[str], start: int, reading: Reading) -> float | None:
     """Take address and connections from the command of a tool that prints neither; return the seconds it asks for."""
-    command = re.compile(rf"(?:^|[\s#$;/]){reading.tool}\s+(?P<options>(?:-|.{{0,4000}}https?://).{{0,4000}})$")
-    found = [match for line in lines[max(0, start - _LINES_BEFORE) : start] if (match := command.search(line))]
+    command = re.compile(rf"(?:^|[\s#$;/]){reading.tool}\s+(?P<options>(?:-|.*https?://).*)$")
+    before = [line for line in lines[max(0, start - _LINES_BEFORE) : start] if len(line) <= _LONGEST_COMMAND]
+    found = [match for line in before if (match := command.search(line))]
     if not found:
         return None
     options = found[-1]["options"]
