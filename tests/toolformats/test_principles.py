@@ -161,6 +161,7 @@ def test_a_test_that_never_began_says_why(line: str, tool: str, words: str) -> N
         "We were unable to connect to the second site, so that its rows are missing.\n",
         "netperf: 941 Mbit/s\n",
         "The disk failed to reach its rate.\n",
+        "AB: the second run failed.\n",
     ],
 )
 def test_prose_about_trouble_is_no_failed_test(text: str) -> None:

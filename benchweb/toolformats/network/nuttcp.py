@@ -182,7 +182,7 @@ def _take_command(lines: Sequence[str], start: int, reading: Reading) -> None:
     if not command:
         return
     words = command["options"].split()
-    if not words[-1].startswith("-"):
+    if not words[-1].startswith("-") and not words[-1].isdecimal():
         reading.parameters["peer"] = words[-1]
     options = " ".join(words)
     if re.search(r"(?:^|\s)-u(?=\s|$)", options):

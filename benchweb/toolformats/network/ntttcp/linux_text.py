@@ -70,7 +70,7 @@ def _take(line: str, reading: Reading, end: End, values: dict[str, str]) -> bool
         _take_log(log["level"], log["says"].strip(), reading, end, values)
     elif role := _ROLE.match(line):
         end.role = role["role"]
-    elif flag := _FLAG.match(line):
+    elif not values and (flag := _FLAG.match(line)):
         _take_flag(flag["name"], flag["value"], reading, end)
     else:
         return bool(_OTHERS.match(line))
