@@ -90,9 +90,7 @@ _COMPLAINTS: tuple[_Complaint, ...] = (
         "ab", re.compile(r"^(?P<what>apr_\w{1,40}(?:\(\))?(?: for \S{1,255})?: .{1,200} \(\d+\))$"), "http_load"
     ),
     # Two letters are a word of prose too.
-    _Complaint(
-        "ab", re.compile(r"^ab: (?P<what>(?:[Cc]annot use|Could not|[Ii]nvalid|wrong number) .*)$"), "http_load"
-    ),
+    _Complaint("ab", re.compile(r"^ab: (?P<what>(?:[Cc]annot use|Could not|[Ii]nvalid) .*)$"), "http_load"),
     _Complaint("nuttcp", re.compile(r"^nuttcp(?:-[tr]\S{0,41})?: (?:v[\d.]+\S{0,20}: )?(?P<what>Error: .+)$")),
     _Complaint("ntttcp", re.compile(r"^\d\d:\d\d:\d\d ERR : ?(?P<what>(?:sender|receiver|main): .+)$")),
     _Complaint("ping", _program("ping6?", _TROUBLE + ".*"), "ping"),

@@ -23,7 +23,7 @@ _FOREIGN_PING = re.compile(
 )
 # Tools that aren't read, by lines that nothing else prints.
 _OTHERS = (
-    ("nuttcp -v", r"^\s*+nuttcp-[tr]\S{0,41}: (?:[\d.]+ MB in |megabytes=)"),
+    ("nuttcp -v -fparse", r"^\s*+nuttcp-[tr]\S{0,41}: megabytes="),
     ("hey -o csv", r"^response-time,DNS\+dialup"),
     ("oha --output-format csv", r"^request-start,DNS,DNS\+dialup"),
     ("mtr", r"^\s*+(?:HOST: \S+\s+Loss%|\d+\.\|-- )"),

@@ -491,7 +491,10 @@ def test_a_second_that_no_interface_carries_is_left_out() -> None:
         ("64 Bytes von 10.0.0.2: icmp_seq=1 TTL=64 Zeit=0.045 ms", "ping in this language isn't read"),
         ("    Pakete: Gesendet = 4, Empfangen = 4, Verloren = 0", "ping in this language isn't read"),
         ("Respuesta desde 10.0.0.2: bytes=32 tiempo<1m TTL=64", "ping in this language isn't read"),
-        ("nuttcp-r: 1024.0000 MB in 10.00 real seconds = 104857.60 KB/sec = 858.9935 Mbps", "Outputs of nuttcp -v"),
+        (
+            "nuttcp-r: megabytes=1024.0000 real_seconds=10.00 rate_KBps=104857.60 rate_Mbps=858.9935",
+            "nuttcp -v -fparse",
+        ),
         ("Requests per second:    9543.21 [#/sec] (mean)", "No test begins here"),
         ("procs -----------memory---------- ---swap-- -----io----", "Outputs of vmstat aren't read."),
         ("09:00:01 AM       tps      rtps      wtps   bread/s   bwrtn/s", "Of sar's tables only that of -n DEV"),

@@ -119,6 +119,32 @@ def test_figures_of_nuttcp_that_deny_each_other_are_remarked() -> None:
     assert one(text.replace("0.06554", "20.00")).remarks[0].startswith("20 % is printed beside 40/61032")
 
 
+def test_nuttcp_tells_by_v_what_was_sent_and_which_end_connected() -> None:
+    [reading] = readings("nuttcp_verbose.txt")
+    assert (reading.kind, reading.version, reading.parameters) == (
+        "udp_stream",
+        "8.2.2",
+        {"flows": 1, "peer": "10.0.0.2", "direction": "reverse", "duration_seconds": 10.0, "message_size_bytes": 1024},
+    )
+    figures = {
+        "throughput_bps": 49.9646e6,
+        "received_bytes": 59.5625 * MEBI,
+        "send_throughput_bps": 49.9974e6,
+        "sent_bytes": 59.6016 * MEBI,
+        "lost_packets": 40,
+        "loss_ratio": 40 / 61032,
+        "source_cpu_ratio": 0.98,
+        "sink_cpu_ratio": 0.02,
+    }
+    assert {metric: reading.value(metric) for metric in figures} == pytest.approx(figures)
+    assert len(reading.intervals) == 1
+    text = (FOLDER / "nuttcp_verbose.txt").read_text()
+    assert [each.value("lost_packets") for each in read_text(text + "\n" + text)] == [40, 40]
+    assert one(text[: text.index("nuttcp-r: 59")]).error == CUT
+    fault = "nuttcp-r: v8.2.2: Error: timed out"
+    assert one(text.replace("nuttcp-t: time limit = 10.00 seconds", fault)).error == "Error: timed out"
+
+
 def test_nuttcp_s_own_defaults_are_taken_where_they_are_certain() -> None:
     [trial] = trials_of(read_text(SUMMARY))[0]
     assert trial.params == {"tool": "nuttcp", "duration_seconds": 10.0, "message_size_bytes": 65536}

@@ -40,8 +40,9 @@ _RESTS = tuple(
 )  # fmt: skip
 _PAIR = re.compile(r"([\w-]{1,40})=(\S{1,40})")
 _INTERRUPTED = "*** transfer interrupted ***"
-_FAULT = re.compile(r"^nuttcp(?:-[tr]\S{0,41})?: (?:v[\d.]+\S{0,20}: )?(?P<what>Error: .+)$")
-_SAYS = "nuttcp-"
+FAULT = re.compile(r"^nuttcp(?:-[tr]\S{0,41})?: (?:v[\d.]+\S{0,20}: )?(?P<what>Error: .+)$")
+# What -v isn't needed for.
+_SAYS = re.compile(r"^nuttcp-[tr].*\b(?:Info|Warning|Error|Debug)\b")
 _COMMAND = re.compile(r"(?:^|[\s#$;/])nuttcp\s+(?P<options>-.{0,400}|[\w.:-]{1,255})$")
 _LINES_BEFORE = 4
 _LONGEST = 20_000
@@ -52,13 +53,13 @@ _FEWEST_OF_A_SIZE, _ROUNDED_BYTES = 200, 105
 def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
     """Return the test whose summary, or first interval, stands at `start`."""
     first = lines[start].strip()
-    if not (_row(first) or first == _INTERRUPTED):
+    if not (row_of(first) or first == _INTERRUPTED):
         return None
     reading = Reading(tool="nuttcp", test="TCP", kind="tcp_stream")
     last, is_whole = start, False
     for index in range(start, min(len(lines), start + _LONGEST)):
         line = lines[index].strip()
-        row = _row(line)
+        row = row_of(line)
         if row:
             is_whole = _take(row, reading)
         elif line and not _take_trouble(line, reading):
@@ -73,7 +74,8 @@ def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
     return reading, last + 1
 
 
-def _row(line: str) -> re.Match[str] | None:
+def row_of(line: str) -> re.Match[str] | None:
+    """Return a row of an interval or of the whole test, as text or by -fparse."""
     return _ROW.match(line) or _PARSED.match(line)
 
 
@@ -81,9 +83,9 @@ def _take_trouble(line: str, reading: Reading) -> bool:
     """Take what nuttcp says between its rows; return False for what is none of its lines."""
     if line == _INTERRUPTED:
         reading.error = reading.error or line.strip("* ")
-    elif fault := _FAULT.match(line):
+    elif fault := FAULT.match(line):
         reading.error = fault["what"]
-    return line == _INTERRUPTED or line.startswith(_SAYS)
+    return line == _INTERRUPTED or bool(_SAYS.match(line))
 
 
 def _take(row: re.Match[str], reading: Reading) -> bool:
@@ -97,14 +99,18 @@ def _take(row: re.Match[str], reading: Reading) -> bool:
         reading.parameters["duration_seconds"] = float(row["seconds"])
         _judge(row, rest, reading)
     else:
-        begin = (reading.intervals[-1].end_seconds or 0.0) if reading.intervals else 0.0
-        figures = RowFigures(partial(_figures, row.string))
-        reading.intervals.append(Interval(begin, begin + float(row["seconds"]), figures))
+        reading.intervals.append(interval(row, reading))
     return is_whole
 
 
+def interval(row: re.Match[str], reading: Reading) -> Interval:
+    """Return a row as the interval behind those that a reading has."""
+    begin = (reading.intervals[-1].end_seconds or 0.0) if reading.intervals else 0.0
+    return Interval(begin, begin + float(row["seconds"]), RowFigures(partial(_figures, row.string)))
+
+
 def _figures(line: str) -> list[Figure | None]:
-    row = _row(line)
+    row = row_of(line)
     return [*_amounts(row), *_counts(_rest(row))] if row else []
 
 
