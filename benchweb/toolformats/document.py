@@ -24,8 +24,9 @@ from benchweb.toolformats.network import (
     wrk,
 )
 from benchweb.toolformats.network.iperf import iperf2, iperf3_json, iperf3_text
-from benchweb.toolformats.network.ntttcp import linux_text, windows_text
-from benchweb.toolformats.network.ntttcp import xml as ntttcp_xml
+from benchweb.toolformats.network.ntttcp import documents as ntttcp_documents
+from benchweb.toolformats.network.ntttcp import linux_text as ntttcp_linux
+from benchweb.toolformats.network.ntttcp import windows_text as ntttcp_windows
 from benchweb.toolformats.plain_text import MAX_INFLATED_BYTES, Patience, lines_of, text_of
 from benchweb.toolformats.prefixes import without_prefixes
 from benchweb.toolformats.readings import Lines, Reading, ToolDocument, ToolFormatError, Unread
@@ -45,9 +46,9 @@ _FORMATS: tuple[Format, ...] = (
     uperf.read,
     nuttcp.read,
     nuttcp_verbose.read,
-    linux_text.read,
-    windows_text.read,
-    ntttcp_xml.read,
+    ntttcp_linux.read,
+    ntttcp_windows.read,
+    ntttcp_documents.read,
     perftest.read,
     ping.read,
     path_probes.read,
@@ -208,6 +209,8 @@ def _from_document(document: Mapping[str, object]) -> list[Reading]:
         return [flent.read(document)]
     if hey.recognises(document):
         return [hey.read_json(document)]
+    if ntttcp_documents.recognises(document):
+        return [ntttcp_documents.read_json(document)]
     if iperf3_json.recognises(document):
         return [iperf3_json.read(document)]
     return []

@@ -184,6 +184,11 @@ def test_nuttcp_s_own_defaults_are_taken_where_they_are_certain() -> None:
              "source_cpu_ratio": None, "host_retransmits": 12, "host_sent_packets": None},
         ),
         (
+            "ntttcp_linux.json",
+            {"duration_seconds": 10.518},
+            {"throughput_bps": 112.189 * MEBI * 8, "received_bytes": 1180 * MEBI, "errors": 0, "sink_cpu_ratio": None},
+        ),
+        (
             "ntttcp_windows.xml",
             {"duration_seconds": 30.004},
             {"throughput_bps": 1185816299.6 * 8, "received_bytes": 33931 * MEBI, "sink_cpu_ratio": 0.0525},

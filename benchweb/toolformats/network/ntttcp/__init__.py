@@ -1,1 +1,1 @@
-"""Parsers of ntttcp: Microsoft's text on Windows, ntttcp-for-linux's, and the XML that both write by -x and -xml."""
+"""Parsers of ntttcp: Microsoft's text on Windows, ntttcp-for-linux's, and documents in XML and JSON."""

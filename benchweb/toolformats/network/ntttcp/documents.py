@@ -1,11 +1,12 @@
-"""ntttcp's XML, of Windows and of Linux: parameters, threads, and behind them the totals.
+"""ntttcp's XML, of Windows and of Linux, and Linux' JSON: parameters, threads, and behind them the totals.
 
 Its "mbps" are Windows' own on Windows and 2^20 bits on Linux, so that the rate is taken from bytes, or MB of 2^20.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from benchweb.toolformats.json_values import items, mapping, text
 from benchweb.toolformats.network.ntttcp.ends import (
     NO_SUMMARY,
     End,
@@ -40,18 +41,48 @@ def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
     if version := _VERSION.search(begin["attributes"]):
         reading.version = version["version"]
     stop, is_whole = _end_of(lines, start, f"</ntttcp{begin['end']}>")
-    for section, name, text in _elements(lines[start:stop]):
+    for section, name, value in _elements(lines[start:stop]):
         if section == "parameters":
-            _take_parameter(name, text, reading, end)
+            _take_parameter(name, value, reading, end)
         elif section:
-            _take_thread(section, name, text, reading)
+            _take_thread(section, name, value, reading)
         else:
-            totals.setdefault(name, text)
+            totals.setdefault(name, value)
     if not is_whole:
         reading.error = NO_SUMMARY
     _add_totals(reading, end, totals)
     reading.lines = Lines(start + 1, stop)
     return reading, stop
+
+
+def recognises(document: Mapping[str, object]) -> bool:
+    """Whether a document is what ntttcp-for-linux writes by -j."""
+    return any(isinstance(document.get(f"ntttcp{end}"), dict) for end in _ROLES)
+
+
+def read_json(document: Mapping[str, object]) -> Reading:
+    """Return the one end that a document tells of."""
+    letter = next(end for end in _ROLES if isinstance(document.get(f"ntttcp{end}"), dict))
+    body, reading, end = mapping(document[f"ntttcp{letter}"]), new_reading(), End(_ROLES[letter])
+    reading.version = text(body.get("-version"))
+    for name, value in mapping(body.get("parameters")).items():
+        _take_parameter(name, text(value), reading, end)
+    for thread in map(mapping, items(body.get("thread"))):
+        for name, value in _marked("throughput", thread.get("throughput")):
+            _take_thread(text(thread.get("-index")), name, value, reading)
+    _add_totals(reading, end, dict(pair for name, value in body.items() for pair in _marked(name, value)))
+    return reading
+
+
+def _marked(name: str, value: object) -> Iterator[tuple[str, str]]:
+    """Yield a member's name with its unit, as in XML, and its text; each of a list."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _marked(name, each)
+    elif isinstance(value, dict):
+        yield f"{name} {text(value.get('-metric'))}".strip(), text(value.get("#text"))
+    else:
+        yield name, text(value)
 
 
 def _end_of(lines: Sequence[str], start: int, closing: str) -> tuple[int, bool]:
@@ -72,27 +103,27 @@ def _elements(lines: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     section = ""
     for line in lines:
         for element in _ELEMENT.finditer(line):
-            name, mark, text = element["name"], element["mark"] or "", element["text"].strip()
+            name, mark, value = element["name"], element["mark"] or "", element["text"].strip()
             if name in _SECTIONS:
                 section = "" if element["close"] else mark or name
-            elif text and not element["close"]:
-                yield section, f"{name} {mark}".strip(), text
+            elif value and not element["close"]:
+                yield section, f"{name} {mark}".strip(), value
 
 
-def _take_parameter(name: str, text: str, reading: Reading, end: End) -> None:
+def _take_parameter(name: str, value: str, reading: Reading, end: End) -> None:
     if name == "udp":
-        end.is_udp = text == "True"
-    elif _LINUX in reading.version and text.isdecimal() and int(text):
+        end.is_udp = value == "True"
+    elif _LINUX in reading.version and value.isdecimal() and int(value):
         # Seconds; in which unit Windows writes them isn't told.
         if name == "run_time":
-            end.asked_seconds = float(text)
+            end.asked_seconds = float(value)
         elif name == "warmup_time":
-            reading.parameters["warmup_seconds"] = int(text)
+            reading.parameters["warmup_seconds"] = int(value)
 
 
-def _take_thread(thread: str, name: str, text: str, reading: Reading) -> None:
+def _take_thread(thread: str, name: str, value: str, reading: Reading) -> None:
     if name == "throughput KB/s":
-        rate = binary_rate("throughput_bps", text, "K", thread)
+        rate = binary_rate("throughput_bps", value, "K", thread)
         # A thread whose time is nothing has a rate of nothing beside bytes of the whole.
         reading.add(rate if rate and rate.value else None)
 
@@ -120,6 +151,6 @@ def _add_windows_totals(reading: Reading, end: End, totals: dict[str, str]) -> N
 
 
 def _rate(end: End, totals: dict[str, str]) -> Figure | None:
-    if text := totals.get("throughput Bps"):
-        return figure(rate_metric(end), text, "bit/s", times=8, printed=f"{text} Bps")
+    if value := totals.get("throughput Bps"):
+        return figure(rate_metric(end), value, "bit/s", times=8, printed=f"{value} Bps")
     return binary_rate(rate_metric(end), totals.get("throughput MB/s", ""), "M")
