@@ -201,19 +201,22 @@ def _events(lines: Sequence[str], index: int) -> tuple[list[Mapping[str, object]
 
 
 def _from_document(document: Mapping[str, object]) -> list[Reading]:
-    if fio_json.recognises(document):
-        return fio_json.read(document)
-    if sar.recognises(document):
-        return sar.read_json(document)
-    if flent.recognises(document):
-        return [flent.read(document)]
-    if hey.recognises(document):
-        return [hey.read_json(document)]
-    if ntttcp_documents.recognises(document):
-        return [ntttcp_documents.read_json(document)]
-    if iperf3_json.recognises(document):
-        return [iperf3_json.read(document)]
+    for recognises, read in _DOCUMENTS:
+        if recognises(document):
+            readings = read(document)
+            return readings if isinstance(readings, list) else [readings]
     return []
+
+
+_DocumentReader = Callable[[Mapping[str, object]], Reading | list[Reading]]
+_DOCUMENTS: tuple[tuple[Callable[[Mapping[str, object]], bool], _DocumentReader], ...] = (
+    (fio_json.recognises, fio_json.read),
+    (sar.recognises, sar.read_json),
+    (flent.recognises, flent.read),
+    (hey.recognises, hey.read_json),
+    (ntttcp_documents.recognises, ntttcp_documents.read_json),
+    (iperf3_json.recognises, iperf3_json.read),
+)
 
 
 def _placed(reading: Reading, lines: Sequence[str], index: int, end: int) -> Reading:
