@@ -34,6 +34,12 @@ def exact(text: str) -> Decimal | None:
     return number if number.is_finite() and abs(number.adjusted()) <= _MOST_EXPONENT else None
 
 
+def plain(text: str) -> float | None:
+    """Return the number as a float, or None for what isn't one that a tool prints."""
+    number = exact(text)
+    return None if number is None else float(number)
+
+
 def _digits(number: str) -> int:
     return max(1, len(_NO_DIGITS.sub("", number).lstrip("0")))
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from benchweb.toolformats.network.http_answers import add_failures, remark_other_rate, why_failed
-from benchweb.toolformats.numbers import NUMBER, figure, percentile_name, power_of_ten
+from benchweb.toolformats.numbers import NUMBER, figure, percentile_name, plain, power_of_ten
 from benchweb.toolformats.readings import Lines, Reading
 
 _BANNER = "This is ApacheBench, Version"
@@ -125,7 +125,7 @@ def _setting(reading: Reading, match: re.Match[str]) -> None:
     if name in _TEXTS:
         reading.parameters[name] = value
     elif name == "duration_seconds":
-        reading.parameters[name] = float(number)
+        reading.note(name, plain(value.removesuffix(" seconds")))
     elif number.isdecimal():
         reading.parameters[name] = int(number)
 

@@ -14,6 +14,7 @@ from benchweb.toolformats.numbers import (
     exact,
     figure,
     percentile_name,
+    plain,
     power_of_ten,
     seconds_of,
 )
@@ -79,7 +80,7 @@ def _take(line: str, reading: Reading) -> None:
         reading.version = reading.version or (begin["version"] or "")
     if run := _RUN.search(line):
         if "Valid Duration" in line or "duration_seconds" not in reading.parameters:
-            reading.parameters["duration_seconds"] = float(run.group(1))
+            reading.note("duration_seconds", plain(run.group(1)))
             reading.figures = [figure for figure in reading.figures if not figure.metric.endswith("_messages")]
             reading.add(figure("sent_messages", run.group(2), "messages"))
             reading.add(figure("received_messages", run.group(3), "messages"))
@@ -107,7 +108,7 @@ def _take(line: str, reading: Reading) -> None:
 
 def _take_throughput(line: str, reading: Reading) -> None:
     if sent := _SENT.search(line):
-        reading.parameters["duration_seconds"] = float(sent["seconds"])
+        reading.note("duration_seconds", plain(sent["seconds"]))
         reading.add(figure("sent_messages", sent["messages"], "messages"))
     elif size := _SIZE.search(line):
         reading.parameters["message_size_bytes"] = int(size.group(1))
@@ -155,8 +156,8 @@ def _qperf_value(reading: Reading, value: re.Match[str]) -> None:
             name, "throughput_bps" if name in {"bw", "recv_bw"} else f"{name}_bps"
         )
         reading.add(figure(metric, text, "bit/s", times=decimal_prefix(rate.group(1)) * bits, printed=printed))
-    elif name == "time" and unit == "sec" and exact(text) is not None:
-        reading.parameters["duration_seconds"] = float(text)
+    elif name == "time" and unit == "sec":
+        reading.note("duration_seconds", plain(text))
     elif unit in {"ns", "us", "ms", "s", "sec"}:
         # qperf's latency is one way: half of the round trip.
         metric = "half_round_trip_mean_seconds" if name == "latency" else f"{name}_seconds"

@@ -10,7 +10,16 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from benchweb.toolformats.known import percentage_remark, rate_remark
-from benchweb.toolformats.numbers import NUMBER, binary_prefix, decimal_prefix, exact, figure, losses, power_of_ten
+from benchweb.toolformats.numbers import (
+    NUMBER,
+    binary_prefix,
+    decimal_prefix,
+    exact,
+    figure,
+    losses,
+    plain,
+    power_of_ten,
+)
 from benchweb.toolformats.readings import Figure, Interval, Lines, Reading, RowFigures
 
 _NAMED = r"^(?:\S{1,41}: +)?"
@@ -96,7 +105,7 @@ def _take(row: re.Match[str], reading: Reading) -> bool:
     is_whole = "tx_cpu" in rest or "rx_cpu" in rest
     if is_whole:
         reading.figures = list(RowFigures(partial(_figures, row.string)))
-        reading.parameters["duration_seconds"] = float(row["seconds"])
+        reading.note("duration_seconds", plain(row["seconds"]))
         _judge(row, rest, reading)
     else:
         reading.intervals.append(interval(row, reading))
@@ -106,7 +115,7 @@ def _take(row: re.Match[str], reading: Reading) -> bool:
 def interval(row: re.Match[str], reading: Reading) -> Interval:
     """Return a row as the interval behind those that a reading has."""
     begin = (reading.intervals[-1].end_seconds or 0.0) if reading.intervals else 0.0
-    return Interval(begin, begin + float(row["seconds"]), RowFigures(partial(_figures, row.string)))
+    return Interval(begin, begin + (plain(row["seconds"]) or 0.0), RowFigures(partial(_figures, row.string)))
 
 
 def _figures(line: str) -> list[Figure | None]:
@@ -165,7 +174,7 @@ def _number(metric: str, text: str | None, unit: str, exponent: int = 0, printed
 def _judge(row: re.Match[str], rest: Mapping[str, str], reading: Reading) -> None:
     """Remark figures that deny each other, and note the size that datagrams must have had."""
     lost, sent = reading.value("lost_packets"), reading.value("total_packets")
-    remarks = [rate_remark(reading.figure("throughput_bps"), reading.figure("received_bytes"), float(row["seconds"]))]
+    remarks = [rate_remark(reading.figure("throughput_bps"), reading.figure("received_bytes"), plain(row["seconds"]))]
     if lost is not None and sent is not None:
         remarks.append(percentage_remark(rest.get("data_loss", ""), int(lost), int(sent)))
         _note_size(reading, sent - lost)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from benchweb.toolformats.known import percentage_remark, rate_remark
 from benchweb.toolformats.network.nuttcp import FAULT, interval, row_of
-from benchweb.toolformats.numbers import NUMBER, binary_prefix, decimal_prefix, figure, losses, power_of_ten
+from benchweb.toolformats.numbers import NUMBER, binary_prefix, decimal_prefix, figure, losses, plain, power_of_ten
 from benchweb.toolformats.readings import Lines, Reading
 
 _LINE = re.compile(r"^nuttcp-(?P<end>[tr])(?:-\S{1,40})?: ?(?P<says>\S.*)$")
@@ -88,8 +88,8 @@ def _whole(reading: Reading, match: re.Match[str], is_sender: bool) -> None:
     reading.add(amount)
     reading.add(rate)
     if not is_sender or "duration_seconds" not in reading.parameters:
-        reading.parameters["duration_seconds"] = float(match["seconds"])
-    if remark := rate_remark(rate, amount, float(match["seconds"])):
+        reading.note("duration_seconds", plain(match["seconds"]))
+    if remark := rate_remark(rate, amount, plain(match["seconds"])):
         reading.remarks.append(remark)
 
 

@@ -7,7 +7,7 @@ all of it (perftest_parameters.c). A peak of 0.00 was not looked for.
 import re
 from collections.abc import Sequence
 
-from benchweb.toolformats.numbers import NUMBER, binary_prefix, figure, percentile_name, power_of_ten
+from benchweb.toolformats.numbers import NUMBER, binary_prefix, figure, percentile_name, plain, power_of_ten
 from benchweb.toolformats.readings import Figure, Lines, Reading
 
 _TITLE = re.compile(
@@ -97,7 +97,8 @@ def _take_settings(line: str, head: Reading) -> None:
 
 def _row(head: Reading, row: dict[str, str]) -> Reading:
     reading = Reading(head.tool, head.test)
-    reading.parameters["message_size_bytes"] = int(float(row["#bytes"]))
+    if (size := plain(row["#bytes"])) is not None:
+        reading.parameters["message_size_bytes"] = int(size)
     for column, text in row.items():
         reading.add(_figure(column, text, head.test))
     return reading

@@ -10,6 +10,7 @@ from benchweb.toolformats.numbers import (
     decimal_prefix,
     figure,
     percentile_name,
+    plain,
     power_of_ten,
     seconds_of,
 )
@@ -122,7 +123,8 @@ def _total(reading: Reading, match: re.Match[str]) -> None:
     reading.add(
         figure("received_bytes", match["amount"], "B", times=times, printed=f"{match['amount']}{match['prefix']}B")
     )
-    reading.parameters["measured_seconds"] = float(match["time"]) * float(seconds_of(match["unit"]))
+    if (took := plain(match["time"])) is not None:
+        reading.parameters["measured_seconds"] = took * float(seconds_of(match["unit"]))
 
 
 def _sockets(reading: Reading, match: re.Match[str]) -> None:

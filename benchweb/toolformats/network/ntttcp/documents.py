@@ -17,7 +17,7 @@ from benchweb.toolformats.network.ntttcp.ends import (
     new_reading,
     rate_metric,
 )
-from benchweb.toolformats.numbers import exact, figure, power_of_ten
+from benchweb.toolformats.numbers import figure, plain, power_of_ten
 from benchweb.toolformats.readings import Figure, Lines, Reading
 
 _BEGIN = re.compile(r"^<ntttcp(?P<end>[sr])(?P<attributes>(?: [^<>]{0,400})?)>")
@@ -129,8 +129,7 @@ def _take_thread(thread: str, name: str, value: str, reading: Reading) -> None:
 
 
 def _add_totals(reading: Reading, end: End, totals: dict[str, str]) -> None:
-    if (seconds := exact(totals.get("realtime s", ""))) is not None:
-        reading.parameters["duration_seconds"] = float(seconds)
+    reading.note("duration_seconds", plain(totals.get("realtime s", "")))
     add_totals(reading, end, megabytes(end, totals.get("total_bytes MB", "")), _rate(end, totals))
     reading.add(figure("host_retransmits", totals.get("packets_retransmitted", ""), "segments"))
     reading.add(figure("errors", totals.get("errors", ""), "errors"))

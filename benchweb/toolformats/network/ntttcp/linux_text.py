@@ -12,7 +12,7 @@ from benchweb.toolformats.network.ntttcp.ends import (
     take_command,
     total_bytes,
 )
-from benchweb.toolformats.numbers import NUMBER, decimal_prefix, figure, power_of_ten
+from benchweb.toolformats.numbers import NUMBER, decimal_prefix, figure, plain, power_of_ten
 from benchweb.toolformats.readings import Figure, Lines, Reading
 
 _HEAD = re.compile(r"^NTTTCP for Linux (?P<version>\S+)")
@@ -103,8 +103,7 @@ def _take_flag(name: str, value: str, reading: Reading, end: End) -> None:
 
 
 def _add_values(reading: Reading, end: End, values: dict[str, str]) -> None:
-    if "test duration" in values:
-        reading.parameters["duration_seconds"] = float(values["test duration"])
+    reading.note("duration_seconds", plain(values.get("test duration", "")))
     amount = total_bytes(end, values["total bytes"]) if "total bytes" in values else None
     unit = values.get("unit of throughput", "")
     rate = _rate(rate_metric(end), values["throughput"], unit.removesuffix("bps")) if unit.endswith("bps") else None

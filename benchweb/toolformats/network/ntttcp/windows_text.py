@@ -13,7 +13,7 @@ from benchweb.toolformats.network.ntttcp.ends import (
     rate_metric,
     take_command,
 )
-from benchweb.toolformats.numbers import NUMBER, exact, figure
+from benchweb.toolformats.numbers import NUMBER, exact, figure, plain
 from benchweb.toolformats.readings import Lines, Reading
 
 _BANNER = re.compile(r"^Copyright Version (?P<version>\d+\.\d+)$")
@@ -85,8 +85,7 @@ def _take_row(row: dict[str, str], reading: Reading, values: dict[str, str]) -> 
 
 
 def _add_values(reading: Reading, end: End, values: dict[str, str]) -> None:
-    if (seconds := exact(values.get("realtime(s)", ""))) is not None:
-        reading.parameters["duration_seconds"] = float(seconds)
+    reading.note("duration_seconds", plain(values.get("realtime(s)", "")))
     amount = megabytes(end, values.get(_AMOUNT, ""))
     add_totals(reading, end, amount, binary_rate(rate_metric(end), values.get("Throughput(MB/s)", ""), "M"))
     for metric, column, unit in _COUNTS:
