@@ -273,14 +273,16 @@ def test_perftest_gives_a_result_for_each_size() -> None:
 
 def test_perftest_s_latency_is_half_of_the_round_trip_except_of_reads() -> None:
     [read] = readings("perftest_lat.txt")
-    assert (read.test, read.kind, read.value("latency_mean_seconds")) == ("ib_read_lat", None, pytest.approx(1.8e-6))
+    assert (read.test, read.kind) == ("ib_read_lat", None)
+    assert read.value("latency_mean_seconds") == pytest.approx(1.8e-6)
     assert read.value("latency_p999_seconds") == pytest.approx(6.12e-6)
     head = "#bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]\n"
     row = "2       1000           1.85           28.40          2.05             2.11\n"
     [sent] = read_text(f"Send Latency Test\n{head}{row}").readings
     assert sent.value("half_round_trip_mean_seconds") == pytest.approx(2.11e-6)
     [told] = read_text(f"$ ib_write_lat 10.0.0.2\n{head}{row}").readings
-    assert (told.test, told.value("half_round_trip_p50_seconds")) == ("ib_write_lat", pytest.approx(2.05e-6))
+    assert told.test == "ib_write_lat"
+    assert told.value("half_round_trip_p50_seconds") == pytest.approx(2.05e-6)
     # Nothing tells whether it is half of the trip.
     [untold] = read_text(head + row).readings
     assert (untold.figures, "add title or command" in untold.error) == ([], True)
@@ -291,7 +293,8 @@ def test_perftest_in_both_directions_cut_off_and_refused() -> None:
         "#bytes  #iterations  BW peak[Gb/sec]  BW average[Gb/sec]  MsgRate[Mpps]\n8388608 5000 197.10 196.92 0.002934\n"
     )
     [both] = read_text(f"Send Bidirectional BW Test\n{rows}").readings
-    assert (both.test, both.value("throughput_bps")) == ("ib_send_bw_both", pytest.approx(196.92e9))
+    assert both.test == "ib_send_bw_both"
+    assert both.value("throughput_bps") == pytest.approx(196.92e9)
     [failed] = read_text(f"RDMA_Write BW Test\n{rows}Failed status 12: wr_id 0 syndrom 0x81\n").readings
     assert failed.error == "Failed status 12: wr_id 0 syndrom 0x81"
     [cut] = read_text(f"RDMA_Write BW Test\n{rows.splitlines()[0]}\n").readings
