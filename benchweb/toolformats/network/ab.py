@@ -45,6 +45,8 @@ _OTHERS = re.compile(
 )
 _CSV_HEAD = "Percentage served,Time in ms"
 _CSV_ROW = re.compile(rf"^(\d{{1,3}}),({NUMBER})$")
+# Looked for first, for nearly every line of a text begins by none.
+_FIRST_WORDS = (_BANNER, "Benchmarking ", "Server ", "Document Path", "Concurrency Level", _CSV_HEAD)
 # Lines of a test, with its progress, and from a head that was left out to the rate.
 _LONGEST, _TO_RATE = 400, 24
 _NO_SUMMARY = "The test has no summary: it was cut off."
@@ -72,6 +74,8 @@ _COUNTED = {
 def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
     """Return the test that begins at `start`, or percentiles alone as `-e` writes them."""
     line = lines[start].strip()
+    if not line.startswith(_FIRST_WORDS):
+        return None
     if line == _CSV_HEAD:
         return _percentiles(lines, start)
     if not _BEGIN.match(line) and not _is_beheaded(lines, start):

@@ -36,6 +36,8 @@ _BAR = re.compile(rf"^{NUMBER}(?: \S{{1,4}})? \[\d+\]\s*\|")
 _DETAIL = re.compile(r"^(?:DNS\+dialup|DNS-lookup|req write|resp wait|resp read):\s")
 _NOTE = "Note:  Distributions are for first"
 _HEAD = "Summary:"
+# Looked for first, for nearly every line of a text begins by none.
+_FIRST_WORDS = (_HEAD, "Total:", "Success rate:")
 _LATENCIES = ("Latency distribution", "Response time distribution")
 _STATUSES, _ERRORS = "Status code distribution", "Error distribution"
 _KEY = re.compile(r"^p\d+(?:\.\d+)?$")
@@ -55,7 +57,10 @@ class _State:
 
 def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
     """Return the test that "Summary:", or the line behind it, begins at `start`."""
-    first = start + 1 if lines[start].strip() == _HEAD else start
+    line = lines[start].strip()
+    if not line.startswith(_FIRST_WORDS):
+        return None
+    first = start + 1 if line == _HEAD else start
     tool = _tool(lines, first)
     if not tool:
         return None
@@ -76,13 +81,13 @@ def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
 
 def _tool(lines: Sequence[str], first: int) -> str:
     """Return whose summary begins at a line; another program's begins by neither, or goes on otherwise."""
-    following = [lines[index].strip() for index in range(first, min(len(lines), first + 2))]
+    following = [line.strip() for line in lines[first : first + 2]]
     # ghz, of gRPC, counts before it goes on alike.
     if len(following) < 2 or (first and lines[first - 1].strip().startswith("Count:")):
         return ""
-    if _SUCCESS.match(following[0]) and following[1].startswith("Total:"):
+    if following[1].startswith("Total:") and _SUCCESS.match(following[0]):
         return "oha"
-    if _TIME.match(following[0]) and following[0].startswith("Total:") and following[1].startswith("Slowest:"):
+    if following[1].startswith("Slowest:") and following[0].startswith("Total:") and _TIME.match(following[0]):
         return "hey" if following[0].endswith(" secs") else "oha"
     return ""
 

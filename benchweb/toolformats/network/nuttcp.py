@@ -62,6 +62,9 @@ _FEWEST_OF_A_SIZE, _ROUNDED_BYTES = 200, 105
 def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
     """Return the test whose summary, or first interval, stands at `start`."""
     first = lines[start].strip()
+    # Looked for first, for nearly every line of a text has none.
+    if "Mbps" not in first and first != _INTERRUPTED:
+        return None
     if not (row_of(first) or first == _INTERRUPTED):
         return None
     reading = Reading(tool="nuttcp", test="TCP", kind="tcp_stream")

@@ -29,12 +29,16 @@ _ROW = re.compile(rf"^{NUMBER}(?:\s+{NUMBER}){{2,20}}$")
 _OTHERS = re.compile(r"^(?:[= ]{5,}$|Latency\(ns\)$|NOTE::?|WARNING:)")
 _ERROR = re.compile(r"^ERROR\b:?\s*(?P<what>\S.*)$", re.IGNORECASE)
 _AMOUNT = "Bytes(MEG)"
+_FIRST_WORDS = ("Copyright Version", "Network activity", "#####", "Thread", _AMOUNT)
 _LONGEST = 2_000
 
 
 def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
     """Return the test whose banner, begin or first table stands at `start`."""
     first = lines[start].strip()
+    # Looked for first, for nearly every line of a text begins by none.
+    if not first.startswith(_FIRST_WORDS):
+        return None
     if not (_BANNER.match(first) or _BEGIN.match(first) or (first.startswith(_AMOUNT) and _columns(first))):
         return None
     reading, end, values, columns = new_reading(), End(), dict[str, str](), tuple[str, ...]()
