@@ -37,7 +37,10 @@ _PROCESSORS = (
     "Intel(R) Xeon(R) Core(TM) Atom(TM) Pentium(R) Celeron(R) Platinum Gold Silver Bronze Processor CPU @ v2 v3 v4 "
     "AMD EPYC Ryzen Opteron(tm) ARM Cortex Neoverse-N1 Neoverse-N2 Neoverse-V1 Neoverse-V2 Kunpeng Hygon Ampere Altra"
 )
-_TOOLS = "benchweb native fio iperf2 iperf3 netperf qperf sockperf uperf flent wrk ping sar mbw stream"
+_TOOLS = (
+    "benchweb native fio iperf2 iperf3 netperf qperf sockperf uperf nuttcp ntttcp perftest flent wrk wrk2 ab hey oha "
+    "ping fping mtr sar mbw stream sysbench"
+)
 
 WORDS = frozenset(
     word

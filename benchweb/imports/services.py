@@ -29,8 +29,8 @@ from benchweb.toolformats.readings import ToolDocument, ToolFormatError
 
 # What a refusal names, so that who pasted another tool's text sees why nothing was found.
 TOOLS_READ = (
-    "netperf, iperf 2, iperf3, wrk, wrk2, ping, fping, mtr, sar, fio, mbw, STREAM, sysbench, sockperf, qperf, uperf, "
-    "flent"
+    "netperf, iperf 2, iperf3, wrk, wrk2, ab, hey, oha, ping, fping, mtr, sar, fio, mbw, STREAM, sysbench, sockperf, "
+    "qperf, uperf, nuttcp, ntttcp, perftest, flent"
 )
 _LONGEST_QUOTE = 80
 

@@ -86,11 +86,19 @@ _COMPLAINTS: tuple[_Complaint, ...] = (
         ),
     ),
     _Complaint("wrk", re.compile(r"^(?P<what>unable to (?:connect to|resolve) \S+:\w+ .+)$"), "http_load"),
+    _Complaint(
+        "ab", re.compile(r"^(?P<what>apr_\w{1,40}(?:\(\))?(?: for \S{1,255})?: .{1,200} \(\d+\))$"), "http_load"
+    ),
+    # Two letters are a word of prose too.
+    _Complaint("ab", re.compile(r"^ab: (?P<what>(?:[Cc]annot use|Could not|[Ii]nvalid) .*)$"), "http_load"),
+    _Complaint("nuttcp", re.compile(r"^nuttcp(?:-[tr]\S{0,41})?: (?:v[\d.]+\S{0,20}: )?(?P<what>Error: .+)$")),
+    _Complaint("ntttcp", re.compile(r"^\d\d:\d\d:\d\d ERR : ?(?P<what>(?:sender|receiver|main): .+)$")),
     _Complaint("ping", _program("ping6?", _TROUBLE + ".*"), "ping"),
     _Complaint("fio", _program("fio", r"(?:pid=\d+, err=|io_u error|verify).*")),
     _Complaint("sysbench", re.compile(r"^(?P<what>FATAL: .*)$")),
     _Complaint("sockperf", re.compile(r"^sockperf: (?P<what>ERROR.*|.*(?:failed|refused|[Cc]an't|unreachable).*)$")),
     _Complaint("qperf", re.compile(r"^(?P<what>[\w.:-]+: failed to connect)$")),
+    _Complaint("perftest", re.compile(r"^(?P<what>Couldn't connect to [\w.:-]{1,255}:\d+)$")),
     _Complaint("uperf", re.compile(r"^(?P<what>\*\*+ .*(?:rror|bort|ail).*|Error (?:in|con).*)$"), is_test=False),
     _Complaint("stream", re.compile(r"^(?P<what>Failed Validation .*)$"), is_test=False),
     _Complaint("", re.compile(r"^(?P<what>command terminated with exit code \d+)$"), is_test=False),
@@ -106,7 +114,7 @@ _HINTS = (
     "enied", "not permitted", "imed out", "o route", "nvalid", "bort", "bad ", "erminat", "nterrupt", "eset by",
     "roken pipe", "not found", "nrecogni", "Killed", "killed", "Hangup", "ault", "xception", "establish control",
     "send_", "recv_", "_control:", "catcher:", "WARNING: did", "is not running", "sh: ", "timeout: ", "err=",
-    "exit code", "fio-", "Starting ", "docker: ", "kubectl: ", "sudo: ", "ssh: ",
+    "exit code", "apr_", "ERR : ", "ouldn't connect", "fio-", "Starting ", "docker: ", "kubectl: ", "sudo: ", "ssh: ",
 )  # fmt: skip
 
 

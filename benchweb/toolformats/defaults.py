@@ -25,8 +25,18 @@ _CERTAIN: Mapping[tuple[str, str], Mapping[str, Any]] = {
     ("iperf2", "udp_stream"): _IPERF_DATAGRAMS,
     ("qperf", "tcp_stream"): _STREAM,
     ("qperf", "udp_stream"): _STREAM,
+    # 64 KiB without -l (nuttcp.c).
+    ("nuttcp", "tcp_stream"): {**_STREAM, "message_size_bytes": 65536},
+    ("nuttcp", "udp_stream"): {**_STREAM, "rate_bps": None},
+    # A sender sends to its receiver; how many connections it opens by itself isn't alike on Windows and Linux.
+    ("ntttcp", "tcp_stream"): {"direction": "forward", "send_mode": "send"},
+    ("ntttcp", "udp_stream"): {"direction": "forward", "send_mode": "send"},
     ("wrk", "http_load"): {**_WRK, "rate_rps": 0},
     ("wrk2", "http_load"): _WRK,
+    # ab is one thread, and waits as long without -s (ab.c); hey without -t, and Go sets TCP_NODELAY.
+    ("ab", "http_load"): {"threads": 1, "rate_rps": 0, "timeout_seconds": 30},
+    ("hey", "http_load"): {"rate_rps": 0, "timeout_seconds": 20, "nodelay": True},
+    ("oha", "http_load"): {"rate_rps": 0},
     ("ping", "ping"): {"probe": "icmp"},
     ("fping", "ping"): {"probe": "icmp"},
     ("fio", "disk_io"): {"jobs": 1, "read_percent": 50},

@@ -8,17 +8,25 @@ from benchweb.toolformats.complaints import heed_complaints
 from benchweb.toolformats.host import fio_json, fio_text, memory
 from benchweb.toolformats.known import keep_known
 from benchweb.toolformats.network import (
+    ab,
     flent,
+    hey,
     latency_tools,
     netperf,
     netperf_omni,
+    nuttcp,
+    nuttcp_verbose,
     path_probes,
+    perftest,
     ping,
     sar,
     uperf,
     wrk,
 )
 from benchweb.toolformats.network.iperf import iperf2, iperf3_json, iperf3_text
+from benchweb.toolformats.network.ntttcp import documents as ntttcp_documents
+from benchweb.toolformats.network.ntttcp import linux_text as ntttcp_linux
+from benchweb.toolformats.network.ntttcp import windows_text as ntttcp_windows
 from benchweb.toolformats.own_settings import take_settings
 from benchweb.toolformats.plain_text import MAX_INFLATED_BYTES, Patience, lines_of, text_of
 from benchweb.toolformats.prefixes import without_prefixes
@@ -34,7 +42,15 @@ _FORMATS: tuple[Format, ...] = (
     iperf3_text.read,
     iperf2.read,
     wrk.read,
+    ab.read,
+    hey.read,
     uperf.read,
+    nuttcp.read,
+    nuttcp_verbose.read,
+    ntttcp_linux.read,
+    ntttcp_windows.read,
+    ntttcp_documents.read,
+    perftest.read,
     ping.read,
     path_probes.read,
     sar.read,
@@ -202,17 +218,23 @@ def _events(lines: Sequence[str], index: int) -> tuple[list[Mapping[str, object]
 
 
 def _from_document(document: Mapping[str, object]) -> list[Reading]:
-    if fio_json.recognises(document):
-        return fio_json.read(document)
-    if sar.recognises(document):
-        return sar.read_json(document)
-    if flent.recognises(document):
-        return [flent.read(document)]
-    if iperf3_json.recognises(document):
-        return [iperf3_json.read(document)]
-    if pkb.recognises(document):
-        return pkb.read(document)
+    for recognises, read in _DOCUMENTS:
+        if recognises(document):
+            readings = read(document)
+            return readings if isinstance(readings, list) else [readings]
     return []
+
+
+_DocumentReader = Callable[[Mapping[str, object]], Reading | list[Reading]]
+_DOCUMENTS: tuple[tuple[Callable[[Mapping[str, object]], bool], _DocumentReader], ...] = (
+    (fio_json.recognises, fio_json.read),
+    (sar.recognises, sar.read_json),
+    (flent.recognises, flent.read),
+    (hey.recognises, hey.read_json),
+    (ntttcp_documents.recognises, ntttcp_documents.read_json),
+    (iperf3_json.recognises, iperf3_json.read),
+    (pkb.recognises, pkb.read),
+)
 
 
 def _placed(reading: Reading, lines: Sequence[str], index: int, end: int) -> Reading:

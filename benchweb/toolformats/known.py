@@ -19,6 +19,13 @@ _MOST_REMARKS = 20
 # A percentage that was printed beside its own fraction may be rounded by so much.
 _MOST_ROUNDED = 0.006
 
+# Of the time that was asked for.
+_LEAST_OF_TIME = 0.9
+# A rate may be off by so much from its amount and time: what is on its way at the end may count or not.
+_MOST_APART = 0.02
+# Of shorter ones the time itself is rounded by as much.
+_SHORTEST_SECONDS = 0.5
+
 
 def keep_known(reading: Reading) -> None:
     """Leave out figures that say nothing, say so, and add what the others say together."""
@@ -125,3 +132,25 @@ def percentage_remark(printed: str, part: int, whole: int) -> str:
     if whole <= 0 or part < 0 or abs(share - 100 * part / whole) <= max(_MOST_ROUNDED * 100 * part / whole, 1.0):
         return ""
     return f"{share:g} % is printed beside {part}/{whole}, which is {100 * part / whole:.3g} %: the counts are taken."
+
+
+def early_end(asked_seconds: float | None, took_seconds: float | None) -> str:
+    """Say that a test ended long before its time; empty where it didn't, or where either isn't known."""
+    if asked_seconds and took_seconds is not None and took_seconds < _LEAST_OF_TIME * asked_seconds:
+        return f"The test ended after {took_seconds:g} of {asked_seconds:g} seconds: it was interrupted."
+    return ""
+
+
+def rate_remark(rate: Figure | None, amount: Figure | None, seconds: object) -> str:
+    """Return a remark where a printed rate isn't what the amount and the time beside it say; empty where it fits."""
+    if not (rate and rate.value and amount and isinstance(seconds, float) and seconds >= _SHORTEST_SECONDS):
+        return ""
+    said = amount.value * (_BITS["B/s"] if (rate.unit, amount.unit) == ("bit/s", "B") else 1) / seconds
+    if abs(said / rate.value - 1) <= _MOST_APART:
+        return ""
+    return f"{_named(rate)} are printed beside {_named(amount)} in {seconds:g} s: they don't fit."
+
+
+def _named(figure: Figure) -> str:
+    """Return a figure as it was printed, with its unit where that stands elsewhere."""
+    return figure.text if any(map(str.isalpha, figure.text)) else f"{figure.text} {figure.unit}"

@@ -15,7 +15,7 @@ NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+ ]?\d+)?"
 
 _DECIMAL = {"": 0, "k": 3, "m": 6, "g": 9, "t": 12}
 _BINARY = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
-_SECONDS = {"ns": -9, "nsec": -9, "us": -6, "usec": -6, "µs": -6, "ms": -3, "msec": -3, "s": 0, "sec": 0}
+_SECONDS = {"ns": -9, "nsec": -9, "us": -6, "usec": -6, "µs": -6, "ms": -3, "msec": -3, "s": 0, "sec": 0, "secs": 0}
 # No tool prints an exponent beyond; a hostile one would make a number of a million digits.
 _MOST_EXPONENT = 30
 
@@ -32,6 +32,12 @@ def exact(text: str) -> Decimal | None:
     except InvalidOperation:
         return None
     return number if number.is_finite() and abs(number.adjusted()) <= _MOST_EXPONENT else None
+
+
+def plain(text: str) -> float | None:
+    """Return the number as a float, or None for what isn't one that a tool prints."""
+    number = exact(text)
+    return None if number is None else float(number)
 
 
 def _digits(number: str) -> int:
@@ -84,6 +90,12 @@ def losses(jitter_ms: str, lost: int, total: int, part: str = "") -> list[Figure
         ratio = Figure("loss_ratio", lost / total, "ratio", len(str(total)), f"{lost}/{total}", part, is_derived=True)
         figures.append(ratio)
     return [present for present in figures if present]
+
+
+def percentile_name(percent: str) -> str:
+    """Return a percentile as metrics name it: p50 of 50 and 50.000, p999 of 99.9."""
+    bare = percent.rstrip("0").rstrip(".") if "." in percent else percent
+    return "p" + bare.replace(".", "")
 
 
 def moment_of_epoch(seconds: float) -> datetime | None:

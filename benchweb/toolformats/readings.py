@@ -101,6 +101,11 @@ class Reading:
         if figure is not None:
             self.figures.append(figure)
 
+    def note(self, name: str, value: float | None) -> None:
+        """Note a parameter; None, a number that is none, notes nothing."""
+        if value is not None:
+            self.parameters[name] = value
+
 
 @dataclass(frozen=True, slots=True)
 class ToolDocument:

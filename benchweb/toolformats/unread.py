@@ -10,6 +10,8 @@ OF_NO_TEST = "No test begins here that this line belongs to."
 _TOOL_LIKE = re.compile(
     r"^\s*+(?:\[\s*(?:\d+|SUM)\]\s+\d|MIGRATED |OMNI |Requests/sec:\s+\d|Transfer/sec:\s+\d|rtt min/|round-trip min/"
     r"|\d+ packets transmitted|AVG\s+Method:|(?:Copy|Scale|Add|Triad):\s+\d|sockperf: |\d+ requests in "
+    r"|Requests per second:\s+[\d.]+ \[|Time per request:\s+[\d.]+ \[ms\]|(?:Slowest|Fastest|Average):\s+[\d.]+ secs"
+    r"|Success rate:\s+[\d.]+%|#bytes\s+#iterations\s|\d\d:\d\d:\d\d INFO: \s*(?:total bytes|throughput)\s*:"
     r"|[^:\n]{1,200}: \(groupid=)"
 )
 _FOREIGN_PING = re.compile(
@@ -21,12 +23,9 @@ _FOREIGN_PING = re.compile(
 )
 # Tools that aren't read, by lines that nothing else prints.
 _OTHERS = (
-    ("ntttcp", r"^\s*+(?:NTTTCP|ntttcp|#+\s+Totals|\s*Thread\s+Time\(s\)\s+Throughput|\d\d:\d\d:\d\d INFO: )"),
-    ("nuttcp", r"^\s*+[\d.]+ MB / +[\d.]+ sec = +[\d.]+ [MG]bps"),
-    ("perftest", r"^\s*+#bytes\s+#iterations"),
-    ("ab", r"^\s*+(?:This is ApacheBench|Requests per second:\s+[\d.]+ \[#/sec\]|Time per request:\s+[\d.]+ \[ms\])"),
-    ("hey", r"^\s*+(?:Slowest|Fastest|Average):\s+[\d.]+ secs"),
-    ("oha", r"^\s*+Success rate:\s+[\d.]+%"),
+    ("nuttcp -v -fparse", r"^\s*+nuttcp-[tr]\S{0,41}: megabytes="),
+    ("hey -o csv", r"^response-time,DNS\+dialup"),
+    ("oha --output-format csv", r"^request-start,DNS,DNS\+dialup"),
     ("mtr", r"^\s*+(?:HOST: \S+\s+Loss%|\d+\.\|-- )"),
     ("fio --minimal", r"^\d;fio-\d"),
     ("sadf -d", r"^# ?hostname;interval;timestamp"),

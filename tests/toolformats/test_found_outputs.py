@@ -246,3 +246,58 @@ def test_fio_s_pattern_is_its_option_or_what_its_job_is_named() -> None:
 
 def test_wrk_s_duration_without_a_digit_is_no_test_s_begin() -> None:
     assert not list(read_text("Running .s test @ http://10.0.0.2/\n"))
+
+
+def test_perftest_gives_a_result_for_each_size() -> None:
+    small, large = trials_of(read_bytes((FOLDER / "perftest.txt").read_bytes()))[0]
+    assert small.kind == "own.perftest"
+    assert small.params == {
+        "tool": "perftest",
+        "test": "ib_write_bw",
+        "flows": 1,
+        "connection_type": "RC",
+        "link_type": "Ethernet",
+        "mtu_bytes": 4096,
+        "message_size_bytes": 2,
+    }
+    assert small.metrics["throughput_bps"] == pytest.approx(3.88 * MEBI * 8)
+    # A peak of 0.00 wasn't looked for.
+    assert large.metrics == {
+        "throughput_bps": pytest.approx(2757.93 * MEBI * 8),
+        "messages_per_second": pytest.approx(44127),
+    }
+    assert small.document["remarks"] == [
+        "Conflicting CPU frequency values detected: 1496.133000 != 1529.788000. CPU Frequency is not max."
+    ]
+
+
+def test_perftest_s_latency_is_half_of_the_round_trip_except_of_reads() -> None:
+    [read] = readings("perftest_lat.txt")
+    assert (read.test, read.kind) == ("ib_read_lat", None)
+    assert read.value("latency_mean_seconds") == pytest.approx(1.8e-6)
+    assert read.value("latency_p999_seconds") == pytest.approx(6.12e-6)
+    head = "#bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]\n"
+    row = "2       1000           1.85           28.40          2.05             2.11\n"
+    [sent] = read_text(f"Send Latency Test\n{head}{row}").readings
+    assert sent.value("half_round_trip_mean_seconds") == pytest.approx(2.11e-6)
+    [told] = read_text(f"$ ib_write_lat 10.0.0.2\n{head}{row}").readings
+    assert told.test == "ib_write_lat"
+    assert told.value("half_round_trip_p50_seconds") == pytest.approx(2.05e-6)
+    # Nothing tells whether it is half of the trip.
+    [untold] = read_text(head + row).readings
+    assert (untold.figures, "add title or command" in untold.error) == ([], True)
+
+
+def test_perftest_in_both_directions_cut_off_and_refused() -> None:
+    rows = (
+        "#bytes  #iterations  BW peak[Gb/sec]  BW average[Gb/sec]  MsgRate[Mpps]\n8388608 5000 197.10 196.92 0.002934\n"
+    )
+    [both] = read_text(f"Send Bidirectional BW Test\n{rows}").readings
+    assert both.test == "ib_send_bw_both"
+    assert both.value("throughput_bps") == pytest.approx(196.92e9)
+    [failed] = read_text(f"RDMA_Write BW Test\n{rows}Failed status 12: wr_id 0 syndrom 0x81\n").readings
+    assert failed.error == "Failed status 12: wr_id 0 syndrom 0x81"
+    [cut] = read_text(f"RDMA_Write BW Test\n{rows.splitlines()[0]}\n").readings
+    assert cut.error == "The test has no summary: it was cut off."
+    [refused] = read_text(" Couldn't connect to 10.0.0.2:18515\nUnable to init the socket connection\n").readings
+    assert (refused.tool, refused.error) == ("perftest", "Couldn't connect to 10.0.0.2:18515")

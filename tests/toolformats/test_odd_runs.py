@@ -77,6 +77,10 @@ FIGURES: dict[str, dict[str, float | None]] = {
     "fio_aio.txt": {"iops": 42500, "latency_mean_seconds": 93.19e-6},
     "sysbench_cpu.txt": {"events_per_second": 709.24, "latency_p95_seconds": 7.98e-3},
     "sysbench_memory_read.txt": {"memory_bytes_per_second": 6808.75 * MEBI, "latency_mean_seconds": None},
+    "nuttcp.txt": {
+        "throughput_bps": 15112.2735e6, "received_bytes": 1801.6225 * MEBI, "retransmits": 0, "source_cpu_ratio": 0.21,
+        "sink_cpu_ratio": 0.42, "connect_seconds": 0.12e-3, "rtt_seconds": None,
+    },
     "sockperf_tp.txt": {"messages_per_second": 191108, "throughput_bps": 182.255 * MEBI * 8},
     "sar_grep_lo.txt": {"nic_rx_packets_per_second": 31616.67, "nic_rx_bytes_per_second": 953169.74 * KIBI},
 }  # fmt: skip
@@ -322,7 +326,6 @@ def test_sar_of_cpus_and_interfaces_at_once() -> None:
         ("sar_edev.txt", "Of sar's tables only that of -n DEV is read."),
         ("sadf_d.txt", "Outputs of sadf -d aren't read."),
         ("fio_minimal.txt", "Outputs of fio --minimal aren't read."),
-        ("nuttcp.txt", "Outputs of nuttcp aren't read."),
         ("vmstat.txt", "Outputs of vmstat aren't read."),
         ("iostat.txt", "Outputs of iostat aren't read."),
     ],

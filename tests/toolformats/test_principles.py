@@ -162,6 +162,7 @@ def test_a_test_that_never_began_says_why(line: str, tool: str, words: str) -> N
         "We were unable to connect to the second site, so that its rows are missing.\n",
         "netperf: 941 Mbit/s\n",
         "The disk failed to reach its rate.\n",
+        "AB: the second run failed.\n",
     ],
 )
 def test_prose_about_trouble_is_no_failed_test(text: str) -> None:
@@ -370,6 +371,31 @@ def test_a_loss_of_none_that_only_the_sender_tells_is_unknown() -> None:
     assert reading.value("send_throughput_bps") == 1e6
 
 
+@pytest.mark.parametrize("number", ["1e 5", "1e999", "1e5"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Running 1s test @ http://10.0.0.2/\n  2 threads and 1 connections\n  5 requests in {}s, 1.0MB read\n",
+        "sockperf: [Total Run] RunTime={} sec; SentMessages=1; ReceivedMessages=1\n",
+        "tcp_bw:\n    bw  =  1 GB/sec\n    time = {} sec\n",
+        "Starting 2 threads running profile:x ...   0.00 seconds\nTotal  1GB /  {}(s) =  1Gb/s  7op/s\n",
+        "0\tMethod: MEMCPY\tElapsed: 0.1\tMiB: {}\tCopy: 2699.511 MiB/s\n",
+        BANNER.format(test="TCP STREAM") + "Interim result: 1.0 10^6bits/s over {} seconds ending at 1.1\n",
+        "Server Hostname: a\nTime taken for tests: {} seconds\nComplete requests: 5\n",
+        "Summary:\n  Total:\t{} secs\n  Slowest:\t1.0 secs\n  Requests/sec:\t1.0\n",
+        "  112.5 MB /   {} sec =  944.2457 Mbps 1 %TX 2 %RX 0 retrans\n",
+        "nuttcp-t: 112.5 MB in {} real seconds = 1.0 KB/sec = 944.2457 Mbps\n",
+        "NTTTCP for Linux 1.4.0\n13:20:26 INFO: test duration :{} seconds\n13:20:26 INFO: throughput :94.89Gbps\n",
+        "Bytes(MEG)    realtime(s) Avg Frame Size Throughput(MB/s)\n1.0 {} 1459.983 1130.887\n",
+        '<ntttcps version="5.40">\n<realtime metric="s">{}</realtime>\n</ntttcps>\n',
+        "Send BW Test\n #bytes #iterations BW average[MB/sec] MsgRate[Mpps]\n {} 1000 2757.93 0.044127\n",
+    ],
+)
+def test_a_number_beyond_any_or_without_its_sign_is_no_crash(text: str, number: str) -> None:
+    for reading in read_text(text.format(number)):
+        assert all(isinstance(value, str) or value < 1e30 for value in reading.parameters.values())
+
+
 # --- 4. A thing is what its head says. ---
 def test_shares_of_cpu_are_no_packets() -> None:
     row = "10:00:02 AM     all      1.00      0.00      2.00      0.10      0.00     96.90\n"
@@ -491,8 +517,11 @@ def test_a_second_that_no_interface_carries_is_left_out() -> None:
         ("64 Bytes von 10.0.0.2: icmp_seq=1 TTL=64 Zeit=0.045 ms", "ping in this language isn't read"),
         ("    Pakete: Gesendet = 4, Empfangen = 4, Verloren = 0", "ping in this language isn't read"),
         ("Respuesta desde 10.0.0.2: bytes=32 tiempo<1m TTL=64", "ping in this language isn't read"),
-        (" 1024.0000 MB /  10.00 sec =  858.9931 Mbps 10 %TX 20 %RX 0 retrans", "Outputs of nuttcp aren't read."),
-        ("Requests per second:    9543.21 [#/sec] (mean)", "Outputs of ab aren't read."),
+        (
+            "nuttcp-r: megabytes=1024.0000 real_seconds=10.00 rate_KBps=104857.60 rate_Mbps=858.9935",
+            "nuttcp -v -fparse",
+        ),
+        ("Requests per second:    9543.21 [#/sec] (mean)", "No test begins here"),
         ("procs -----------memory---------- ---swap-- -----io----", "Outputs of vmstat aren't read."),
         ("09:00:01 AM       tps      rtps      wtps   bread/s   bwrtn/s", "Of sar's tables only that of -n DEV"),
         ("Average latency: 1.23 ms", "No test begins here"),

@@ -25,6 +25,11 @@ MESSAGES = {
     "tool_no_zone": "The time is the host's own, without its zone: taken as UTC.",
     "tool_date_ambiguous": "The date {date} may have its day or its month first: it isn't known.",
     "tool_no_time_of_day": "{text} is no time of day.",
+    "tool_answers_untold": "How the requests were answered isn't printed: they may have failed.",
+    "tool_unanswered": "{count} requests without an answer are in the rate: counted as failed responses.",
+    "tool_other_rate": "{rate} are printed beside {amount} in {seconds} s: they don't fit.",
+    "tool_no_keep_alive": "Each request opened a connection of its own: none was kept alive.",
+    "tool_other_lengths": "{count} documents differ from the first in length: ab alone calls them failed.",
     "tool_littles_law": (
         "Little's law: {rate} IOPS × {latency} µs = {in_flight} in flight, but the depth is {depth}: "
         "these figures don't belong together."
@@ -38,10 +43,17 @@ MESSAGES = {
     "tool_no_series": "The file has no series with a sample.",
     "tool_rows_without_sum": ("Rows of {rows} of {flows} flows stand here without their sum: the whole isn't known."),
     "tool_all_failed": ("All {count} responses were errors, other than 2xx and 3xx: their rate measures nothing."),
+    "tool_all_other": "All {count} responses were other than 2xx: their rate measures nothing.",
+    "tool_no_request": "No request was completed.",
+    "tool_no_byte": "No byte of an answer arrived: the rate measures nothing.",
+    "tool_interrupted": "The test was interrupted before its last request.",
     "tool_ended_early": "The test ended after {took} of {asked} seconds: it was interrupted.",
     "tool_other_columns": "The row isn't one of this test: its columns are another test's.",
     "tool_ambiguous_requests": (
         "No banner: TCP_RR, TCP_CRR and UDP_RR print such a row alike; add the banner or the command."
+    ),
+    "tool_trip_untold": (
+        "Nothing tells which test this is: a time is half of the round trip, or all of it; add title or command."
     ),
     "tool_row_cut_off": "The row has fewer columns than netperf prints: it was cut off.",
     "tool_ping_cut_off": "The output has no statistics: the ping was cut off.",

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
-from benchweb.toolformats.numbers import NUMBER, derived, figure, power_of_ten
+from benchweb.toolformats.numbers import NUMBER, derived, figure, plain, power_of_ten
 from benchweb.toolformats.readings import Interval, Lines, Reading
 
 _MEBI = Decimal(1024**2)
@@ -60,7 +60,7 @@ def _mbw(lines: Sequence[str], start: int) -> tuple[list[Reading], int]:
         if row := _MBW_ROW.match(line):
             method = row["method"]
             reading = readings.setdefault(method, Reading(tool="mbw", test=method))
-            reading.parameters["array_mebibytes"] = float(row["size"])
+            reading.note("array_mebibytes", plain(row["size"]))
             rate = figure("memory_bytes_per_second", row["rate"], "B/s", times=_MEBI, printed=f"{row['rate']} MiB/s")
             if row["number"] == "AVG":
                 reading.add(rate)

@@ -7,7 +7,17 @@ decimal (qperf's manual, "Units").
 import re
 from collections.abc import Sequence
 
-from benchweb.toolformats.numbers import NUMBER, binary_prefix, decimal_prefix, exact, figure, power_of_ten, seconds_of
+from benchweb.toolformats.numbers import (
+    NUMBER,
+    binary_prefix,
+    decimal_prefix,
+    exact,
+    figure,
+    percentile_name,
+    plain,
+    power_of_ten,
+    seconds_of,
+)
 from benchweb.toolformats.readings import LONGEST_HEAD, Lines, Reading
 
 _SOCKPERF = re.compile(r"^sockperf:")
@@ -26,7 +36,6 @@ _DROPPED = re.compile(r"# dropped messages = (\d+); # duplicated messages = (\d+
 _SENT = re.compile(rf"Total of (?P<messages>\d+) messages sent in (?P<seconds>{NUMBER}) sec")
 _SIZE = re.compile(r"using msg-size=(\d+)")
 _SOCKPERF_PEER = re.compile(r"^\[\s*\d+\] IP = (?P<peer>\S+)\s+PORT =\s+\d+ # (?P<protocol>TCP|UDP)")
-_PERCENTILES = {"50": "p50", "75": "p75", "90": "p90", "99": "p99", "99.9": "p999"}
 _QPERF_TEST = re.compile(r"^(?P<test>(?:tcp|udp|sctp|sdp|rds|rc|uc|ud)(?:_\w+)?_(?:bw|lat|bi_bw)):\s*$")
 _QPERF_VALUE = re.compile(rf"^\s+(?P<name>\w+(?: \w+)?)\s+=\s+(?P<value>{NUMBER}|--)\s*(?P<unit>\S*(?: \S+)?)\s*$")
 # "64 KiB", "1 bytes".
@@ -71,7 +80,7 @@ def _take(line: str, reading: Reading) -> None:
         reading.version = reading.version or (begin["version"] or "")
     if run := _RUN.search(line):
         if "Valid Duration" in line or "duration_seconds" not in reading.parameters:
-            reading.parameters["duration_seconds"] = float(run.group(1))
+            reading.note("duration_seconds", plain(run.group(1)))
             reading.figures = [figure for figure in reading.figures if not figure.metric.endswith("_messages")]
             reading.add(figure("sent_messages", run.group(2), "messages"))
             reading.add(figure("received_messages", run.group(3), "messages"))
@@ -79,8 +88,7 @@ def _take(line: str, reading: Reading) -> None:
         name = "latency_mean_seconds" if "Round trip" in line else "half_round_trip_mean_seconds"
         reading.add(figure(name, latency.group(1), "s", times=micro, printed=f"{latency.group(1)} usec"))
     elif observation := _OBSERVATION.search(line):
-        percent = (observation["percent"] or "").rstrip("0").rstrip(".")
-        name = (observation["bound"] or "").lower() or _PERCENTILES.get(percent, "p" + percent.replace(".", ""))
+        name = (observation["bound"] or "").lower() or percentile_name(observation["percent"])
         text = observation["value"]
         reading.add(figure(f"{_trip(reading)}_{name}_seconds", text, "s", times=micro, printed=f"{text} usec"))
     elif standard := _STANDARD.search(line):
@@ -100,7 +108,7 @@ def _take(line: str, reading: Reading) -> None:
 
 def _take_throughput(line: str, reading: Reading) -> None:
     if sent := _SENT.search(line):
-        reading.parameters["duration_seconds"] = float(sent["seconds"])
+        reading.note("duration_seconds", plain(sent["seconds"]))
         reading.add(figure("sent_messages", sent["messages"], "messages"))
     elif size := _SIZE.search(line):
         reading.parameters["message_size_bytes"] = int(size.group(1))
@@ -148,8 +156,8 @@ def _qperf_value(reading: Reading, value: re.Match[str]) -> None:
             name, "throughput_bps" if name in {"bw", "recv_bw"} else f"{name}_bps"
         )
         reading.add(figure(metric, text, "bit/s", times=decimal_prefix(rate.group(1)) * bits, printed=printed))
-    elif name == "time" and unit == "sec" and exact(text) is not None:
-        reading.parameters["duration_seconds"] = float(text)
+    elif name == "time" and unit == "sec":
+        reading.note("duration_seconds", plain(text))
     elif unit in {"ns", "us", "ms", "s", "sec"}:
         # qperf's latency is one way: half of the round trip.
         metric = "half_round_trip_mean_seconds" if name == "latency" else f"{name}_seconds"

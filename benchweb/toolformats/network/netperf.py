@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from benchweb.toolformats.network.netperf_rows import RATE_UNIT, Rows, fill, rate_unit
-from benchweb.toolformats.numbers import NUMBER, figure, power_of_ten
+from benchweb.toolformats.numbers import NUMBER, figure, plain, power_of_ten
 from benchweb.toolformats.readings import Interval, Lines, Reading
 
 BANNER = re.compile(
@@ -197,7 +197,7 @@ def _add_interim(reading: Reading, interim: re.Match[str]) -> None:
     )
     begin = sum(float(interval.end_seconds or 0) - float(interval.begin_seconds or 0) for interval in reading.intervals)
     if value:
-        reading.intervals.append(Interval(begin, begin + float(seconds), (value,), at=end or ""))
+        reading.intervals.append(Interval(begin, begin + (plain(seconds) or 0.0), (value,), at=end or ""))
 
 
 def _add_warning(reading: Reading, line: str) -> None:

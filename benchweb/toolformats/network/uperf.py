@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from benchweb.toolformats.numbers import NUMBER, binary_prefix, decimal_prefix, figure
+from benchweb.toolformats.numbers import NUMBER, binary_prefix, decimal_prefix, figure, plain
 from benchweb.toolformats.readings import Figure, Interval, Lines, Reading
 
 _BEGIN = re.compile(r"^Starting (?P<flows>\d+) (?:threads|processes)\b.* running profile:(?P<profile>\S+)")
@@ -109,9 +109,9 @@ def _row(row: re.Match[str], reading: Reading) -> None:
     present = tuple(each for each in figures if each)
     if row["name"] == "Total":
         reading.figures = [*present, *(each for each in reading.figures if each.part)]
-        reading.parameters["duration_seconds"] = float(row["time"])
-    elif float(row["time"]) > 0:
-        reading.intervals.append(Interval(0.0, float(row["time"]), present, part=row["name"]))
+        reading.note("duration_seconds", plain(row["time"]))
+    elif (seconds := plain(row["time"])) and seconds > 0:
+        reading.intervals.append(Interval(0.0, seconds, present, part=row["name"]))
 
 
 def _raw(row: re.Match[str], reading: Reading, begun: dict[str, float]) -> None:
@@ -133,7 +133,7 @@ def _host(row: re.Match[str], reading: Reading) -> None:
     is_master = row["host"] == "master"
     part = "" if is_master else "slave"
     if is_master:
-        reading.parameters["duration_seconds"] = float(row["time"])
+        reading.note("duration_seconds", plain(row["time"]))
     elif reading.figure("throughput_bps", part):
         # Of several slaves each by its name.
         part = row["host"]

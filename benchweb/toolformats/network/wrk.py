@@ -3,7 +3,17 @@
 import re
 from collections.abc import Callable, Sequence
 
-from benchweb.toolformats.numbers import NUMBER, binary_prefix, decimal_prefix, figure, power_of_ten, seconds_of
+from benchweb.toolformats.network.http_answers import why_failed
+from benchweb.toolformats.numbers import (
+    NUMBER,
+    binary_prefix,
+    decimal_prefix,
+    figure,
+    percentile_name,
+    plain,
+    power_of_ten,
+    seconds_of,
+)
 from benchweb.toolformats.readings import Figure, Lines, Reading
 
 _BEGIN = re.compile(r"^Running (?P<duration>\d+(?:\.\d+)?)(?P<unit>us|ms|s|m|h) test @\s*(?P<url>\S*)")
@@ -22,14 +32,11 @@ _RATE = re.compile(rf"^Requests/sec:\s+({NUMBER})")
 _TRANSFER = re.compile(rf"^Transfer/sec:\s+({NUMBER})([KMGT]?)B")
 _TIME = re.compile(rf"^({NUMBER})(us|ms|s|m|h)$")
 _COUNT = re.compile(rf"^({NUMBER})([kKMG]?)$")
-_PERCENTILES = {"50": "p50", "75": "p75", "90": "p90", "99": "p99", "99.9": "p999"}
 _HEADS = re.compile(
     r"^(?:Thread Stats|Latency Distribution|Thread calibration|Initialised|Detailed Percentile"
     r"|Value\s|#\[|----|Uncorrected|[\d.]+\s+[\d.]+\s+\d+)"
 )
 _LONGEST = 4000
-# Of the time that was asked for.
-_LEAST_OF_TIME = 0.9
 
 
 def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
@@ -58,20 +65,15 @@ def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
     if not has_ended:
         reading.error = "The output ends before Requests/sec: the test was cut off."
     elif not reading.error:
-        reading.error = _why_failed(reading)
+        asked, took = _seconds(reading, "duration_seconds"), _seconds(reading, "measured_seconds")
+        reading.error = why_failed(reading, asked, took)
     reading.lines = Lines(start + 1, last + 1)
     return reading, last + 1
 
 
-def _why_failed(reading: Reading) -> str:
-    """Say why a whole output is no measurement: every answer was an error, or the test ended long before its time."""
-    requests, failed = reading.value("requests"), reading.value("failed_responses")
-    if requests and failed and failed >= requests:
-        return f"All {requests:,.0f} responses were errors, other than 2xx and 3xx: their rate measures nothing."
-    asked, took = reading.parameters.get("duration_seconds"), reading.parameters.get("measured_seconds")
-    if isinstance(asked, float) and isinstance(took, float) and took < _LEAST_OF_TIME * asked:
-        return f"The test ended after {took:g} of {asked:g} seconds: it was interrupted."
-    return ""
+def _seconds(reading: Reading, name: str) -> float | None:
+    value = reading.parameters.get(name)
+    return value if isinstance(value, float) else None
 
 
 def _is_beheaded(lines: Sequence[str], start: int) -> bool:
@@ -109,10 +111,8 @@ def _statistics(reading: Reading, match: re.Match[str]) -> None:
 
 
 def _percentile(reading: Reading, match: re.Match[str]) -> None:
-    percent = match["percent"].rstrip("0").rstrip(".") if "." in match["percent"] else match["percent"]
-    if percent == "100" and reading.figure("latency_max_seconds"):
-        return
-    name = "max" if percent == "100" else _PERCENTILES.get(percent, "p" + percent.replace(".", ""))
+    name = percentile_name(match["percent"])
+    name = "max" if name == "p100" else name
     if not reading.figure(f"latency_{name}_seconds"):
         reading.add(time(f"latency_{name}_seconds", match["time"]))
 
@@ -123,7 +123,8 @@ def _total(reading: Reading, match: re.Match[str]) -> None:
     reading.add(
         figure("received_bytes", match["amount"], "B", times=times, printed=f"{match['amount']}{match['prefix']}B")
     )
-    reading.parameters["measured_seconds"] = float(match["time"]) * float(seconds_of(match["unit"]))
+    if (took := plain(match["time"])) is not None:
+        reading.parameters["measured_seconds"] = took * float(seconds_of(match["unit"]))
 
 
 def _sockets(reading: Reading, match: re.Match[str]) -> None:

@@ -1,0 +1,1 @@
+"""Parsers of ntttcp: Microsoft's text on Windows, ntttcp-for-linux's, and documents in XML and JSON."""
