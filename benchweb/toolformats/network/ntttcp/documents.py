@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from benchweb.toolformats.json_values import items, mapping, text
 from benchweb.toolformats.network.ntttcp.ends import (
     NO_SUMMARY,
-    End,
+    PrintingEnd,
     add_totals,
     binary_rate,
     busy_share,
@@ -37,7 +37,7 @@ def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
     begin = _BEGIN.match(lines[start].strip())
     if not begin:
         return None
-    reading, end, totals = new_reading(), End(_ROLES[begin["end"]]), dict[str, str]()
+    reading, end, totals = new_reading(), PrintingEnd(_ROLES[begin["end"]]), dict[str, str]()
     if version := _VERSION.search(begin["attributes"]):
         reading.version = version["version"]
     stop, is_whole = _end_of(lines, start, f"</ntttcp{begin['end']}>")
@@ -63,7 +63,7 @@ def recognises(document: Mapping[str, object]) -> bool:
 def read_json(document: Mapping[str, object]) -> Reading:
     """Return the one end that a document tells of."""
     letter = next(end for end in _ROLES if isinstance(document.get(f"ntttcp{end}"), dict))
-    body, reading, end = mapping(document[f"ntttcp{letter}"]), new_reading(), End(_ROLES[letter])
+    body, reading, end = mapping(document[f"ntttcp{letter}"]), new_reading(), PrintingEnd(_ROLES[letter])
     reading.version = text(body.get("-version"))
     for name, value in mapping(body.get("parameters")).items():
         _take_parameter(name, text(value), reading, end)
@@ -110,7 +110,7 @@ def _elements(lines: Sequence[str]) -> Iterator[tuple[str, str, str]]:
                 yield section, f"{name} {mark}".strip(), value
 
 
-def _take_parameter(name: str, value: str, reading: Reading, end: End) -> None:
+def _take_parameter(name: str, value: str, reading: Reading, end: PrintingEnd) -> None:
     if name == "udp":
         end.is_udp = value == "True"
     elif _LINUX in reading.version and value.isdecimal() and int(value):
@@ -128,7 +128,7 @@ def _take_thread(thread: str, name: str, value: str, reading: Reading) -> None:
         reading.add(rate if rate and rate.value else None)
 
 
-def _add_totals(reading: Reading, end: End, totals: dict[str, str]) -> None:
+def _add_totals(reading: Reading, end: PrintingEnd, totals: dict[str, str]) -> None:
     reading.note("duration_seconds", plain(totals.get("realtime s", "")))
     add_totals(reading, end, megabytes(end, totals.get("total_bytes MB", "")), _rate(end, totals))
     reading.add(figure("host_retransmits", totals.get("packets_retransmitted", ""), "segments"))
@@ -139,7 +139,7 @@ def _add_totals(reading: Reading, end: End, totals: dict[str, str]) -> None:
         _add_windows_totals(reading, end, totals)
 
 
-def _add_windows_totals(reading: Reading, end: End, totals: dict[str, str]) -> None:
+def _add_windows_totals(reading: Reading, end: PrintingEnd, totals: dict[str, str]) -> None:
     """Add what Linux leaves at 0, or means otherwise: its CPU is that of its own threads, of one CPU."""
     reading.add(figure("host_sent_packets", totals.get("packets_sent", ""), "pkt"))
     reading.add(figure("host_received_packets", totals.get("packets_received", ""), "pkt"))
@@ -149,7 +149,7 @@ def _add_windows_totals(reading: Reading, end: End, totals: dict[str, str]) -> N
         reading.parameters["message_size_bytes"] = int(size)
 
 
-def _rate(end: End, totals: dict[str, str]) -> Figure | None:
+def _rate(end: PrintingEnd, totals: dict[str, str]) -> Figure | None:
     if value := totals.get("throughput Bps"):
         return figure(rate_metric(end), value, "bit/s", times=8, printed=f"{value} Bps")
     return binary_rate(rate_metric(end), totals.get("throughput MB/s", ""), "M")

@@ -19,7 +19,7 @@ _ROLES = {"s": "sender", "r": "receiver"}
 
 
 @dataclass(slots=True)
-class End:
+class PrintingEnd:
     """Which end prints, of which protocol, and for how long it was to run."""
 
     role: str = ""
@@ -32,7 +32,7 @@ def new_reading() -> Reading:
     return Reading(tool="ntttcp", test="TCP", kind="tcp_stream")
 
 
-def take_command(lines: Sequence[str], start: int, reading: Reading, end: End) -> None:
+def take_command(lines: Sequence[str], start: int, reading: Reading, end: PrintingEnd) -> None:
     """Take which end it is, and what was asked for, from the command that stands just before, if one does."""
     before = lines[max(0, start - _LINES_BEFORE) : start]
     command = next((found for line in reversed(before) if (found := _COMMAND.search(line.strip()))), None)
@@ -48,7 +48,7 @@ def take_command(lines: Sequence[str], start: int, reading: Reading, end: End) -
     end.is_udp = end.is_udp or bool(re.search(r"(?:^|\s)-u(?=\s|$)", options))
 
 
-def add_totals(reading: Reading, end: End, amount: Figure | None, rate: Figure | None) -> None:
+def add_totals(reading: Reading, end: PrintingEnd, amount: Figure | None, rate: Figure | None) -> None:
     """Add the bytes and the rate of the whole test by the end that counted them, and judge them."""
     if end.is_udp:
         reading.kind, reading.test = "udp_stream", "UDP"
@@ -61,16 +61,16 @@ def add_totals(reading: Reading, end: End, amount: Figure | None, rate: Figure |
     reading.error = reading.error or early_end(end.asked_seconds, took if isinstance(took, float) else None)
 
 
-def megabytes(end: End, text: str) -> Figure | None:
+def megabytes(end: PrintingEnd, text: str) -> Figure | None:
     """Return an amount in megabytes of 2^20 bytes."""
     return figure(f"{_verb(end)}_bytes", text, "B", times=binary_prefix("M"), printed=f"{text} MB")
 
 
-def total_bytes(end: End, text: str) -> Figure | None:
+def total_bytes(end: PrintingEnd, text: str) -> Figure | None:
     return figure(f"{_verb(end)}_bytes", text, "B", printed=f"{text} bytes")
 
 
-def rate_metric(end: End) -> str:
+def rate_metric(end: PrintingEnd) -> str:
     """Name a rate: datagrams that were sent may not have arrived."""
     return "send_throughput_bps" if end.is_udp and end.role != "receiver" else "throughput_bps"
 
@@ -80,21 +80,21 @@ def binary_rate(metric: str, text: str, prefix: str, part: str = "") -> Figure |
     return figure(metric, text, "bit/s", times=8 * binary_prefix(prefix), part=part, printed=f"{text} {prefix}B/s")
 
 
-def busy_share(end: End, text: str) -> Figure | None:
+def busy_share(end: PrintingEnd, text: str) -> Figure | None:
     """Return the host's CPU use, of the end that it is; of none where that isn't known, or below what can be told."""
     share = figure(f"{_side(end)}_cpu_ratio", text, "ratio", times=power_of_ten(-2), printed=f"{text}%")
     return share if share and share.value > 0 and end.role else None
 
 
-def busy_share_by_idle(end: End, text: str) -> Figure | None:
+def busy_share_by_idle(end: PrintingEnd, text: str) -> Figure | None:
     """Return the host's CPU use by how much of it was idle."""
     idle = figure("idle_ratio", text, "ratio", times=power_of_ten(-2))
     return derived(f"{_side(end)}_cpu_ratio", 1 - idle.value, "ratio", (idle,)) if idle and end.role else None
 
 
-def _verb(end: End) -> str:
+def _verb(end: PrintingEnd) -> str:
     return {"sender": "sent", "receiver": "received"}.get(end.role, "transferred")
 
 
-def _side(end: End) -> str:
+def _side(end: PrintingEnd) -> str:
     return "source" if end.role == "sender" else "sink"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from benchweb.toolformats.network.ntttcp.ends import (
-    End,
+    PrintingEnd,
     add_totals,
     busy_share_by_idle,
     new_reading,
@@ -40,7 +40,7 @@ def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
     log = _LOG.match(first)
     if not (_HEAD.match(first) or (log and log["says"].strip().startswith((*_BEGINS, *_TOTALS)))):
         return None
-    reading, end, values = new_reading(), End(), dict[str, str]()
+    reading, end, values = new_reading(), PrintingEnd(), dict[str, str]()
     last = start
     for index in range(start, min(len(lines), start + _LONGEST)):
         line = lines[index].strip()
@@ -62,7 +62,7 @@ def _is_next(line: str, values: dict[str, str], *, is_first: bool) -> bool:
     return not is_first and bool(_HEAD.match(line) or ("throughput" in values and is_begin))
 
 
-def _take(line: str, reading: Reading, end: End, values: dict[str, str]) -> bool:
+def _take(line: str, reading: Reading, end: PrintingEnd, values: dict[str, str]) -> bool:
     """Take a line; return False for what is none of ntttcp's."""
     if head := _HEAD.match(line):
         reading.version = head["version"]
@@ -77,7 +77,7 @@ def _take(line: str, reading: Reading, end: End, values: dict[str, str]) -> bool
     return True
 
 
-def _take_log(level: str, says: str, reading: Reading, end: End, values: dict[str, str]) -> None:
+def _take_log(level: str, says: str, reading: Reading, end: PrintingEnd, values: dict[str, str]) -> None:
     if level == "ERR " or says.startswith(_INTERRUPTED):
         reading.error = reading.error or says
     elif value := _VALUE.match(says):
@@ -91,7 +91,7 @@ def _take_log(level: str, says: str, reading: Reading, end: End, values: dict[st
         reading.parameters["flows"] = int(connections[1])
 
 
-def _take_flag(name: str, value: str, reading: Reading, end: End) -> None:
+def _take_flag(name: str, value: str, reading: Reading, end: PrintingEnd) -> None:
     if name == "protocol":
         end.is_udp = value == "UDP"
     elif name == "server address":
@@ -102,7 +102,7 @@ def _take_flag(name: str, value: str, reading: Reading, end: End) -> None:
         reading.parameters["warmup_seconds"] = int(value)
 
 
-def _add_values(reading: Reading, end: End, values: dict[str, str]) -> None:
+def _add_values(reading: Reading, end: PrintingEnd, values: dict[str, str]) -> None:
     reading.note("duration_seconds", plain(values.get("test duration", "")))
     amount = total_bytes(end, values["total bytes"]) if "total bytes" in values else None
     unit = values.get("unit of throughput", "")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from benchweb.toolformats.network.ntttcp.ends import (
-    End,
+    PrintingEnd,
     add_totals,
     binary_rate,
     busy_share,
@@ -41,7 +41,7 @@ def read(lines: Sequence[str], start: int) -> tuple[Reading, int] | None:
         return None
     if not (_BANNER.match(first) or _BEGIN.match(first) or (first.startswith(_AMOUNT) and _columns(first))):
         return None
-    reading, end, values, columns = new_reading(), End(), dict[str, str](), tuple[str, ...]()
+    reading, end, values, columns = new_reading(), PrintingEnd(), dict[str, str](), tuple[str, ...]()
     last = start
     for index in range(start, min(len(lines), start + _LONGEST)):
         line = lines[index].strip()
@@ -88,7 +88,7 @@ def _take_row(row: dict[str, str], reading: Reading, values: dict[str, str]) -> 
         reading.parameters["flows"] = int(reading.parameters.get("flows", 0)) + 1
 
 
-def _add_values(reading: Reading, end: End, values: dict[str, str]) -> None:
+def _add_values(reading: Reading, end: PrintingEnd, values: dict[str, str]) -> None:
     reading.note("duration_seconds", plain(values.get("realtime(s)", "")))
     amount = megabytes(end, values.get(_AMOUNT, ""))
     add_totals(reading, end, amount, binary_rate(rate_metric(end), values.get("Throughput(MB/s)", ""), "M"))
