@@ -112,7 +112,7 @@ def _trials(document: ToolDocument, reading: Reading) -> list[ImportedTrial]:
     if not metrics and not error:
         return []
     params, whole = _params(reading, kind), _document(document, reading, kind.name)
-    flags = failed_flags(params, metrics)
+    flags = failed_flags(params, metrics, reading.value("requests"))
     return [ImportedTrial(kind.name, params, metrics, whole, flags, error=error, readings=(reading,))]
 
 

@@ -254,13 +254,13 @@ def _metrics(kind_name: str, metrics: Any) -> dict[str, float]:
     return checked
 
 
-def failed_flags(params: Mapping[str, Any], metrics: Mapping[str, float]) -> list[str]:
-    """Return the flag of a rate of requests of which over 1 % were answered by errors."""
-    failed, rate = metrics.get("failed_responses", 0.0), metrics.get("requests_per_second", 0.0)
+def failed_flags(params: Mapping[str, Any], metrics: Mapping[str, float], requests: float | None = None) -> list[str]:
+    """Return the flag of a rate of requests of which over 1 % were answered by errors; `requests` where counted."""
+    failed = metrics.get("failed_responses", 0.0)
     seconds = params.get("duration_seconds")
-    if not failed or not isinstance(seconds, int | float):
-        return []
-    return [FAILED] if failed > _MOST_FAILED * rate * seconds else []
+    if requests is None and isinstance(seconds, int | float):
+        requests = metrics.get("requests_per_second", 0.0) * seconds
+    return [FAILED] if failed and requests is not None and failed > _MOST_FAILED * requests else []
 
 
 def law_flags(

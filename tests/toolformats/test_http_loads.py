@@ -234,6 +234,18 @@ def test_over_one_per_cent_of_failed_requests_is_flagged() -> None:
     assert (trial.flags, trial.metrics["failed_responses"], trial.metrics["errors"]) == (["responses_failed"], 553, 553)
 
 
+def test_a_test_that_was_over_at_once_is_flagged_by_its_counts() -> None:
+    text = (
+        (FOLDER / "ab_failed.txt")
+        .read_text()
+        .replace("13.862 seconds", "0.014 seconds")
+        .replace("7.21 [#", "7139.80 [#")
+    )
+    [trial] = trials_of(read_text(text))[0]
+    assert trial.flags == ["responses_failed"]
+    assert "duration_seconds" not in trial.params
+
+
 def test_a_rate_without_the_unanswered_doesn_t_count_them() -> None:
     reading = one(HEY.rstrip() + '\n\nError distribution:\n  [300]\tGet "http://10.0.0.2/": EOF\n')
     assert (reading.value("requests"), reading.value("failed_responses"), reading.value("errors")) == (2425, 100, 300)
