@@ -43,7 +43,7 @@ class NightHeadline:
 
     @property
     def sentence(self) -> str:
-        """Say all of it, as the overview's template does with links."""
+        """Say all of it, as the overview's template does with links; of hosts only where there are any."""
         numbers = {
             "new": ngettext("%(number)s new", "%(number)s new", self.new),
             "ongoing": ngettext("%(number)s ongoing", "%(number)s ongoing", self.ongoing),
@@ -55,7 +55,7 @@ class NightHeadline:
             "%(healthy)s of %(total)s host healthy", "%(healthy)s of %(total)s hosts healthy", self.hosts
         )
         hosts = healthy % {"healthy": f"{self.healthy:,}", "total": f"{self.hosts:,}"}
-        parts = [pgettext("between items of a list", ", ").join(alerts), runs, hosts]
+        parts = [pgettext("between items of a list", ", ").join(alerts), runs, *([hosts] if self.hosts else [])]
         told = pgettext("between parts of a sentence", "; ").join(parts)
         colon, stop = pgettext("behind a verdict", ":"), pgettext("end of a sentence", ".")
         return f"{self.verdict}{colon}{sentence_space()}{told}{stop}"

@@ -90,7 +90,7 @@ def test_others_of_its_group_are_small_multiples_and_bounded(
     assert len({chart["series"][0]["id"] for chart in found}) == 9
     with django_assert_max_num_queries(MOST_QUERIES):
         page = signed_in.get(f"/alerts/{alert.pk}").content.decode()
-    assert "2 more series are listed below" in page
+    assert "2 more in the table alone" in page
 
 
 def test_the_page_says_what_to_do_next(signed_in: Client, alert: Alert) -> None:
