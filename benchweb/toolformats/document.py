@@ -160,7 +160,7 @@ def _json_at(lines: Sequence[str], index: int, whole: Whole, patience: Patience)
         return [], index + 1, why
     value, stop = found
     end = index + whole.text.count("\n", begin, stop) + 1
-    readings = [_placed(reading, lines, index, end) for reading in _from_value(value, _DEEPEST, patience, set())]
+    readings = [_placed(reading, lines, index, end) for reading in _from_value(value, _DEEPEST, patience, frozenset())]
     return readings, end, "" if readings or whole.is_cut_off else _OTHER_JSON
 
 
@@ -171,22 +171,39 @@ _JSON = re.compile(r"^(?:[^{}\"]{1,200} => )?\s*+(?P<document>[{\[])\s*+(?:[\"{\
 _BEGINS_A_DOCUMENT = re.compile(r"^[{\[]")
 
 
-def _from_value(value: object, depth: int, patience: Patience, read: set[str]) -> list[Reading]:
-    """Return what a document holds, also within lists and documents of other programs; each text in `read` once."""
+def _from_value(value: object, depth: int, patience: Patience, read: frozenset[str]) -> list[Reading]:
+    """Return what a document holds, also within lists and documents of other programs, but for the texts in `read`."""
     if depth == 0:
         return []
     if isinstance(value, str):
-        return _from_text(value, patience, read)
+        return _from_text(_plain_text(value), patience, read)
     if isinstance(value, list):
         if value and all(isinstance(each, dict) and "event" in each for each in value):
             return [iperf3_json.from_events(value)]
         return _from_members(_texts_of_lines(value), depth, patience, read)
     if not isinstance(value, dict):
         return []
-    return _from_document(value) or _from_members(list(value.values()), depth, patience, read)
+    return _from_document(value) or _from_mapping(list(value.values())[:_MOST_MEMBERS], depth, patience, read)
 
 
-def _from_members(members: Sequence[object], depth: int, patience: Patience, read: set[str]) -> list[Reading]:
+def _from_mapping(members: Sequence[object], depth: int, patience: Patience, read: frozenset[str]) -> list[Reading]:
+    """Read the members of a document: what stands there twice, or again within one of them, is one text.
+
+    Two hosts of a list, or two documents beside each other, may have printed the same.
+    """
+    readings: list[Reading] = []
+    texts = [_text_of_member(member) for member in members]
+    known = read | set(filter(None, texts))
+    for member, text in zip(members, texts, strict=True):
+        if text:
+            readings += _from_text(text, patience, read)
+            read |= {text}
+        else:
+            readings += _from_value(member, depth - 1, patience, known)
+    return readings
+
+
+def _from_members(members: Sequence[object], depth: int, patience: Patience, read: frozenset[str]) -> list[Reading]:
     return [reading for member in members[:_MOST_MEMBERS] for reading in _from_value(member, depth - 1, patience, read)]
 
 
@@ -196,13 +213,23 @@ def _texts_of_lines(value: Sequence[object]) -> Sequence[object]:
     return ["\n".join(lines)] if value and len(lines) == len(value) else value
 
 
-def _from_text(text: str, patience: Patience, read: set[str]) -> list[Reading]:
-    """Read what a tool printed, where a member holds lines or a document; what stands there twice is one text."""
-    plain = text.strip("\n")
-    if plain in read or not ("\n" in plain or plain.startswith(("{", "["))):
+def _text_of_member(member: object) -> str:
+    """Return the text that a member is, also as a list of its lines; empty for anything else."""
+    if isinstance(member, list):
+        [member] = texts if len(texts := _texts_of_lines(member)) == 1 else [None]
+    return _plain_text(member) if isinstance(member, str) else ""
+
+
+def _plain_text(text: str) -> str:
+    """Return a text without what lines may end with otherwise: a terminal's carriage returns, blanks."""
+    return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
+
+
+def _from_text(text: str, patience: Patience, read: frozenset[str]) -> list[Reading]:
+    """Read what a tool printed, where a member holds lines or a document."""
+    if text in read or not ("\n" in text or text.startswith(("{", "["))):
         return []
     patience.check()
-    read.add(plain)
     return list(read_text(text, patience).readings)
 
 

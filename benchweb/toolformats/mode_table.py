@@ -5,7 +5,7 @@ Which test it was isn't told, so that none is taken for one: its series are the 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -23,10 +23,10 @@ _HEADING = re.compile(r"(?P<marks>#{1,6}) +(?P<title>.*)")
 _CAPTION_UNIT = re.compile(r"[（(](?P<unit>[^()（）]{1,24})[)）]")
 # Behind the number its unit, then in brackets spread and count.
 _CELL = re.compile(rf"(?P<number>{NUMBER})\s*(?P<unit>[^\d\s(（][^(（]{{0,20}})?(?:[(（].{{0,120}})?")
+# A small b is a bit. Of bytes nobody knows whether a mega is 10^6 or 2^20: they aren't read.
 _UNIT = re.compile(
-    r"(?P<prefix>[kmgt]?)\s*(?:(?P<bits>bits?/s(?:ec)?|bps|b/s)|(?P<packets>pps|pkts?/s|packets?/s(?:ec)?)"
-    r"|(?P<transactions>tps|trans(?:actions)?/s(?:ec)?|req/s))",
-    re.IGNORECASE,
+    r"(?P<prefix>[kmgtKMGT]?)\s*(?:(?P<bits>[bB]its?/s(?:ec)?|bps|b/s)|(?P<packets>(?i:pps|pkts?/s|packets?/s(?:ec)?))"
+    r"|(?P<transactions>(?i:tps|trans(?:actions)?/s(?:ec)?|req/s)))"
 )
 _RATES = {
     "bits": ("throughput_bps", "bit/s"),
@@ -34,6 +34,10 @@ _RATES = {
     "transactions": ("transactions_per_second", "transactions/s"),
 }
 _TIMES = {"s": 0, "ms": -3, "us": -6, "µs": -6, "μs": -6, "ns": -9}
+_LATENCY = re.compile(r"latency|rtt|round.?trip|ping|延迟|时延|延时|往返", re.IGNORECASE)
+_NO_MEAN = re.compile(
+    r"\bp\d|\d(?:th|st|nd|rd)\b|percentile|max|min\b|minimum|median|stddev|jitter|抖动|百分位|最", re.IGNORECASE
+)
 _PACKETS = re.compile(r"packet|pps|包", re.IGNORECASE)
 _LOSS = re.compile(r"loss|丢", re.IGNORECASE)
 # A caption, and the heading above it, are looked for so many lines up; captions are no longer.
@@ -67,27 +71,37 @@ def read(lines: Sequence[str], start: int) -> tuple[list[Reading], int] | None:
         return None
     caption = _caption(lines, start)
     readings: list[Reading] = []
+    unread: list[str] = []
     index = start + 1
     while index < len(lines) and "|" in lines[index]:
         cells = _cells(lines[index])
+        if _CORNER.fullmatch(cells[0]):
+            # Another table's head.
+            break
         if len(cells) == len(heads) and not all(map(_RULE.fullmatch, cells)):
-            readings += _row(caption, heads, cells, index + 1)
+            for sink, cell in zip(heads[1:], cells[1:], strict=True):
+                if amount := _amount(cell, caption):
+                    readings.append(_reading(caption, (cells[0], sink), amount, index + 1))
+                elif any(character.isdigit() for character in cell):
+                    unread.append(cell)
         index += 1
-    return (readings, index) if readings else None
+    if not readings:
+        return None
+    if unread:
+        readings[0].remarks.append(f"{len(unread)} cells of the table aren't read, such as “{unread[0][:40]}”.")
+    return readings, index
 
 
-def _row(caption: _Caption, heads: Sequence[str], cells: Sequence[str], number: int) -> Iterator[Reading]:
-    for sink, cell in zip(heads[1:], cells[1:], strict=True):
-        if amount := _amount(cell, caption):
-            named = {"zone": caption.zone, "source_mode": cells[0], "sink_mode": sink, "setting": caption.setting}
-            yield Reading(
-                tool=_TOOL,
-                test=caption.measure,
-                parameters={name: value for name, value in named.items() if value},
-                figures=[amount],
-                remarks=[_REMARK],
-                lines=Lines(number, number),
-            )
+def _reading(caption: _Caption, modes: tuple[str, str], amount: Figure, number: int) -> Reading:
+    named = {"zone": caption.zone, "source_mode": modes[0], "sink_mode": modes[1], "setting": caption.setting}
+    return Reading(
+        tool=_TOOL,
+        test=caption.measure,
+        parameters={name: value for name, value in named.items() if value},
+        figures=[amount],
+        remarks=[_REMARK],
+        lines=Lines(number, number),
+    )
 
 
 def _amount(cell: str, caption: _Caption) -> Figure | None:
@@ -103,7 +117,7 @@ def _amount(cell: str, caption: _Caption) -> Figure | None:
 
 def _quantity(unit: str, measure: str) -> _Quantity | None:
     """Return what a unit says was measured; with "K" alone packets, where the caption names them."""
-    if unit in _TIMES:
+    if unit in _TIMES and _LATENCY.search(measure) and not _NO_MEAN.search(measure):
         return _Quantity("latency_mean_seconds", "s", power_of_ten(_TIMES[unit]))
     if unit == "%" and _LOSS.search(measure):
         return _Quantity("loss_ratio", "ratio", power_of_ten(-2))

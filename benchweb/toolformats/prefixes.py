@@ -49,7 +49,7 @@ _PREFIXES = tuple(
         rf"^\s{{0,8}}[-*•+]{_GAP}",
         # What is the same before each line: a container, a host, a file that `grep` looked through.
         r"^(?P<same>\[pod/[\w./-]{1,120}\] |\[[\w.-]{1,60}\] (?:out|err): |[\w.-]{1,60} +\| "
-        r"|(?!(?:sockperf|Average|Jobs):)[A-Za-z/.][\w./-]{1,60}: ?)",
+        r"|(?!(?:sockperf|Average|Jobs|nuttcp-[tr]):)[A-Za-z/.][\w./-]{1,60}: ?)",
     )
 )
 # A logger's document for each line: Docker's file, journald, what collectors of logs send on.

@@ -74,8 +74,27 @@ def test_the_captions_of_benchwebs_own_report_are_read() -> None:
         # A list of pairs, not of modes.
         "Rate (Gbits/sec)\n\n| from | to | rate |\n|---|---|---|\n| a | b | 12 |\n",
         "Memory (GB)\n\n| from ↓ to → | host |\n|---|---|\n| host | 30.10 |\n",
+        # Of bytes a mega may be 10^6 or 2^20, and a time that is no mean latency isn't told as one.
+        "Throughput\n\n| from ↓ to → | host |\n|---|---|\n| host | 12 MB/s |\n| pod | 1.5 GBps |\n",
+        "P99 latency (ms)\n\n| from ↓ to → | host |\n|---|---|\n| host | 30.10 |\n",
+        "Jitter (ms)\n\n| from ↓ to → | host |\n|---|---|\n| host | 30.10 |\n",
+        "CPU time (s)\n\n| from ↓ to → | host |\n|---|---|\n| host | 30.10 |\n",
         "Loss (%)\n\n| from ↓ to → | host |\n|---|---|\n| host | — |\n",
     ],
 )
 def test_nothing_is_made_up_where_a_table_doesnt_tell_what_it_shows(text: str) -> None:
     assert not list(read_text(text))
+
+
+def test_cells_that_aren_t_read_are_told() -> None:
+    rows = "| host | 30 | 8,123.5 |\n| pod | 123 / 125 | — |\n"
+    text = f"Latency (us)\n\n| from ↓ to → | host | pod |\n|---|---|---|\n{rows}"
+    [reading] = read_text(text)
+    assert reading.remarks[1:] == ["2 cells of the table aren't read, such as “8,123.5”."]
+
+
+def test_many_heads_are_read_once_each() -> None:
+    text = "| from to | a |\n" * 20_000
+    assert not list(read_text(text))
+    first = "Latency (us)\n\n| from to | a |\n| a | 3 |\n| from to | b |\n| b | 4 |\n"
+    assert [reading.parameters["sink_mode"] for reading in read_text(first)] == ["a"]

@@ -594,6 +594,9 @@ def test_results_within_other_programs_documents_are_read() -> None:
         lambda text: json.dumps([text]),
         lambda text: json.dumps({"runs": [{"result-full": [{"succeeded": True, "diags": text}]}]}),
         lambda text: json.dumps({"payload": json.dumps({"client": {"printed": text}})}),
+        # By a terminal (`ssh -tt`), whose lines end otherwise.
+        lambda text: json.dumps({"stdout": text.replace("\n", "\r\n"), "stdout_lines": text.splitlines()}),
+        lambda text: json.dumps({"result": {"diags": text}, "diags": text}),
     ],
 )
 def test_what_a_tool_printed_is_found_wherever_a_document_keeps_it(wrapped: Callable[[str], str]) -> None:
@@ -601,6 +604,20 @@ def test_what_a_tool_printed_is_found_wherever_a_document_keeps_it(wrapped: Call
     assert one(wrapped(text)).value("throughput_bps") == pytest.approx(9410.12e6)
     two = json.loads(json.dumps([text, text.replace("9410.12", "9420.00")]))
     assert [round(each.value("throughput_bps") or 0) for each in read_text(json.dumps(two))] == [9410120000, 9420000000]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        lambda result: [{"host": "a", **result}, {"host": "b", **result}],
+        lambda result: {"hosts": {"a": result, "b": result}},
+        lambda result: [result["stdout"], result["stdout"]],
+    ],
+)
+def test_what_two_hosts_printed_alike_are_two_results(told: Callable[[dict[str, str]], object]) -> None:
+    text = BANNER.format(test="TCP STREAM") + "131072 16384 16384 10.00 9410.12\n"
+    document = read_text(json.dumps(told({"stdout": text})))
+    assert [reading.value("throughput_bps") for reading in document] == [pytest.approx(9410.12e6)] * 2
 
 
 def test_samples_of_perfkitbenchmarker_are_results_in_a_list_and_one_a_line() -> None:

@@ -146,6 +146,23 @@ def test_nuttcp_tells_by_v_what_was_sent_and_which_end_connected() -> None:
     assert one(text.replace("nuttcp-t: time limit = 10.00 seconds", fault)).error == "Error: timed out"
 
 
+def test_one_end_alone_of_nuttcp_s_v_is_read() -> None:
+    lines = (FOLDER / "nuttcp_verbose.txt").read_text().splitlines()
+    [reading] = read_text("\n".join(line for line in lines if line.startswith("nuttcp-r")))
+    assert (reading.tool, reading.value("throughput_bps")) == ("nuttcp", pytest.approx(49.9646e6))
+
+
+def test_what_the_shell_does_with_nuttcp_s_output_is_no_peer() -> None:
+    summary = " 1119.3125 MB /  10.00 sec =  938.7553 Mbps 1 %TX 6 %RX 0 retrans 0.10 msRTT\n"
+    for command, peer in (
+        ("nuttcp -i1 -N4 10.0.0.2 | tee out.log", "10.0.0.2"),
+        ("nuttcp -N2 b>out", "b"),
+        ("nuttcp |cat", None),
+    ):
+        [reading] = read_text(f"$ {command}\n{summary}")
+        assert reading.parameters.get("peer") == peer
+
+
 def test_nuttcp_s_own_defaults_are_taken_where_they_are_certain() -> None:
     [trial] = trials_of(read_text(SUMMARY))[0]
     assert trial.params == {"tool": "nuttcp", "duration_seconds": 10.0, "message_size_bytes": 65536}

@@ -2,6 +2,7 @@
 
 MESSAGES = {
     "tool_report_table": "Read from a report's table, not from the tool's own output.",
+    "tool_cells_unread": "{count} cells of the table aren't read, such as “{cell}”.",
     "tool_datagram_size_unknown": "The size of datagrams isn't printed: it isn't known.",
     "tool_default_of_iperf3": "The size of a write isn't printed: iperf3's default of 128 KiB is taken.",
     "tool_unknown_sender": "Sender of {amount}: this end doesn't know it; left out.",

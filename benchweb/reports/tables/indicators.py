@@ -91,9 +91,10 @@ def _chosen_tests(run: ReportedRun, report: Report) -> dict[str, _Chosen]:
     for kind, metric, best in wanted:
         tests = list(run.combinations(kind))
         chosen = [test for test in tests if setting_key(test) in report.chosen_settings]
-        values = {value: test for test in chosen or tests if (value := test.value(metric)) is not None}
-        if tests:
-            found[kind] = _Chosen(values[best(list(values))] if values else tests[0], _why(chosen, tests))
+        pool = chosen or tests
+        values = {value: test for test in pool if (value := test.value(metric)) is not None}
+        if pool:
+            found[kind] = _Chosen(values[best(list(values))] if values else pool[0], _why(chosen, tests))
     return found
 
 

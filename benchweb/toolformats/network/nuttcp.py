@@ -31,6 +31,7 @@ _PARSED = re.compile(
     r"(?P<rest>(?: .*)?)$"
 )
 # What follows a rate, by the name that -fparse has for it.
+_LONGEST_REST = 400
 _RESTS = tuple(
     (re.compile(pattern), names)
     for pattern, names in (
@@ -131,8 +132,9 @@ def _rest(row: re.Match[str]) -> Mapping[str, str]:
     if row.re is _PARSED:
         return dict(_PAIR.findall(row["rest"]))
     found: dict[str, str] = {}
+    rest = row["rest"][:_LONGEST_REST]
     for pattern, names in _RESTS:
-        if match := pattern.search(row["rest"]):
+        if match := pattern.search(rest):
             found |= zip(names, match.groups(), strict=True)
     return found
 
@@ -199,8 +201,9 @@ def _take_command(lines: Sequence[str], start: int, reading: Reading) -> None:
     command = next((found for line in reversed(before) if (found := _COMMAND.search(line.strip()))), None)
     if not command:
         return
-    words = command["options"].split()
-    if not words[-1].startswith("-") and not words[-1].isdecimal():
+    # Up to where the shell takes its output.
+    words = _SHELL.split(command["options"], maxsplit=1)[0].split()
+    if words and not words[-1].startswith("-") and not words[-1].isdecimal():
         reading.parameters["peer"] = words[-1]
     options = " ".join(words)
     if re.search(r"(?:^|\s)-u(?=\s|$)", options):
@@ -214,5 +217,6 @@ def _take_command(lines: Sequence[str], start: int, reading: Reading) -> None:
         reading.parameters["rate_bps"] = int((exact(limit[1]) or 0) * decimal_prefix(limit[2] or "k"))
 
 
+_SHELL = re.compile(r"\d?[|<>;&]")
 # Kbps unless another unit stands behind; packets per second are no rate of bits.
 _LIMIT = re.compile(rf"(?:^|\s)-R(?:is?)? ?({NUMBER})([kKmMgG]?)(?:/\d+)?(?=\s|$)")

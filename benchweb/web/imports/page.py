@@ -93,13 +93,14 @@ class FoundRow:
 
     def _figures_of(self, trial: ImportedTrial) -> Iterator["StoredFigure"]:
         units = {definition.name: definition.unit or "" for definition in trial.definitions}
+        lines = self.excerpt.split("\n") if len(self.excerpt) < LONGEST_RAW else []
         part = str(trial.params.get("part", ""))
         for key, value in trial.metrics.items():
             metric = catalog().metrics.get(key)
             label = metric.label if metric else key.replace("_", " ")
             unit = units.get(key, metric.unit if metric else "")
             text = _printed(trial, key, value)
-            line = _line_of(text, self.excerpt, self.reading.lines.first) if text else 0
+            line = _line_of(text, lines, self.reading.lines.first) if text else 0
             yield StoredFigure(f"{part}: {label}" if part else label, value, unit, text, line)
 
 
@@ -124,13 +125,11 @@ def _printed(trial: ImportedTrial, metric: str, value: float) -> str:
     return f"{value:.0f}" if metric.endswith("_buffer_bytes") and value in given else ""
 
 
-def _line_of(text: str, excerpt: str, first: int) -> int:
+def _line_of(text: str, lines: Sequence[str], first: int) -> int:
     """Return which line has a printed figure, or its number without the unit; 0 where none or several have it."""
-    if len(excerpt) >= LONGEST_RAW:
-        return 0
     for printed in dict.fromkeys([text, text.partition(" ")[0]]):
         pattern = re.compile(rf"(?<![\w.]){re.escape(printed)}(?![\w]|\.\d)")
-        found = [number for number, line in enumerate(excerpt.split("\n"), first) if pattern.search(line)]
+        found = [number for number, line in enumerate(lines, first) if printed in line and pattern.search(line)]
         if found:
             return found[0] if len(found) == 1 else 0
     return 0
