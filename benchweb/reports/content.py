@@ -66,8 +66,9 @@ def words_by_zone(text: str, zones: Sequence[str]) -> dict[str, str]:
     zone, level = "", 0
     for line in text.splitlines():
         heading = _HEADING.match(line)
-        title = heading["title"].rstrip("# \t") if heading else ""
-        if heading and title in zones:
+        titles = [heading["title"].strip(), heading["title"].rstrip("# \t")] if heading else []
+        title = next((title for title in titles if title in zones), "")
+        if heading and title:
             zone, level = title, len(heading["marks"])
         else:
             # The next heading of its own rank is of no zone again.

@@ -7,7 +7,7 @@ import pytest
 
 from benchweb.documents.document import DocumentTable
 from benchweb.hosts.models import Endpoint, Pair
-from benchweb.reports.content import report_document
+from benchweb.reports.content import report_document, words_by_zone
 from benchweb.reports.models import Report
 from benchweb.reports.services import ReportError
 from benchweb.reports.tables.notation import fixed
@@ -173,6 +173,29 @@ def test_of_several_settings_a_report_asks_which_and_shows_what_was_chosen() -> 
     assert len(results(make_report(*runs, template="modes", chosen_settings=names))) == 2
 
 
+def test_zones_measured_by_different_tests_have_their_own_tables_and_questions() -> None:
+    by_rr = {"latency_mean_seconds": 40e-6, "transactions_per_second": 25_000.0}
+    rr, ping = {"kind": "tcp_rr", "params": {}}, {"kind": "ping", "params": {}}
+    first = finished_run(modes_pair("host", "terway", make_environment("by rr")), [rr], by_rr)
+    second_pair = modes_pair("host", "terway", make_environment("by ping"))
+    second = finished_run(second_pair, [ping], {"latency_mean_seconds": 50e-6})
+    told = [
+        (str(table.title).split(" · ")[:2], table.rows[0][2])
+        for table in results(make_report(first, second, template="modes"))
+    ]
+    assert told == [
+        (["Transaction rate (K/s)", "by rr"], "25.0"),
+        (["Latency (ms)", "by rr"], "0.040"),
+        (["Latency (ms)", "by ping"], "0.050"),
+    ]
+    sizes = [{"kind": "ping", "params": {"payload_bytes": size}} for size in (56, 1400)]
+    both = finished_run(
+        second_pair, [rr, *sizes], by_rr, {"latency_mean_seconds": 50e-6}, {"latency_mean_seconds": 60e-6}
+    )
+    report = make_report(both, template="modes", chosen_settings=["ping payload_bytes=1400"])
+    assert [table.rows[0][2] for table in results(report) if "Latency" in table.title] == ["0.060"]
+
+
 def test_words_under_the_name_of_a_zone_stand_with_its_results() -> None:
     zones = [make_environment(name) for name in ("same zone", "two zones")]
     runs = [modes_run(modes_pair("host", "terway", zone), [9.4]) for zone in zones]
@@ -184,6 +207,7 @@ def test_words_under_the_name_of_a_zone_stand_with_its_results() -> None:
     assert sections["Conclusion: two zones"] == "Slower."
     assert "Conclusion: same zone" not in sections
     assert "Conclusion" not in sections
+    assert words_by_zone("## C#\nFast.\n## C ##\nSlow.", ["C#", "C"]) == {"": "", "C#": "Fast.", "C": "Slow."}
 
 
 def test_imported_and_measured_runs_say_which_is_which() -> None:
@@ -260,6 +284,14 @@ def test_of_several_tests_of_a_kind_the_best_is_told_by_name_unless_another_is_c
     [chosen] = results(make_report(run, template="wan", chosen_settings=["tcp_stream message_size_bytes=64"]))
     assert chosen.rows[0][4] == "100.00"
     assert any("message size 64 B" in note and "as chosen, of 2 tests" in note for note in chosen.notes)
+
+
+def test_the_test_that_was_chosen_is_told_also_where_all_of_it_was_lost() -> None:
+    sizes = [{"kind": "ping", "params": {"payload_bytes": size}} for size in (56, 1400)]
+    answered, lost = {"latency_mean_seconds": 1e-3, "loss_ratio": 0.0}, {"loss_ratio": 1.0}
+    run = finished_run(make_pair(), sizes, answered, lost)
+    [table] = results(make_report(run, template="wan", chosen_settings=["ping payload_bytes=1400"]))
+    assert table.rows[0][1:3] == ["0.00%", "—"]
 
 
 def test_what_remains_of_the_bandwidth_is_entered_or_measured_and_says_which() -> None:

@@ -68,19 +68,23 @@ def _ordered(runs: Sequence[ReportedRun], modes: Sequence[str]) -> list[str]:
 def _tables(
     runs: Sequence[ReportedRun], report: Report, zone: str, measure: ModeFigure, order: Sequence[str]
 ) -> list[DocumentTable]:
-    """Return a table for each setting that was chosen; of several without a choice a table that asks."""
-    for kind, metric in measure.metrics:
-        if settings := settings_measured(runs, kind, metric):
-            break
-    else:
+    """Return a table for each setting that was chosen of those that the zone has; without a choice one that asks."""
+    of_zone = [run for run in runs if run.run.pair.environment.name == zone]
+    measured = [
+        (kind, metric, settings)
+        for kind, metric in measure.metrics
+        if (settings := settings_measured(of_zone, kind, metric))
+    ]
+    if not measured:
         return []
     title = joined_label([f"{_(measure.title)} ({measure.unit})", environment_ref(zone)])
-    chosen = [key for key in settings if len(settings) == 1 or key in report.chosen_settings]
-    if not chosen:
-        return [_question(title, settings)]
-    of_zone = [run for run in runs if run.run.pair.environment.name == zone]
+    every = [(kind, metric, key, tests) for kind, metric, settings in measured for key, tests in settings.items()]
+    chosen = [each for each in every if each[2] in report.chosen_settings]
+    if not chosen and len(measured[0][2]) > 1:
+        return [_question(title, {key: tests for _kind, _metric, key, tests in every})]
     return [
-        _table(title, settings[key], _cells(of_zone, kind, metric, key), measure, (metric, order)) for key in chosen
+        _table(title, tests, _cells(of_zone, kind, metric, key), measure, (metric, order))
+        for kind, metric, key, tests in chosen or every[:1]
     ]
 
 
