@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 
 from benchweb.accounts.permissions import Permission, access_of
 from benchweb.catalog.reasons import Reason, joined, reason_fields
+from benchweb.common.storable import storable
 from benchweb.hosts.models import Pair
 from benchweb.imports.trials import ImportedTrial
 from benchweb.plans.models import PlanVersion
@@ -66,14 +67,15 @@ def _write_trials(run: Run, trials: Sequence[ImportedTrial], at: datetime) -> No
     repetitions: Counter[str] = Counter()
     rows = []
     for index, imported in enumerate(trials, 1):
-        test = json.dumps([imported.kind, imported.params], sort_keys=True)
+        params = storable(imported.params)
+        test = json.dumps([imported.kind, params], sort_keys=True)
         repetitions[test] += 1
         rows.append(
             Trial(
                 run=run,
                 index=index,
                 kind=imported.kind,
-                params=imported.params,
+                params=params,
                 repetition=repetitions[test],
                 state=State.FAILED if imported.error else State.FINISHED,
                 **reason_fields("reason", imported.error),

@@ -4,6 +4,7 @@ Written by `benchweb.toolprints.text`, as a comment, so that netperf's other rea
 """
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 
 from benchweb.toolformats.readings import Reading
@@ -11,6 +12,7 @@ from benchweb.toolformats.readings import Reading
 _MARK = "# benchweb settings: "
 # The table has what the kernel granted.
 _IN_THE_TABLE = "_socket_buffer_bytes"
+_TOOL = re.compile(r"[a-z0-9_.-]{1,20}")
 # Notes may stand between it and its test.
 _MOST_ABOVE = 3
 
@@ -33,13 +35,14 @@ def _comments_above(lines: Sequence[str], index: int) -> Iterable[str]:
 
 def _take(reading: Reading, text: str) -> None:
     try:
-        settings = json.loads(text)
+        # Of what is no number nothing is known.
+        settings = json.loads(text, parse_constant=lambda _name: None)
     except (ValueError, RecursionError):
         return
     if not isinstance(settings, dict):
         return
     tool = settings.pop("tool", None)
-    if isinstance(tool, str) and tool:
+    if isinstance(tool, str) and _TOOL.fullmatch(tool):
         reading.tool = tool
     told = {
         name: value

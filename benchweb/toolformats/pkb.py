@@ -11,13 +11,11 @@ from benchweb.toolformats.numbers import moment_of_epoch
 from benchweb.toolformats.readings import Reading
 
 _MEMBERS = frozenset({"metric", "value", "unit", "test", "metadata"})
-# The metric by the sample's unit, in SI, and the power of ten that makes it.
+# The metric by the sample's unit, in SI, and the power of ten that makes it; a small b is a bit.
 _UNITS: Mapping[str, tuple[str, str, int]] = {
     "bits/sec": ("throughput_bps", "bit/s", 0),
-    "mbits/sec": ("throughput_bps", "bit/s", 6),
-    "mbps": ("throughput_bps", "bit/s", 6),
-    "gbits/sec": ("throughput_bps", "bit/s", 9),
-    "gbps": ("throughput_bps", "bit/s", 9),
+    **dict.fromkeys(("Mbits/sec", "Mbits/s", "Mbps", "mbps"), ("throughput_bps", "bit/s", 6)),
+    **dict.fromkeys(("Gbits/sec", "Gbits/s", "Gbps", "gbps"), ("throughput_bps", "bit/s", 9)),
     "transactions_per_second": ("transactions_per_second", "transactions/s", 0),
     "us": ("latency_seconds", "s", -6),
     "microseconds": ("latency_seconds", "s", -6),
@@ -37,7 +35,7 @@ def recognises(document: Mapping[str, object]) -> bool:
 
 def read(document: Mapping[str, object]) -> list[Reading]:
     """Return a sample as a result; none of what has another unit, such as how long all took."""
-    known = _UNITS.get(text(document["unit"]).strip().lower())
+    known = _UNITS.get(text(document["unit"]).strip())
     tool = _NO_NAME.sub("_", text(document["test"]).lower())[:_LONGEST_NAME]
     if known is None or not tool:
         return []

@@ -1,5 +1,6 @@
 """Imports through the API, the command and the charts, on PostgreSQL."""
 
+import json
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ from benchweb.regressions.judgements import give_waiting, judge_all
 from benchweb.regressions.models import Alert, RunJudgement
 from benchweb.results.models import Point, Series
 from benchweb.results.run_summaries import sum_up
-from benchweb.runs.models import Run
+from benchweb.runs.models import Run, Trial
 from tests.api.conftest import ApiClient
 from tests.factories import make_channel, make_pair
 from tests.nights import DAY
@@ -27,6 +28,14 @@ pytestmark = pytest.mark.django_db
 PUBLISHED = Path(__file__).parents[1] / "toolformats" / "published"
 SIZES = (PUBLISHED / "netperf_sizes.md").read_text()
 AT = "2023-09-20T10:00:00Z"
+NETPERF = """MIGRATED TCP STREAM TEST from 0.0.0.0 () port 0 AF_INET to 10.0.0.2 () port 0 AF_INET
+Recv   Send    Send
+Socket Socket  Message  Elapsed
+Size   Size    Size     Time     Throughput
+bytes  bytes   bytes    secs.    10^6bits/sec
+
+131072  16384  16384    10.00    9410.12
+"""
 
 
 def test_a_published_report_becomes_a_run(api: ApiClient) -> None:
@@ -212,3 +221,18 @@ def test_the_command_imports_files_and_tells_lines(tmp_path: Path, capsys: pytes
         call_command("import_results", str(PUBLISHED / "four_tools.md"), "--pair", str(pair.pk))
     with pytest.raises(CommandError, match="no pair 99999"):
         call_command("import_results", "x", "--pair", "99999")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '# benchweb settings: {"duration_seconds": NaN, "tool": "a\\u0000b"}\n' + NETPERF,
+        '# benchweb settings: {"message_size_bytes": 1e999, "tool": "' + "x" * 30 + '"}\n' + NETPERF,
+        '{"metric": "TCP_RR\\u0000", "value": 1, "unit": "us", "test": "netperf", "metadata": {"ip_type": "a\\u0000"}}',
+    ],
+)
+def test_what_a_text_says_that_can_t_be_stored_is_left_out(api: ApiClient, text: str) -> None:
+    answer = api.post("/imports", {"pair": make_pair().pk, "text": text})
+    assert answer.status_code == 201, answer.content
+    [trial] = Trial.objects.all()
+    assert "\\u0000" not in json.dumps(trial.params)
