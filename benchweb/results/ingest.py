@@ -6,14 +6,14 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 
 from benchweb.catalog import Kind, catalog
 from benchweb.catalog.parts import SOURCES, TOOL
 from benchweb.catalog.reasons import Reason, reason_data
-from benchweb.common.rows import fetch_column, literals
+from benchweb.common.rows import fetch, fetch_column, literals
 from benchweb.common.storable import TooDeepError, is_figure, storable, storable_text
 from benchweb.hosts.facts.records import facts_reported, facts_store
 from benchweb.hosts.facts.shapes import facts_fault
@@ -195,16 +195,33 @@ def _series_key(trial: Trial, added: Mapping[str, Any]) -> _SeriesKey:
     return _SeriesKey(trial.run.pair_id, trial.kind, identity, identity_digest(identity))
 
 
+class _SeriesOfMetric(NamedTuple):
+    """A series of a test by its metric."""
+
+    metric: str
+    id: int
+
+
+# As the points' foreign keys do at the end of the transaction: Django's ORM knows stronger locks alone.
+_KNOWN_SERIES = """
+    SELECT metric, id FROM results_series
+    WHERE pair_id = %(pair_id)s AND kind = %(kind)s AND identity_digest = %(identity_digest)s FOR KEY SHARE
+"""
+
+
 def _series(key: _SeriesKey, metrics: dict[str, float]) -> dict[str, int]:
-    """Return the series of each metric by its id, made where there was none."""
+    """Return the series of each metric by its id, made where there was none; none is deleted in this transaction."""
     identity = {"pair_id": key.pair_id, "kind": key.kind, "identity_digest": key.digest}
-    series = Series.objects.filter(**identity)
-    known = dict(series.values_list("metric", "id"))
+    known = _known_series(identity)
     if new := [metric for metric in metrics if metric not in known]:
         made = (Series(metric=metric, identity=key.identity, **identity) for metric in new)
         Series.objects.bulk_create(made, ignore_conflicts=True)
-        return dict(series.values_list("metric", "id"))
+        return _known_series(identity)
     return known
+
+
+def _known_series(identity: Mapping[str, Any]) -> dict[str, int]:
+    return {row.metric: row.id for row in fetch(_SeriesOfMetric, _KNOWN_SERIES, identity)}
 
 
 def series_of(trial: Trial, metrics: Mapping[str, float]) -> dict[str, int]:

@@ -1,8 +1,13 @@
 """A wrong import is taken back whole, with its series, by who made it; what others measured stays."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection, transaction
 from django.test import Client
+from django.utils import timezone
 
 from benchweb.accounts.models import Grant, Role
 from benchweb.hosts.models import Pair
@@ -10,12 +15,15 @@ from benchweb.imports.models import Import
 from benchweb.ops.models import Removal
 from benchweb.ops.removal.removals import remove_some, run_losses
 from benchweb.results import run_summaries
+from benchweb.results.ingest import series_of
 from benchweb.results.models import Point, Series
 from benchweb.runs.models import Run
 from tests.factories import make_pair
-from tests.reports.scene import finished_run
+from tests.reports.scene import finished_run, make_report
 
 pytestmark = pytest.mark.django_db
+# A removal that waits for nobody has ended by then.
+_LONG_ENOUGH_SECONDS = 2.0
 TEXT = """[ ID] Interval           Transfer     Bitrate         Retr
 [  5]   0.00-{seconds}.00  sec  10.9 GBytes  9.39 Gbits/sec   12             sender
 [  5]   0.00-{seconds}.04  sec  10.9 GBytes  9.35 Gbits/sec                  receiver
@@ -87,3 +95,42 @@ def test_what_somebody_else_imported_is_refused_and_stays(signed_in: Client) -> 
 def test_a_measured_run_is_no_import(signed_in: Client) -> None:
     run = finished_run(make_pair(), [{"kind": "tcp_stream", "params": {}}], {"throughput_bps": 9e9})
     assert signed_in.get(f"/runs/{run.pk}/import/delete").status_code == 404
+
+
+def test_what_others_rely_on_only_admins_delete(signed_in: Client) -> None:
+    made = imported(signed_in, make_pair())
+    make_report(made.run)
+    response = signed_in.post(f"/runs/{made.run_id}/import/delete", {"typed": str(made.run_id)})
+    assert response.status_code == 422
+    assert "It is a baseline, or in a report or an alert: only admins delete it." in response.content.decode()
+    Grant.objects.update(role=Role.ADMIN)
+    assert take_back(signed_in, made.run_id) == 302
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_written_into_its_series_meanwhile_stays_with_them(signed_in: Client) -> None:
+    pair = make_pair()
+    made = imported(signed_in, pair)
+    other = finished_run(pair, [{"kind": "tcp_stream", "params": {}}], {"throughput_bps": 9e9})
+    trial, series = made.run.trials.get(), Series.objects.filter(identity__tool="iperf3")
+    signed_in.post(f"/runs/{made.run_id}/import/delete", {"typed": str(made.run_id)})
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            ids = series_of(trial, {"throughput_bps": 1.0})
+            removal = pool.submit(_remove_all)
+            time.sleep(_LONG_ENOUGH_SECONDS)
+            assert not removal.done()
+            Point.objects.create(
+                series_id=ids["throughput_bps"], at=timezone.now(), value=1.0, run=other, trial=other.trials.get()
+            )
+        removal.result(timeout=30)
+    assert [each.metric for each in series.all()] == ["throughput_bps"]
+    assert Point.objects.filter(series__in=series, run=other).count() == 1
+
+
+def _remove_all() -> None:
+    try:
+        while Removal.objects.filter(finished_at=None).exists():
+            remove_some()
+    finally:
+        connection.close()

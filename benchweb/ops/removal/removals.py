@@ -92,9 +92,18 @@ def run_remove(run: Run, *, typed: str) -> Removal:
 
 def import_take_back(imported: Import, *, user: User, typed: str) -> Removal:
     """Have an import deleted with its run and series; raise RefusedWrite unless an admin or who made it asks."""
-    if imported.created_by_id != user.pk and not access_of(user).may(Permission.ADMIN):
-        raise RefusedWrite("", _("Only who imported it and admins take an import back."))
+    if not access_of(user).may(Permission.ADMIN):
+        if imported.created_by_id != user.pk:
+            raise RefusedWrite("", _("Only who imported it and admins take an import back."))
+        if _is_pointed_at(imported.run_id):
+            raise RefusedWrite("", _("It is a baseline, or in a report or an alert: only admins delete it."))
     return run_remove(imported.run, typed=typed)
+
+
+def _is_pointed_at(run_id: int) -> bool:
+    """Tell whether others rely on a run: what goes with it would be theirs."""
+    rows = (Baseline.objects.filter(run=run_id), ReportRun.objects.filter(run=run_id))
+    return any(each.exists() for each in rows) or AlertSeries.objects.filter(first_bad_run=run_id).exists()
 
 
 @transaction.atomic
@@ -192,8 +201,7 @@ def _delete_runs(ids: Sequence[int]) -> None:
     Campaign.objects.filter(pk__in=campaigns, runs=None, slot=None).delete()
     _delete_empty_alerts(alerts)
     series = Series.objects.select_related("pair").in_bulk(list(ats))
-    _delete_series(imported)
-    recent_make_anew(sorted(series.keys() - imported))
+    recent_make_anew(sorted(series.keys() - _delete_empty_series(imported)))
     nights.mark_stale(series.values(), ats)  # type: ignore[arg-type]
 
 
@@ -205,9 +213,14 @@ def _series_of_imports_alone(runs: QuerySet[Run]) -> QuerySet[Series]:
     return of_imports.filter(~Exists(points.exclude(run__in=runs)))
 
 
-def _delete_series(ids: Collection[int]) -> None:
-    if ids:
-        rows_delete(Series, f"id in ({', '.join(map(str, sorted(ids)))})", {})
+def _delete_empty_series(ids: Collection[int]) -> set[int]:
+    """Delete series that nothing has a point in, once whoever writes into one has ended; return which."""
+    locked = list(Series.objects.select_for_update().filter(pk__in=ids).order_by("pk").values_list("pk", flat=True))
+    points = Point.objects.filter(series=OuterRef("pk"))
+    empty = set(Series.objects.filter(~Exists(points), pk__in=locked).values_list("pk", flat=True))
+    if empty:
+        rows_delete(Series, f"id in ({', '.join(map(str, sorted(empty)))})", {})
+    return empty
 
 
 def _delete_empty_alerts(ids: Sequence[int]) -> None:
