@@ -14,6 +14,7 @@ TEXTS = (
     gettext_noop("Choose one from the list."),
     gettext_noop("Copied"),
     gettext_noop("Show the imported runs"),
+    gettext_noop("The pasted text"),
     gettext_noop("{done} of {total} files imported"),
     gettext_noop("Clipped at the bottom of the axis because they reach zero or below: {lines}."),
     gettext_noop("End of the time range"),

@@ -1,6 +1,9 @@
 // Import several files one by one, each by a request of its own, and tell how far it is and what became of each.
 import { say } from "../text/words";
 
+// A file is read within some seconds, behind others at most.
+const PATIENCE_MILLISECONDS = 90_000;
+
 interface Outcome {
   run: number | null;
   said: string;
@@ -43,10 +46,10 @@ async function importAll(form: HTMLFormElement, parts: readonly FormData[]): Pro
   for (const part of parts) {
     place.show(outcomes.length, parts.length);
     const outcome = await importOne(form, part);
-    // The page itself says what is wrong with the form.
-    if (!outcome) return form.submit();
-    outcomes.push(outcome);
-    place.tell(outcome);
+    // The page itself says what is wrong with the form; of a later file that it wasn't imported, and the others go on.
+    if (!outcome && outcomes.length === 0) return form.submit();
+    outcomes.push(outcome ?? { run: null, said: `${nameOf(part)}: ${say("The server did not answer: load the page again to see what was done.")}` });
+    place.tell(outcomes[outcomes.length - 1] as Outcome);
   }
   place.show(outcomes.length, parts.length);
   for (const button of buttons) button.disabled = false;
@@ -54,11 +57,20 @@ async function importAll(form: HTMLFormElement, parts: readonly FormData[]): Pro
   if (runs.length) place.lead(`${form.action}?runs=${runs.join(",")}`, runs.length === parts.length);
 }
 
-/** Return what became of one file; null where the form is at fault, or nobody is logged in any more. */
+/** Return what became of one file; null where the form is at fault, nobody is logged in any more, or no answer came. */
 async function importOne(form: HTMLFormElement, part: FormData): Promise<Outcome | null> {
-  const answer = await fetch(form.action, { method: "POST", body: part, headers: { Accept: "application/json" } }).catch(() => null);
-  if (!answer) return { run: null, said: say("The server did not answer: load the page again to see what was done.") };
-  return answer.status === 201 || answer.status === 422 ? ((await answer.json()) as Outcome) : null;
+  try {
+    const signal = AbortSignal.timeout(PATIENCE_MILLISECONDS);
+    const answer = await fetch(form.action, { method: "POST", body: part, headers: { Accept: "application/json" }, signal });
+    return answer.status === 201 || answer.status === 422 ? ((await answer.json()) as Outcome) : null;
+  } catch {
+    return null;
+  }
+}
+
+function nameOf(part: FormData): string {
+  const file = part.get("uploads");
+  return file instanceof File ? file.name : say("The pasted text");
 }
 
 interface Progress {
