@@ -118,5 +118,5 @@ def test_navigation_has_what_the_reader_may_open(db: None) -> None:
         role: {section.name for group in client.get("/").context["navigation_groups"]() for section in group.sections}
         for role, client in {**readers(db), Role.ADMIN: client_of(user_of(Role.ADMIN))}.items()
     }
-    assert sections[Role.ADMIN] - sections[Role.EDITOR] == {"audit", "site_settings", "users"}
+    assert sections[Role.ADMIN] - sections[Role.EDITOR] == {"audit", "health", "site_settings", "users"}
     assert sections[Role.EDITOR] - sections[Role.VIEWER] == {"shares"}
