@@ -87,3 +87,13 @@ def _server() -> "psycopg.Connection[Any]":
 def _use(name: str) -> None:
     connection.close()
     settings.DATABASES["default"]["NAME"] = connection.settings_dict["NAME"] = name
+
+
+def is_somebody_waiting() -> bool:
+    """Tell whether another connection to the database waits for a lock; within a transaction too, as it is now."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_locks AS waiting JOIN pg_locks AS held USING (pid) WHERE NOT waiting.granted"
+            " AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database()))"
+        )
+        return bool(cursor.fetchone() == (True,))

@@ -8,6 +8,8 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
+# Where a request keeps its id, for lines that are logged with the request and outside of its middleware.
+LOGGED = "benchweb.request_id"
 _ids: ContextVar[dict[str, int | str]] = ContextVar("log_ids")
 
 
@@ -33,8 +35,7 @@ class JsonLines(logging.Formatter):
             "message": record.getMessage(),
             "process": record.process,
         } | _ids.get({})
-        # Django tells of an answer's fault after all middleware, and with the request.
-        if request_id := getattr(getattr(record, "request", None), "id", None):
+        if request_id := getattr(getattr(record, "request", None), "META", {}).get(LOGGED):
             line["request"] = request_id
         if record.exc_info:
             line["stack"] = self.formatException(record.exc_info)

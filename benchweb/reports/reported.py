@@ -14,7 +14,6 @@ from benchweb.documents.references import Label, environment_ref, joined_label, 
 from benchweb.imports.models import Import
 from benchweb.results.selectors import TrialRow, facts_of_runs, results_of_trials, trial_rows_of_runs
 from benchweb.runs.models import Run
-from benchweb.toolformats.document import read_text
 from benchweb.toolformats.readings import Reading, ToolFormatError
 from benchweb.toolprints.printed import Measurement
 
@@ -101,6 +100,9 @@ class ReportedRun:
         """Return what an imported run's text holds, with rows and intervals as the tools printed them."""
         if self.imported is None or self.imported.key:
             return []
+        # Every reader, which no other page needs.
+        from benchweb.toolformats.document import read_text
+
         try:
             return list(read_text(self.imported.text))
         except ToolFormatError:

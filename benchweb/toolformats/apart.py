@@ -20,7 +20,6 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from benchweb.toolformats.document import read_bytes
 from benchweb.toolformats.plain_text import MOST_SECONDS, TAKES_TOO_LONG, Patience, still_wanted
 from benchweb.toolformats.readings import Figure, Lines, Reading, ToolDocument, ToolFormatError, Unread
 
@@ -156,6 +155,9 @@ def _contents(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _said(content: bytes, patience: Patience) -> dict[str, Any]:
+    # Every reader, which the caller's process needs none of.
+    from benchweb.toolformats.document import read_bytes
+
     try:
         document = read_bytes(content, patience)
     except ToolFormatError as error:

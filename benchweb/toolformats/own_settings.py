@@ -18,7 +18,7 @@ _MOST_ABOVE = 3
 
 
 def take_settings(readings: Iterable[Reading], lines: Sequence[str]) -> None:
-    """Give each reading the settings that stand above it: they go before what its tool does by itself."""
+    """Give each reading the settings written above it: they outrank its tool's defaults."""
     for reading in readings:
         for line in _comments_above(lines, reading.lines.first - 1):
             if line.startswith(_MARK):

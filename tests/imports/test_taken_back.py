@@ -1,6 +1,5 @@
 """A wrong import is taken back whole, with its series, by who made it; what others measured stays."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -14,16 +13,16 @@ from benchweb.hosts.models import Pair
 from benchweb.imports.models import Import
 from benchweb.ops.models import Removal
 from benchweb.ops.removal.removals import remove_some, run_losses
+from benchweb.ops.running.processes import wait_until
 from benchweb.results import run_summaries
 from benchweb.results.ingest import series_of
 from benchweb.results.models import Point, Series
 from benchweb.runs.models import Run
+from tests.databases import is_somebody_waiting
 from tests.factories import make_pair
 from tests.reports.scene import finished_run, make_report
 
 pytestmark = pytest.mark.django_db
-# A removal that waits for nobody has ended by then.
-_LONG_ENOUGH_SECONDS = 2.0
 TEXT = """[ ID] Interval           Transfer     Bitrate         Retr
 [  5]   0.00-{seconds}.00  sec  10.9 GBytes  9.39 Gbits/sec   12             sender
 [  5]   0.00-{seconds}.04  sec  10.9 GBytes  9.35 Gbits/sec                  receiver
@@ -102,7 +101,10 @@ def test_what_others_rely_on_only_admins_delete(signed_in: Client) -> None:
     make_report(made.run)
     response = signed_in.post(f"/runs/{made.run_id}/import/delete", {"typed": str(made.run_id)})
     assert response.status_code == 422
-    assert "It is a baseline, or in a report or an alert: only admins delete it." in response.content.decode()
+    assert (
+        "Others rely on it, by a baseline, a report, an alert or a noise: only admins delete it."
+        in response.content.decode()
+    )
     Grant.objects.update(role=Role.ADMIN)
     assert take_back(signed_in, made.run_id) == 302
 
@@ -118,7 +120,7 @@ def test_what_is_written_into_its_series_meanwhile_stays_with_them(signed_in: Cl
         with transaction.atomic():
             ids = series_of(trial, {"throughput_bps": 1.0})
             removal = pool.submit(_remove_all)
-            time.sleep(_LONG_ENOUGH_SECONDS)
+            assert wait_until(is_somebody_waiting, timeout_seconds=30)
             assert not removal.done()
             Point.objects.create(
                 series_id=ids["throughput_bps"], at=timezone.now(), value=1.0, run=other, trial=other.trials.get()

@@ -17,6 +17,7 @@ from benchweb.regressions.models import Alert, AlertSeries, RunJudgement
 from benchweb.results.models import Series
 from benchweb.results.run_summaries import write_figures
 from benchweb.runs.models import Run
+from tests.databases import is_somebody_waiting
 from tests.factories import make_alert, make_endpoint, make_environment, make_pair, make_user
 from tests.nights import add_values
 from tests.regressions.judged import night, quiet, run_of
@@ -61,7 +62,7 @@ def test_what_somebody_acknowledges_while_its_slot_is_judged_keeps_its_series() 
         with transaction.atomic():
             transitions.acknowledge(alert_id=alerts[1].pk, by=None)
             is_acknowledged.set()
-            while not is_over.is_set() and not _is_somebody_waiting():
+            while not is_over.is_set() and not is_somebody_waiting():
                 pass
         connection.close()
 
@@ -111,11 +112,3 @@ def _opened_by(run: Run) -> Alert:
     AlertSeries.objects.create(alert=alert, series=series, segment_key=f"{series.pk}", first_bad_run=run, **figures)
     describe(alert)
     return alert
-
-
-def _is_somebody_waiting() -> bool:
-    """Tell whether another connection to the database waits for a lock."""
-    with connection.cursor() as cursor:
-        waiting = "FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        cursor.execute(f"SELECT count(*) {waiting}")
-        return bool(cursor.fetchone() != (0,))

@@ -13,7 +13,7 @@ import pytest
 from tests.setup.processes import STOP_SECONDS, Up, children
 
 RUN_SECONDS = 400
-MEMORY_KB = 470_000
+MEMORY_KB = 450_000
 STEPS = {"tcp_stream": 6, "udp_stream": 3, "tcp_rr": 2}
 REPETITIONS = 5
 # Its run is a minute of waiting.

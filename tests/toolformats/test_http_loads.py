@@ -289,3 +289,9 @@ def test_an_unknown_number_of_connections_is_unknown() -> None:
     assert (trial.params["connections"], trial.params["url"], "rate_rps" in trial.params) == (None, None, False)
     [limited] = trials_of(read_text(HEY.replace("-c 20", "-c 20 -q 100")))[0]
     assert limited.params["rate_rps"] is None
+
+
+def test_what_follows_a_pipe_is_none_of_the_command() -> None:
+    url = "http://10.0.0.2/?a=1&b=2"
+    parameters = one(f"$ hey -c 5 '{url}' 2>&1 | tee -c 9 out > x\n{HEY.partition(chr(10))[2]}").parameters
+    assert (parameters["url"], parameters["connections"]) == (url, 5)

@@ -22,7 +22,7 @@ _SIZE_SQL = "select pg_database_size(current_database())"
 _TABLES_SQL = """
     select relname as name, pg_total_relation_size(oid) as size_bytes,
            case when reltuples >= 0 then reltuples::bigint end as rows
-    from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
+    from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace
     order by size_bytes desc, name limit %(most)s
 """
 

@@ -20,7 +20,7 @@ from benchweb.hosts.models import Host, Pair
 from benchweb.imports.models import Import
 from benchweb.ops.models import Removal
 from benchweb.ops.removal.rows import rows_delete
-from benchweb.regressions.models import Alert, AlertSeries, Baseline, Threshold
+from benchweb.regressions.models import Alert, AlertSeries, Baseline, SeriesNoise, Threshold
 from benchweb.reports.models import ReportRun
 from benchweb.results import nightly_summaries as nights
 from benchweb.results.models import Point, RunFigure, Series
@@ -95,15 +95,22 @@ def import_take_back(imported: Import, *, user: User, typed: str) -> Removal:
     if not access_of(user).may(Permission.ADMIN):
         if imported.created_by_id != user.pk:
             raise RefusedWrite("", _("Only who imported it and admins take an import back."))
-        if _is_pointed_at(imported.run_id):
-            raise RefusedWrite("", _("It is a baseline, or in a report or an alert: only admins delete it."))
+        if _is_relied_on(imported.run_id):
+            raise RefusedWrite(
+                "", _("Others rely on it, by a baseline, a report, an alert or a noise: only admins delete it.")
+            )
     return run_remove(imported.run, typed=typed)
 
 
-def _is_pointed_at(run_id: int) -> bool:
-    """Tell whether others rely on a run: what goes with it would be theirs."""
-    rows = (Baseline.objects.filter(run=run_id), ReportRun.objects.filter(run=run_id))
-    return any(each.exists() for each in rows) or AlertSeries.objects.filter(first_bad_run=run_id).exists()
+def _is_relied_on(run_id: int) -> bool:
+    """Tell whether something goes with an imported run that others may have made."""
+    runs = Run.objects.filter(pk=run_id)
+    return (
+        Baseline.objects.filter(run=run_id).exists()
+        or ReportRun.objects.filter(run=run_id).exists()
+        or _parts_of(runs).exists()
+        or SeriesNoise.objects.filter(series__in=_series_of_imports_alone(runs)).exists()
+    )
 
 
 @transaction.atomic

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from benchweb.toolformats.commands import options_above
 from benchweb.toolformats.known import early_end, rate_remark
 from benchweb.toolformats.numbers import derived, exact, figure, seconds_of
 from benchweb.toolformats.readings import Reading
@@ -19,7 +20,6 @@ _OTHER_CONNECTIONS = re.compile(r"(?:^|\s)-c|\\$")
 _DEFAULT_CONNECTIONS = 50
 _RATE = re.compile(r"(?:^|\s)-q")
 _DURATION = re.compile(_OPTION.format(letter="z", value=r"(\d{1,9})(ms|sec|s|m|h)?"))
-_LINES_BEFORE, _LONGEST_COMMAND = 4, 1_000
 
 
 @dataclass(slots=True)
@@ -103,11 +103,9 @@ def add_byte_rate(reading: Reading) -> None:
 def take_command(lines: Sequence[str], start: int, reading: Reading) -> float | None:
     """Take address and connections from the command of a tool that prints neither; return the seconds it asks for."""
     command = re.compile(rf"(?:^|[\s#$;/]){reading.tool}\s+(?P<options>(?:-|.*https?://).*)$")
-    before = [line for line in lines[max(0, start - _LINES_BEFORE) : start] if len(line) <= _LONGEST_COMMAND]
-    found = [match for line in before if (match := command.search(line))]
-    if not found:
+    options = options_above(lines, start, command)
+    if not options:
         return None
-    options = found[-1]["options"]
     if url := _URL.search(options):
         reading.parameters["url"] = url["url"]
     if connections := _CONNECTIONS.search(options):

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from benchweb.toolformats.commands import options_above
 from benchweb.toolformats.known import percentage_remark, rate_remark
 from benchweb.toolformats.numbers import (
     NUMBER,
@@ -53,8 +54,7 @@ _INTERRUPTED = "*** transfer interrupted ***"
 FAULT = re.compile(r"^nuttcp(?:-[tr]\S{0,41})?: (?:v[\d.]+\S{0,20}: )?(?P<what>Error: .+)$")
 # What -v isn't needed for.
 _SAYS = re.compile(r"^nuttcp-[tr].*\b(?:Info|Warning|Error|Debug)\b")
-_COMMAND = re.compile(r"(?:^|[\s#$;/])nuttcp\s+(?P<options>-.{0,400}|[\w.:-]{1,255})$")
-_LINES_BEFORE = 4
+_COMMAND = re.compile(r"(?:^|[\s#$;/])nuttcp\s+(?P<options>-.{0,400}|[\w.:-]{1,255}(?:\s*[|<>;&].{0,400})?)$")
 _LONGEST = 20_000
 # So many datagrams tell their size by the bytes of all, which are rounded to 100.
 _FEWEST_OF_A_SIZE, _ROUNDED_BYTES = 200, 105
@@ -197,15 +197,10 @@ def _note_size(reading: Reading, arrived: float) -> None:
 
 def _take_command(lines: Sequence[str], start: int, reading: Reading) -> None:
     """Take what the summary doesn't tell from the command that stands just before, if one does."""
-    before = lines[max(0, start - _LINES_BEFORE) : start]
-    command = next((found for line in reversed(before) if (found := _COMMAND.search(line.strip()))), None)
-    if not command:
-        return
-    # Up to where the shell takes its output.
-    words = _SHELL.split(command["options"], maxsplit=1)[0].split()
-    if words and not words[-1].startswith("-") and not words[-1].isdecimal():
-        reading.parameters["peer"] = words[-1]
-    options = " ".join(words)
+    options = options_above(lines, start, _COMMAND)
+    last = options.rpartition(" ")[2]
+    if last and not last.startswith("-") and not last.isdecimal():
+        reading.parameters["peer"] = last
     if re.search(r"(?:^|\s)-u(?=\s|$)", options):
         reading.kind, reading.test = "udp_stream", "UDP"
     if re.search(r"(?:^|\s)-r(?=\s|$)", options):
@@ -217,6 +212,5 @@ def _take_command(lines: Sequence[str], start: int, reading: Reading) -> None:
         reading.parameters["rate_bps"] = int((exact(limit[1]) or 0) * decimal_prefix(limit[2] or "k"))
 
 
-_SHELL = re.compile(r"\d?[|<>;&]")
 # Kbps unless another unit stands behind; packets per second are no rate of bits.
 _LIMIT = re.compile(rf"(?:^|\s)-R(?:is?)? ?({NUMBER})([kKmMgG]?)(?:/\d+)?(?=\s|$)")

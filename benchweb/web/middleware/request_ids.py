@@ -1,4 +1,4 @@
-"""Give each request an id, which its log lines and its answer have: a proxy's own where it sends one."""
+"""Give each request an id, which its log lines and its answer bear: a proxy's where it sends one."""
 
 import re
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from django.http import HttpRequest, HttpResponseBase
 
-from benchweb.common.log_lines import logged_with
+from benchweb.common.log_lines import LOGGED, logged_with
 
 HEADER = "X-Request-ID"
 # What nobody can write a second line or markup with.
@@ -21,8 +21,10 @@ class RequestIdMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         sent = request.headers.get(HEADER, "")
-        request.id = sent if _ID.fullmatch(sent) else uuid4().hex  # type: ignore[attr-defined]
-        with logged_with(request=request.id):  # type: ignore[attr-defined]
+        request_id = sent if _ID.fullmatch(sent) else uuid4().hex
+        # For what Django logs of the answer after all middleware, with the request.
+        request.META[LOGGED] = request_id
+        with logged_with(request=request_id):
             response = self._get_response(request)
-        response.headers[HEADER] = request.id  # type: ignore[attr-defined]
+        response.headers[HEADER] = request_id
         return response

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from django import template
-from django.utils.html import format_html, format_html_join, linebreaks
-from django.utils.safestring import SafeString, mark_safe
+from django.template.defaultfilters import linebreaks_filter
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 register = template.Library()
 _RULE = re.compile(r":?-{2,}:?")
@@ -15,7 +16,8 @@ _CELL_END = re.compile(r"(?<!\\)\|")
 @register.filter
 def prose(text: str) -> SafeString:
     """Write a text with its paragraphs and tables."""
-    return mark_safe("\n".join(_blocks(text.replace("\r\n", "\n").split("\n"))))  # noqa: S308  (each block is escaped)
+    blocks = _blocks(text.replace("\r\n", "\n").split("\n"))
+    return format_html_join("\n", "{}", ((block,) for block in blocks))
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[str]:
@@ -37,7 +39,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[str]:
 def _paragraphs(lines: Sequence[str]) -> Iterator[str]:
     text = "\n".join(lines).strip("\n")
     if text.strip():
-        yield linebreaks(text, autoescape=True)
+        yield linebreaks_filter(text)
 
 
 def _table_end(lines: Sequence[str], index: int) -> int:

@@ -15,14 +15,15 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from benchweb.accounts.models import Grant, Role
 from benchweb.hosts.models import Endpoint
 from benchweb.notifications.models import Delivery
-from benchweb.ops.health.heartbeat import BEAT_KEY, WORKER_KEY, beat_heart
+from benchweb.ops.health.heartbeat import BEAT_KEY, QUEUES, WORKER_KEY, beat_heart
 from benchweb.ops.models import Backup, Removal, StorageSample
 from benchweb.schedules.models import Schedule
 from tests.factories import make_channel, make_endpoint, make_schedule
 from tests.responses import Response
 
 pytestmark = pytest.mark.django_db
-KEYS = (BEAT_KEY, WORKER_KEY, f"{BEAT_KEY}:last", f"{WORKER_KEY}:last")
+# Also what other tests have sent to the queues.
+KEYS = (BEAT_KEY, WORKER_KEY, f"{BEAT_KEY}:last", f"{WORKER_KEY}:last", *QUEUES)
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from benchweb.toolformats.commands import options_above
 from benchweb.toolformats.known import early_end, rate_remark
 from benchweb.toolformats.numbers import binary_prefix, derived, figure, power_of_ten
 from benchweb.toolformats.readings import Figure, Reading
 
 NO_SUMMARY = "The test has no summary: it was cut off."
 _COMMAND = re.compile(r"(?:^|[\s#$>;/\\])ntttcp(?:\.exe)?\s+(?P<options>-.{0,400})$", re.IGNORECASE)
-_LINES_BEFORE = 4
 _ROLES = {"s": "sender", "r": "receiver"}
 
 
@@ -34,11 +34,7 @@ def new_reading() -> Reading:
 
 def take_command(lines: Sequence[str], start: int, reading: Reading, end: PrintingEnd) -> None:
     """Take which end it is, and what was asked for, from the command that stands just before, if one does."""
-    before = lines[max(0, start - _LINES_BEFORE) : start]
-    command = next((found for line in reversed(before) if (found := _COMMAND.search(line.strip()))), None)
-    if not command:
-        return
-    options = command["options"].replace('"', " ").replace("'", " ")
+    options = options_above(lines, start, _COMMAND)
     if role := re.search(r"(?:^|\s)-([sr])(?=[\s\d.]|$)", options):
         end.role = end.role or _ROLES[role[1]]
     if peer := re.search(r"(?:^|\s)(?:-m\s+\d+,[^,\s]+,|-s)(?P<peer>[\w.:]+)", options):
