@@ -8,6 +8,7 @@ import pytest
 from benchweb.annotations.models import Annotation
 from benchweb.hosts.models import Endpoint, Host, Pair, ProbeHour
 from benchweb.hosts.services import pair_create
+from benchweb.imports.models import Import
 from benchweb.notifications.maintenance import maintenance_about
 from benchweb.notifications.models import MaintenanceWindow
 from benchweb.notifications.services import WindowValues, archive, window_create
@@ -105,6 +106,9 @@ def test_the_runs_that_would_tell_are_a_host_without_it_the_other_direction_and_
     assert is_of(third, set(ends))
     assert found["without"].plan_id == part.first_bad_run.plan_version.plan_id
     assert found["without"].seconds == 60
+    for run in Run.objects.filter(pk__in=alert.series.values("first_bad_run")):
+        Import.objects.create(run=run, pair=run.pair, tools=["iperf3"], digest=str(run.pk), text="")
+    assert deciding_runs(alert, {alder.host_id}) == []
 
 
 def test_nothing_is_named_where_nothing_happened_to_the_hosts_that_fell(pairs: list[Pair]) -> None:

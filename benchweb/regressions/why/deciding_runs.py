@@ -31,8 +31,12 @@ class DecidingRun:
 
 
 def deciding_runs(alert: Alert, host_ids: Collection[int]) -> list[DecidingRun]:
-    """Return at most one of each code; `host_ids` are the hosts that had what may be why. Two queries."""
-    part = parts_named_first(alert).select_related("first_bad_run__plan_version", "series__pair").first()
+    """Return at most one of each code; `host_ids` are the hosts that had what may be why. Two queries.
+
+    None for an alert of imported runs: what the engine measures is another series.
+    """
+    measured = parts_named_first(alert).filter(first_bad_run__imported=None)
+    part = measured.select_related("first_bad_run__plan_version", "series__pair").first()
     if part is None or part.series.pair.is_one_host:
         return []
     pair, seconds = part.series.pair, _seconds(part)
