@@ -42,6 +42,7 @@ BOUNDED = {
     "ReportDetail.runs": "at most 40 are taken",
     "ReportDetail.modes": "at most 12 are taken",
     "ReportDetail.sections": "four",
+    "ReportDetail.chosen_settings": "at most 40 are taken",
     "SectionItem.tables": "some for each of 40 runs",
     "ReportTableItem.columns": "those of its tool, or 12 modes",
     "ReportTableItem.rows": "the trials of 40 runs, or their intervals",

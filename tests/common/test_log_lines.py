@@ -9,6 +9,9 @@ import pytest
 
 from benchweb.common.log_lines import JsonLines, logged_with
 
+# In no tree of loggers: pytest would hand its lines to its first process, which reads no half of a surrogate pair.
+LOG = logging.Logger("benchweb.tests.lines")
+
 
 class _Kept(logging.Handler):
     """Keeps each line."""
@@ -24,14 +27,14 @@ class _Kept(logging.Handler):
 
 @pytest.fixture
 def kept() -> Iterator[_Kept]:
-    handler, log = _Kept(), logging.getLogger("benchweb.tests.lines")
-    log.addHandler(handler)
+    handler = _Kept()
+    LOG.addHandler(handler)
     yield handler
-    log.removeHandler(handler)
+    LOG.removeHandler(handler)
 
 
 def write(text: str, *values: object) -> None:
-    logging.getLogger("benchweb.tests.lines").warning(text, *values)
+    LOG.warning(text, *values)
 
 
 def test_a_line_has_the_ids_of_what_its_thread_works_on_and_of_nothing_else(kept: _Kept) -> None:
@@ -55,7 +58,7 @@ def test_whatever_is_logged_is_one_object_in_one_line(kept: _Kept) -> None:
     try:
         raise ValueError("two\nlines")
     except ValueError:
-        logging.getLogger("benchweb.tests.lines").exception("it failed")
+        LOG.exception("it failed")
     assert [len(line.splitlines()) for line in kept.lines] == [1, 1]
     first, second = map(json.loads, kept.lines)
     assert first["message"] == 'a "quote",\nanother line and \u2028 \x00 é \udcff'
