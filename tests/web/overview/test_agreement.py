@@ -36,6 +36,13 @@ def words(html: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<(script|title)\b.*?</\1>|<[^>]+>", " ", html, flags=re.DOTALL))
 
 
+@pytest.fixture(autouse=True)
+def afternoon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hold the clock at 15:00 UTC: an hour before now is in the same night, which begins at noon."""
+    now = (timezone.now() - timedelta(hours=15)).replace(hour=15, minute=0)
+    monkeypatch.setattr(timezone, "now", lambda: now)
+
+
 @pytest.fixture
 def api(ada: User) -> Client:
     return Client(headers={"Authorization": f"Bearer {token_create(user=ada, name='scripts')[1]}"})
