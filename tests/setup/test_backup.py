@@ -31,6 +31,8 @@ ACTS = """
     select (select count(*) from schedules_slot), (select count(*) from runs_run where started_at is not null),
         (select count(*) from notifications_deliveryattempt)
 """
+# The migrations since the version before, which an upgrade from it has to do.
+SINCE = ("0002_installation", "0003_backup", "0004_removal", "0005_storage_sample")
 SECOND = [{"kind": "tcp_stream", "params": {"duration_seconds": 1}}]
 
 
@@ -143,10 +145,8 @@ def test_an_upgrade_makes_a_backup_first_and_one_that_fails_goes_back(up: Callab
     fetched(first.home, ADA)
     # As the version before had it; and a table in the way of the second of two migrations to do.
     for statement in (
-        "drop table ops_removal",
-        "drop table ops_backup",
-        "drop table site_installation",
-        "delete from django_migrations where name in ('0002_installation', '0003_backup', '0004_removal')",
+        "drop table ops_backup, ops_removal, ops_storagesample, site_installation",
+        f"delete from django_migrations where name in {SINCE}",
         "create table ops_backup (in_the_way int)",
     ):
         fetched(first.home, statement)
