@@ -36,14 +36,21 @@ def with_ids(charts: Iterable[ChartSpec], pair: Pair) -> list[ChartSpec]:
 def trial_charts(trials: Iterable[TrialRow], *, is_open: bool, names: Mapping[str, Label] = {}) -> list[ChartSpec]:
     """Return the charts of trials; a chart without a point is left out unless some may still come.
 
-    `names` are what their reasons may name, by how they do.
+    Of a sweep with charts that have a course, those of one value are left out too: a lone dot says no more than the
+    figure beside it. `names` are what their reasons may name, by how they do.
     """
-    specs = [
-        (_FORMS[chart.form](sweep, chart, names), is_open and _may_come(sweep, chart))
-        for sweep in sweeps(trials, catalog().kinds)
-        for chart in sweep.kind.charts
+    return [
+        spec for sweep in sweeps(trials, catalog().kinds) for spec in _charts_of(sweep, is_open=is_open, names=names)
     ]
-    return [spec for spec, may_come in specs if may_come or _has_point(spec)]
+
+
+def _charts_of(sweep: Sweep, *, is_open: bool, names: Mapping[str, Label]) -> list[ChartSpec]:
+    charts = []
+    for chart in sweep.kind.charts:
+        spec = _FORMS[chart.form](sweep, chart, names)
+        if _has_point(spec) or (is_open and _may_come(sweep, chart)):
+            charts.append(spec)
+    return list(filter(_has_course, charts)) or charts
 
 
 def _may_come(sweep: Sweep, chart: Chart) -> bool:
@@ -166,3 +173,8 @@ def _metrics_of(chart: Chart, trials: list[TrialRow]) -> list[str]:
 
 def _has_point(spec: ChartSpec) -> bool:
     return any(entry.y is not None for line in spec.series for entry in line.points)
+
+
+def _has_course(spec: ChartSpec) -> bool:
+    """Tell whether a line of it goes from one value on its axis to another, measured or not."""
+    return any(len(line.points) > 1 for line in spec.series)

@@ -116,9 +116,7 @@ def test_an_open_run_shows_what_is_to_come_and_a_final_one_does_not() -> None:
         "tcp_stream-throughput",
         "tcp_stream-packet_rate",
         "tcp_stream-cpu",
-        "tcp_rr-rate",
         "tcp_rr-latency",
-        "tcp_rr-cpu",
     ]
     take_in(run, "throughput_bps", {1: 5.0})
     run.state = State.CANCELLED
