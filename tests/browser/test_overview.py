@@ -171,13 +171,17 @@ def test_every_picture_is_drawn_and_again_after_a_refresh(page: Page, couple: No
 
 def test_one_click_leads_from_each_picture_to_its_page(page: Page, couple: None) -> None:
     page.set_viewport_size(LAPTOP)
+    log_in(page)
     card = page.locator(".environment-card").first
-    for name, path in (
-        ("Throughput", "/history?environment="),
-        ("by message size", "view=sizes"),
-        ("pair:", "/matrix?environment="),
+    for name, path, least in (
+        ("Throughput", "/history?environment=", 1),
+        ("by message size", "view=sizes", 2),
+        ("pair", "/matrix?environment=", 2),
     ):
-        log_in(page)
-        link = card.get_by_role("link", name=name)
-        link.click()
-        expect(page).to_have_url(re.compile(re.escape(path)))
+        # A picture, and its caption where that is a link.
+        links = card.get_by_role("link", name=name)
+        assert links.count() >= least, name
+        for place in range(links.count()):
+            links.nth(place).click()
+            expect(page).to_have_url(re.compile(re.escape(path)))
+            log_in(page)
