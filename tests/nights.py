@@ -4,10 +4,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from benchweb.hosts.models import Pair
+from benchweb.plans.models import Plan, PlanVersion
 from benchweb.results.ingest import identity_digest
 from benchweb.results.models import Point, Series
-from benchweb.runs.models import Run, Trial
-from tests.factories import make_run
+from benchweb.runs.models import Campaign, Run, Trial
+from tests.factories import ONE_TRIAL
 
 DAY = timedelta(days=1)
 NIGHT = datetime(2026, 11, 21, 2, tzinfo=UTC)
@@ -23,10 +24,27 @@ def measured(
     state: str = "finished",
 ) -> Run:
     """Make a run on the pair that ended a minute after `at`, each value being a repetition."""
-    run = make_run(pair=pair)
-    Run.objects.filter(pk=run.pk).update(state=state, started_at=at, finished_at=at + timedelta(minutes=1))
+    run = _ended_run(pair, at, state)
     add_values(run, pair, at, *values, kind=kind, metric=metric, identity=identity)
     return run
+
+
+def _ended_run(pair: Pair, at: datetime, state: str) -> Run:
+    """Write a run of a plan of its own, straight into the tables: a history has hundreds."""
+    plan = Plan.objects.create(name="sizes")
+    version = PlanVersion.objects.create(
+        plan=plan, number=1, steps=ONE_TRIAL, repetitions=1, order=PlanVersion.Order.INTERLEAVED
+    )
+    campaign = Campaign.objects.create(plan_version=version)
+    return Run.objects.create(
+        campaign=campaign,
+        pair=pair,
+        plan_version=version,
+        state=state,
+        planned_at=at,
+        started_at=at,
+        finished_at=at + timedelta(minutes=1),
+    )
 
 
 def add_values(
@@ -44,8 +62,13 @@ def add_values(
         pair=pair, kind=kind, metric=metric, identity_digest=digest, defaults={"identity": identity or {}}
     )
     first = run.trials.count() + 1
-    for number, value in enumerate(values):
-        trial = Trial.objects.create(run=run, index=first + number, kind=kind, params={}, repetition=number + 1)
-        moment = at + timedelta(seconds=number)
-        Point.objects.create(series=series, at=moment, value=value, run=run, trial=trial)
+    trials = [
+        Trial(run=run, index=first + number, kind=kind, params={}, repetition=number + 1)
+        for number in range(len(values))
+    ]
+    Trial.objects.bulk_create(trials)
+    Point.objects.bulk_create(
+        Point(series=series, at=at + timedelta(seconds=number), value=value, run=run, trial=trial)
+        for number, (trial, value) in enumerate(zip(trials, values, strict=True))
+    )
     return series
