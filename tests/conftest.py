@@ -26,6 +26,7 @@ from pytest_django import DjangoDbBlocker
 
 from benchweb.accounts import hashing, throttle
 from benchweb.imports.own_kinds import definitions
+from benchweb.ops.setup.requirements import CHROMIUM
 from benchweb.schedules.timing.localtime import zones_forget
 from benchweb.site.installation import notice
 from benchweb.site.values import chosen
@@ -302,7 +303,7 @@ def browser() -> "Iterator[Browser]":
     expect.set_options(timeout=_PATIENCE_MILLISECONDS)
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=[*sandbox, *QUIET])
+        chromium = playwright.chromium.launch(executable_path=shutil.which(CHROMIUM), args=[*sandbox, *QUIET])
         yield chromium
         chromium.close()
 

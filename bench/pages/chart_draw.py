@@ -8,14 +8,14 @@ in an animation frame. It prints p50 and p95 beside the server's own time, and f
 """
 
 import argparse
-import os
 import sys
 from statistics import median, quantiles
 
 from playwright.sync_api import Page, sync_playwright
 
+from bench.rig.chromium import chromium
+
 BUDGET_MILLISECONDS = 300
-CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 
 # Runs before the page's own scripts: performance.now() counts from the beginning of the navigation.
 WATCH = """
@@ -38,8 +38,7 @@ WATCH = """
 def main() -> int:
     arguments = _arguments()
     with sync_playwright() as playwright:
-        sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*sandbox, "--disable-gpu"])
+        browser = chromium(playwright)
         page = browser.new_page(viewport={"width": 1440, "height": 900}, bypass_csp=True)
         _log_in(page, arguments)
         points = _points(page, arguments)

@@ -11,8 +11,8 @@ from playwright.sync_api import Page, sync_playwright
 from bench.published_tables import plans, reports
 from bench.published_tables.scene import BETWEEN_ZONES_BPS, ENGINE_PORT, MODES
 from bench.rig.api import Api
+from bench.rig.chromium import chromium
 
-CHROMIUM = "/usr/bin/chromium"
 WIDTH, HEIGHT = 1180, 900
 SETTLE_MILLISECONDS = 600
 RUN_LIMIT_SECONDS = 1800
@@ -109,10 +109,7 @@ def _pictures(url: str, out: Path, runs: dict[str, int], zones: dict[str, int], 
     out.mkdir(parents=True, exist_ok=True)
     both = f"by=mode&environment={zones['same zone']}&beside={zones['cross zone']}"
     with sync_playwright() as playwright:
-        sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=[*sandbox, "--disable-background-networking"]
-        )
+        browser = chromium(playwright)
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
         page.goto(f"{url}/login")
         page.fill("[name=username]", "demo")

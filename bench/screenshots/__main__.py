@@ -10,7 +10,6 @@ cut off, words that are not translated. Contact sheets of many pages each are in
 """
 
 import argparse
-import os
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -18,11 +17,11 @@ from typing import Literal
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from bench.rig.chromium import chromium
 from bench.screenshots.checks import faults
 from bench.screenshots.pages import Shot, settled, shots_of
 from bench.screenshots.sheets import make_sheets
 
-CHROMIUM = "/usr/bin/chromium"
 WIDTHS = {"desk": (1440, 900), "phone": (390, 844)}
 Theme = Literal["light", "dark"]
 THEMES: tuple[Theme, ...] = ("light", "dark")
@@ -37,11 +36,8 @@ def main() -> None:
     """Take the pictures that the arguments ask for."""
     arguments = _arguments()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=[*sandbox, "--disable-background-networking"]
-        )
+        browser = chromium(playwright)
         shots = shots_of(_logged_in(browser, arguments), arguments.url)
         taken = _taken(browser, arguments, shots)
         if arguments.sheets:

@@ -7,7 +7,6 @@ look at the pages by hand. Where pngquant is installed the pictures have a third
 """
 
 import argparse
-import os
 import shutil
 import subprocess
 from datetime import UTC, datetime, timedelta
@@ -15,11 +14,11 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
+from bench.rig.chromium import chromium
 from bench.rig.rig import Rig
 from bench.screenshots.pages import settled
 from benchweb.ops.running.home import PROJECT
 
-CHROMIUM = "/usr/bin/chromium"
 # Not the demo's account, which is shut where no demo runs.
 USER, PASSWORD = "ada", "nights of a mesh"  # pragma: allowlist secret
 WIDTH, HEIGHT = 1180, 900
@@ -53,11 +52,8 @@ def main() -> None:
 
 
 def _take_all(url: str, out: Path) -> None:
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=[*sandbox, "--disable-background-networking"]
-        )
+        browser = chromium(playwright)
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light", bypass_csp=True)
         page.goto(f"{url}/login")
         page.fill("[name=username]", USER)

@@ -8,15 +8,15 @@ sketch has no picture, or a picture more than 120 kB.
 
 import argparse
 import base64
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from bench.rig.chromium import chromium
 from bench.rig.rig import Rig
-from bench.screenshots.alerts import CHANGES, CHROMIUM, PASSWORD, USER
+from bench.screenshots.alerts import CHANGES, PASSWORD, USER
 from bench.screenshots.pages import settled
 from benchweb.ops.running.home import PROJECT
 
@@ -64,8 +64,7 @@ def main() -> None:
         rig.run("-m", "django", "collectstatic", "--noinput", "--verbosity", "0")
         rig.run("-m", "bench.screenshots.alert_rows")
         rig.start("web")
-        sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=sandbox)
+        browser = chromium(playwright)
         for name, picture in PICTURES.items():
             if not arguments.only or name in arguments.only:
                 _take(browser, f"http://127.0.0.1:{rig.port}", picture, arguments.out / f"{name}.webp")

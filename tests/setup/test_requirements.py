@@ -168,7 +168,7 @@ def test_a_test_that_cannot_run_is_named_for_the_summary(tmp_path: Path, ci: str
     ]
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment, timeout=120)
     assert outcome in done.stdout, done.stdout
-    line = "::test_a_page: needs Chromium: sudo apt install chromium\n"
+    line = "::test_a_page: needs Chromium: sudo apt install chromium-headless-shell\n"
     assert (listed.exists() and listed.read_text().endswith(line)) == (not ci)
 
 

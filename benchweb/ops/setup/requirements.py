@@ -124,6 +124,8 @@ def _output(program: str | Path, *words: str) -> str:
 RUST = "Rust"
 RUST_CHECKS = "Rust's formatter and linter"
 GIT = "Git"
+# The old headless mode: no desktop's libraries, and a fifth less time than a whole browser without a window.
+CHROMIUM = "chromium-headless-shell"
 LDAP_LIBRARY = "LDAP library"
 _RUSTUP = "or Rust 1.85 or newer by rustup, https://rustup.rs"
 REQUIREMENTS = (
@@ -134,7 +136,7 @@ REQUIREMENTS = (
     Requirement(RUST, _has_rust, ("rustc-web", "cargo-web"), ("up", "test"), _RUSTUP),
     Requirement(RUST_CHECKS, _has_rust_checks, ("rustfmt-web", "rust-web-clippy"), ("test",), _RUSTUP),
     Requirement(GIT, _program("git"), ("git",), ("test",)),
-    Requirement("Chromium", _program("chromium"), ("chromium",), ("test",)),
+    Requirement("Chromium", _program(CHROMIUM), (CHROMIUM,), ("test",)),
     Requirement("systemd-analyze", _program("systemd-analyze"), ("systemd",), ("test",)),
     Requirement("unshare", _program("unshare"), ("util-linux",), ("test",)),
     Requirement("fio", _program("fio"), ("fio",), ("test",)),
