@@ -143,7 +143,7 @@ def test_what_a_person_chose_holds_and_nothing_goes_until_then(settings: Setting
 
 
 def test_a_batch_ends_with_many_trials(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intervals, "_TRIALS_AT_ONCE", 3)
+    monkeypatch.setattr(intervals, "_TRIALS_AT_ONCE", 1)
     runs = [run_of_age(DAYS + age) for age in (3, 2, 1)]
     assert intervals.remove_old() == 1
     assert [is_whole(run) for run in runs] == [False, True, True]

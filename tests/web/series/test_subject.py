@@ -119,8 +119,9 @@ def test_a_host_of_many_pairs_tells_of_some_and_says_so(
     monkeypatch.setattr("benchweb.results.scope_figures.MOST_PAIRS", 2)
     pairs = mesh(4)
     summed_up()
+    path = f"/hosts/{pairs[0].source.host_id}"
     with django_assert_max_num_queries(MOST_QUERIES):
-        page = signed_in.get(f"/hosts/{pairs[0].source.host_id}").content.decode()
+        page = signed_in.get(path).content.decode()
     # Six pairs: every third is read.
     assert "median of 2 of 6 pairs" in text_of(page)
 
