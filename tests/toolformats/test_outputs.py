@@ -253,6 +253,8 @@ def test_fio_as_text_and_what_breaks_littles_law() -> None:
     assert (broken.version, broken.value("iops")) == ("2.2.8", 104)
     assert broken.value("bytes_per_second") == pytest.approx(419.9 * 1024)
     assert "Little's law: 104 IOPS × 19,000 µs = 1.976 in flight, but the depth is 32" in broken.remarks[0]
+    for garbled in ("9" * 14, "9" * 20):
+        assert one_of(older.replace("600010msec", f"{garbled}msec")).began_at is None
 
 
 def test_fio_json_in_microseconds_and_nanoseconds() -> None:

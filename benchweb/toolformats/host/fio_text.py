@@ -111,10 +111,16 @@ def _finish(readings: list[Reading], job: re.Match[str], setting: re.Match[str] 
 
 
 def _began(readings: Sequence[Reading], job: re.Match[str]) -> datetime | None:
-    """Return when the job began: what fio prints is when it ended, by the host's own clock."""
+    """Return when the job began: what fio prints is when it ended, by the host's own clock.
+
+    None where it would have begun before the first year: a number is garbled.
+    """
     ended = moment_of_text(job["at"] or "")
     seconds = max((float(reading.parameters.get("duration_seconds", 0)) for reading in readings), default=0.0)
-    return ended - timedelta(seconds=seconds) if ended else None
+    try:
+        return ended - timedelta(seconds=seconds) if ended else None
+    except OverflowError:
+        return None
 
 
 def _before(lines: Sequence[str], start: int, name: str) -> tuple[re.Match[str] | None, str]:
