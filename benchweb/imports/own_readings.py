@@ -7,7 +7,7 @@ from benchweb.toolformats.readings import Figure, Reading
 # Where it was measured or for how long makes no series of its own.
 _NO_IDENTITY = ("peer", "address", "host", "filename", "_seconds", "job")
 _HIGHER = ("_per_second", "iops", "_bps")
-_LOWER = ("latency", "jitter", "loss", "lost", "error", "duplicate", "total_seconds")
+_LOWER = ("latency", "round_trip", "jitter", "loss", "lost", "error", "duplicate", "total_seconds")
 _LONGEST_VALUE = 200
 
 

@@ -1,8 +1,11 @@
 """Who may define a kind or a metric, where it holds, and how admins retire and delete it."""
 
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Model
@@ -138,6 +141,18 @@ def test_no_definition_has_a_name_or_a_unit_that_could_be_markup(lab: Pair) -> N
             define(**good | change, by=Definer(None, lab.environment))
         assert refused.value.field == field
     assert defined() == ([], [])
+
+
+def test_a_tools_own_round_trips_are_better_when_lower_and_so_are_those_of_before(lab: Pair) -> None:
+    text = (Path(__file__).parents[1] / "toolformats" / "outputs" / "sockperf.txt").read_bytes()
+    import_results(preview(text), pair=lab, user=None)
+    trips = OwnMetric.objects.filter(key__startswith="half_round_trip_")
+    assert set(trips.values_list("better", flat=True)) == {"lower"}
+    trips.update(better="neutral")
+    import_module("benchweb.imports.migrations.0003_round_trips").give_direction(apps, None)
+    definitions.forget()
+    import_results(preview(text + b"\n"), pair=lab, user=None)
+    assert set(trips.values_list("better", flat=True)) == {"lower"}
 
 
 def test_an_imported_table_names_no_tool_that_could_be_markup(lab: Pair) -> None:
