@@ -45,10 +45,13 @@ def pictures_taken(page: Page, url: str, reports: Mapping[str, int], out: Path) 
     for template, report in reports.items():
         page.goto(f"{url}/reports/{report}")
         page.wait_for_timeout(_SETTLE_MILLISECONDS)
-        place = page.locator("section", has=page.locator("#section-results")).bounding_box()
-        if place is None:
+        # One, or one of each zone.
+        results = page.locator("section", has=page.locator("[id^=section-results]")).all()
+        first, last = results[0].bounding_box(), results[-1].bounding_box()
+        if first is None or last is None:
             raise SystemExit(f"report {report} shows nothing")
-        clip = {**place, "height": min(place["height"], _TALLEST), "scale": _SCALE}
+        height = last["y"] + last["height"] - first["y"]
+        clip = {**first, "height": min(height, _TALLEST), "scale": _SCALE}
         # Playwright itself writes PNG and JPEG only.
         asked = {"format": "webp", "quality": _QUALITY, "clip": clip, "captureBeyondViewport": True}
         answer = page.context.new_cdp_session(page).send("Page.captureScreenshot", asked)
