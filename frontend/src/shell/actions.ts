@@ -1,4 +1,5 @@
 // Small manners by attribute: open a dialog, close it, copy a text, print.
+import { writeToClipboard } from "../text/clipboard";
 import { say } from "../text/words";
 
 /** Listen once on the document, so that partials swapped in later work too. */
@@ -42,23 +43,6 @@ async function copy(button: HTMLElement, text: string): Promise<void> {
     button.textContent = label;
     delete button.dataset["label"];
   }, 1500);
-}
-
-/** By plain HTTP, on another machine than this one, browsers have no clipboard: the old way still works there. */
-async function writeToClipboard(button: HTMLElement, text: string): Promise<boolean> {
-  if (window.isSecureContext) {
-    await navigator.clipboard.writeText(text);
-    return true;
-  }
-  const place = document.createElement("textarea");
-  place.value = text;
-  // Inside a dialog nothing outside of it can be focused.
-  button.after(place);
-  place.select();
-  const isCopied = document.execCommand("copy");
-  place.remove();
-  button.focus();
-  return isCopied;
 }
 
 function closeMenus(target: Element): void {

@@ -6,7 +6,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from benchweb.results.ingest import ingest, parsed_result
 from benchweb.runs.models import Run, State
@@ -83,3 +83,16 @@ def test_a_part_of_one_cell_is_copied_as_it_stands(page: Page, run: Run) -> None
     log_in(page)
     page.goto(f"/runs/{run.pk}")
     assert page.evaluate(COPIED, ".trial-cards tbody td") == ""
+
+
+def test_a_charts_link_is_copied_where_the_browser_gives_no_clipboard(page: Page, run: Run) -> None:
+    log_in(page)
+    page.add_init_script(
+        "navigator.clipboard.writeText = () => Promise.reject(new DOMException('no', 'NotAllowedError'))"
+    )
+    page.goto(f"/runs/{run.pk}")
+    chart = page.locator("#chart-udp_stream-throughput")
+    chart.get_by_role("link", name="Link").dblclick()
+    expect(chart.get_by_role("link", name="Link copied")).to_be_visible()
+    expect(chart.get_by_role("link", name="Link", exact=True)).to_be_visible()
+    assert page.url.endswith("#chart-udp_stream-throughput")
