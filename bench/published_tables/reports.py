@@ -47,11 +47,11 @@ def pictures_taken(page: Page, url: str, reports: Mapping[str, int], out: Path) 
         page.wait_for_timeout(_SETTLE_MILLISECONDS)
         # One, or one of each zone.
         results = page.locator("section", has=page.locator("[id^=section-results]")).all()
-        first, last = results[0].bounding_box(), results[-1].bounding_box()
-        if first is None or last is None:
+        places = [place for each in results if (place := each.bounding_box())]
+        if not places:
             raise SystemExit(f"report {report} shows nothing")
-        height = last["y"] + last["height"] - first["y"]
-        clip = {**first, "height": min(height, _TALLEST), "scale": _SCALE}
+        height = places[-1]["y"] + places[-1]["height"] - places[0]["y"]
+        clip = {**places[0], "height": min(height, _TALLEST), "scale": _SCALE}
         # Playwright itself writes PNG and JPEG only.
         asked = {"format": "webp", "quality": _QUALITY, "clip": clip, "captureBeyondViewport": True}
         answer = page.context.new_cdp_session(page).send("Page.captureScreenshot", asked)

@@ -16,7 +16,7 @@ import { type Spec, hasGaps, hasPending, isLook } from "./spec";
 import { palette } from "./theme";
 import { chosen, keep } from "./view/view_state";
 import { isDrag, keepRange, listenForZoom, rangeInUrl } from "./view/zoom";
-import { writeToClipboard } from "../text/clipboard";
+import { copyText } from "../text/clipboard";
 import { say } from "../text/words";
 import { flagHref } from "./drawing/time_drawing";
 
@@ -188,7 +188,7 @@ function actions(spec: () => Spec, hidden: ReadonlySet<string>, canvas: HTMLCanv
   link.addEventListener("click", () => {
     const url = new URL(location.href);
     url.hash = `chart-${id}`;
-    void writeToClipboard(link, url.href).then((isCopied) => flash(link, isCopied ? say("Link copied") : say("Press Ctrl+C")));
+    void copyText(link, url.href, say("Link copied"));
   });
   return el("div", { class: "chart-actions" }, toggle, saveCsv, saveForExcel, savePng, link);
 }
@@ -197,17 +197,6 @@ function action(label: string, act: () => void): HTMLButtonElement {
   const button = el("button", { type: "button", class: "btn btn-small" }, label);
   button.addEventListener("click", act);
   return button;
-}
-
-function flash(element: HTMLElement, message: string): void {
-  if (element.dataset["label"]) return;
-  const label = element.textContent;
-  element.dataset["label"] = label;
-  element.textContent = message;
-  window.setTimeout(() => {
-    element.textContent = label;
-    delete element.dataset["label"];
-  }, 1500);
 }
 
 function savePicture(drawn: HTMLCanvasElement | null, id: string): void {

@@ -1,6 +1,5 @@
 // Small manners by attribute: open a dialog, close it, copy a text, print.
-import { writeToClipboard } from "../text/clipboard";
-import { say } from "../text/words";
+import { copyText } from "../text/clipboard";
 
 /** Listen once on the document, so that partials swapped in later work too. */
 export function startActions(): void {
@@ -10,10 +9,10 @@ export function startActions(): void {
     if (opener) document.querySelector<HTMLDialogElement>(`#${opener.dataset["opens"] ?? ""}`)?.showModal();
     if (target.closest("[data-closes]")) target.closest("dialog")?.close();
     const copier = target.closest<HTMLElement>("[data-copies]");
-    if (copier) void copy(copier, copier.dataset["copies"] ?? "");
+    if (copier) void copyText(copier, copier.dataset["copies"] ?? "");
     // The address with its view: what is zoomed into is seen by whoever opens the link.
     const linker = target.closest<HTMLElement>("[data-copies-page]");
-    if (linker) void copy(linker, location.href);
+    if (linker) void copyText(linker, location.href);
     target.closest("[data-ends-toast]")?.closest(".toast")?.remove();
     if (target.closest("[data-prints]")) window.print();
     closeMenus(target);
@@ -31,18 +30,6 @@ export function startActions(): void {
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") closeMenus(document.body);
   });
-}
-
-async function copy(button: HTMLElement, text: string): Promise<void> {
-  if (button.dataset["label"]) return;
-  const label = button.textContent;
-  const isCopied = await writeToClipboard(button, text);
-  button.dataset["label"] = label;
-  button.textContent = isCopied ? say("Copied") : say("Press Ctrl+C");
-  window.setTimeout(() => {
-    button.textContent = label;
-    delete button.dataset["label"];
-  }, 1500);
 }
 
 function closeMenus(target: Element): void {

@@ -1,10 +1,26 @@
+import { say } from "./words";
+
+const SHOWN_MILLISECONDS = 1500;
+
+/** Copy a text, and say so for a moment on the button or link that was pressed. */
+export async function copyText(pressed: HTMLElement, text: string, done = say("Copied")): Promise<void> {
+  if (pressed.dataset["label"]) return;
+  const label = pressed.textContent;
+  pressed.dataset["label"] = label;
+  pressed.textContent = (await writeToClipboard(pressed, text)) ? done : say("Press Ctrl+C");
+  window.setTimeout(() => {
+    pressed.textContent = label;
+    delete pressed.dataset["label"];
+  }, SHOWN_MILLISECONDS);
+}
+
 /**
- * Put a text on the clipboard; false where the browser refuses in both ways: it stands there selected, for Ctrl+C.
+ * Return false where the browser refuses in both ways: the text stands there selected, for Ctrl+C.
  *
  * By plain HTTP, on another machine than this one, there is no clipboard, and elsewhere it may be forbidden: the old
- * way still works there. `beside` has the focus, within the same dialog.
+ * way still works there.
  */
-export async function writeToClipboard(beside: HTMLElement, text: string): Promise<boolean> {
+async function writeToClipboard(pressed: HTMLElement, text: string): Promise<boolean> {
   if (window.isSecureContext) {
     try {
       await navigator.clipboard.writeText(text);
@@ -16,12 +32,12 @@ export async function writeToClipboard(beside: HTMLElement, text: string): Promi
   const place = document.createElement("textarea");
   place.value = text;
   // Inside a dialog nothing outside of it can be focused.
-  beside.after(place);
+  pressed.after(place);
   place.select();
   const isCopied = document.execCommand("copy");
   if (isCopied) {
     place.remove();
-    beside.focus();
+    pressed.focus();
   } else {
     place.addEventListener("blur", () => place.remove());
   }
