@@ -61,7 +61,7 @@ def test_a_schedule_is_made_by_keyboard_with_its_preview_in_sight(ada: User, pag
 
     # The panels of what isn't chosen are out of the way, for the keyboard too.
     expect(page.get_by_label("Every", exact=True)).to_be_hidden()
-    page.keyboard.press("Enter")
+    steps.travel(page, lambda: page.keyboard.press("Enter"))
     expect(page.get_by_role("heading", level=1, name="New schedule")).to_be_visible()
     assert Schedule.objects.count() == 0
     tab_to(page, page.get_by_role("button", name="Save schedule"))
