@@ -20,6 +20,7 @@ _django = get_asgi_application()
 from benchweb.accounts.login import first_admin  # noqa: E402
 from benchweb.common.followed import follow_all  # noqa: E402
 from benchweb.ops.settings_checks import settings_are_usable  # noqa: E402
+from benchweb.serving.base_path import Mounted  # noqa: E402
 from benchweb.serving.bounds import Bounded  # noqa: E402
 from benchweb.serving.connections import allow_connections  # noqa: E402
 
@@ -39,7 +40,8 @@ def _load_all() -> None:
             get_template(file.relative_to(folder).as_posix())
 
 
-application = Bounded(_django, requests_at_once=settings.REQUESTS_AT_ONCE, views_at_once=settings.DATABASE_POOL)
+_bounded = Bounded(_django, requests_at_once=settings.REQUESTS_AT_ONCE, views_at_once=settings.DATABASE_POOL)
+application = Mounted(_bounded, settings.BASE_PATH)
 _load_all()
 allow_connections()
 follow_all()

@@ -113,6 +113,9 @@ DEFAULT_TIME_ZONE = os.environ.get("BENCHWEB_DEFAULT_TIME_ZONE") or "UTC"
 DEFAULT_LANGUAGE = os.environ.get("BENCHWEB_DEFAULT_LANGUAGE") or "en"
 # At what address people open these pages: links in notifications begin with it.
 PUBLIC_URL = os.environ.get("BENCHWEB_PUBLIC_URL", "")
+# The path that these pages have of their host, as /bench; empty where they have it to themselves.
+BASE_PATH = os.environ.get("BENCHWEB_BASE_PATH", "").rstrip("/")
+FORCE_SCRIPT_NAME = BASE_PATH or None
 # So many days after its end a message is removed from the log of its channel, with its attempts; 0 keeps all.
 DELIVERY_DAYS = int(os.environ.get("BENCHWEB_DELIVERY_DAYS") or "180")
 # So many days after it is made a share link expires, unless its maker says otherwise; 0 is never.
@@ -162,9 +165,13 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 4_000
 SESSION_COOKIE_SECURE = BEHIND_TLS
 CSRF_COOKIE_SECURE = BEHIND_TLS
-# By these names a browser takes them from this very host by TLS only: no neighbour below the same domain plants one.
-SESSION_COOKIE_NAME = "__Host-session" if BEHIND_TLS else "sessionid"
-CSRF_COOKIE_NAME = "__Host-csrf" if BEHIND_TLS else "csrftoken"
+# By these names a browser takes them by TLS only, and from this very host where the site has it to itself: then no
+# neighbour below the same domain plants one.
+_COOKIES = ("__Secure-" if BASE_PATH else "__Host-") if BEHIND_TLS else ""
+SESSION_COOKIE_NAME = f"{_COOKIES}session" if BEHIND_TLS else "sessionid"
+CSRF_COOKIE_NAME = f"{_COOKIES}csrf" if BEHIND_TLS else "csrftoken"
+# Two sites on one host, each below a path of its own, don't take each other's.
+SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = f"{BASE_PATH}/"
 X_FRAME_OPTIONS = "DENY"
 # A browser that came once by TLS comes by TLS only, for a year; 0 tells nothing.
 SECURE_HSTS_SECONDS = int(os.environ.get("BENCHWEB_HSTS_SECONDS") or "31536000") if BEHIND_TLS else 0
@@ -258,7 +265,7 @@ TEMPLATES = [
                 **{name: f"benchweb.web.{name}.tags" for name in ("compare", "facts", "matrix", "series")},
                 **{
                     name: f"benchweb.web.tags.{name}"
-                    for name in ("carry", "next_step", "prose", "show", "sparklines", "terms", "times")
+                    for name in ("addresses", "carry", "next_step", "prose", "show", "sparklines", "terms", "times")
                 },
                 "access": "benchweb.web.access.tags",
                 "availability": "benchweb.web.hosts.tags",
@@ -326,7 +333,7 @@ USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
 
-STATIC_URL = "/static/"
+STATIC_URL = f"{BASE_PATH}/static/"
 STATIC_ROOT = BENCHWEB_HOME / "static"
 STATICFILES_DIRS = [BASE_DIR / "frontend" / "dist"]
 WHITENOISE_USE_FINDERS = DEBUG or TESTING

@@ -46,7 +46,7 @@ def edited(view: View, request: HttpRequest, fields: set[str], named: Mapping[st
     if request.method not in CHANGING or expected is None or expected.strip() == "*":
         return view(request, **named)
     with transaction.atomic():
-        lock_edit(request.path.removeprefix(_ROOT))
+        lock_edit(request.path_info.removeprefix(_ROOT))
         current = view(_reading(request), **named)
         tag = etag_of(current, fields)
         # What compresses an answer makes its tag a weak one; it is of the same state.

@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, FailFast, Field
 
 from benchweb.api.parser import MAXIMUM_INTEGER
+from benchweb.common.addresses import site_path
 from benchweb.common.names import text_fault
 
 Identifier = Annotated[int, Field(ge=1, le=MAXIMUM_INTEGER)]
@@ -90,4 +91,4 @@ def given(body: Body) -> dict[str, Any]:
 
 def run_url(request: HttpRequest, run_id: int) -> str:
     """Return a run's permalink, absolute; the path is part of the contract."""
-    return request.build_absolute_uri(f"/runs/{run_id}")
+    return request.build_absolute_uri(site_path(f"/runs/{run_id}"))

@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from urllib.parse import urljoin
 
 from django.utils import translation
 from django.utils.translation import gettext as _
 
 from benchweb.catalog.translation import sentence_space
+from benchweb.common.addresses import site_path
 from benchweb.notifications.events import NotificationEvent
 from benchweb.regressions.headline import headline_since
 from benchweb.regressions.models import Alert
 from benchweb.schedules.timing.localtime import zone_of
+from benchweb.site.addresses import public_address
 from benchweb.site.values import site_setting
 
 # Of a digest: the rest is counted.
@@ -76,7 +77,7 @@ def message_id() -> str:
 
 def event_payload(event: NotificationEvent) -> dict[str, Any]:
     """Return what is stored and posted for one event, as Standard Webhooks shapes it."""
-    data = event.document | {"url": absolute_url(event.url)}
+    data = event.document | {"url": public_address(site_path(event.url))}
     name = SLOW_TYPE if event.transition == SLOW else f"alert.{event.transition}"
     return {"type": name, "timestamp": data["at"], "data": data}
 
@@ -131,12 +132,6 @@ def message(identifier: str, payload: dict[str, Any]) -> Message:
         slow_lines=[_line(event) for event in slow[:MOST_LINES]],
         slow_left_out=max(0, len(slow) - MOST_LINES),
     )
-
-
-def absolute_url(url: str) -> str:
-    """Return an address that can be opened from anywhere, where it is known at what address these pages are."""
-    public_url = site_setting("PUBLIC_URL")
-    return urljoin(public_url, url) if public_url else url
 
 
 def one_line(text: str) -> str:

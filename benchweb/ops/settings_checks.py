@@ -15,6 +15,7 @@ from benchweb.accounts.models import Role
 from benchweb.common.loopback import is_loopback_name
 from benchweb.common.names import unit_fault
 from benchweb.hosts.addresses import NetworksError, parsed_networks
+from benchweb.site.addresses import BASE_PATH_FORM, has_own_path
 
 SHORTEST_SECRET = 32
 # The database refuses to remove later ones, see accounts.audit.triggers.
@@ -169,9 +170,17 @@ def _has_port(url: str) -> bool:
 
 
 def _public_url() -> list[CheckMessage]:
-    if not settings.PUBLIC_URL or urlsplit(settings.PUBLIC_URL).scheme in ("http", "https"):
-        return []
-    return [Error("BENCHWEB_PUBLIC_URL must begin with http:// or https://.", id="benchweb.E009")]
+    parts, base = urlsplit(settings.PUBLIC_URL), settings.BASE_PATH
+    if base and not BASE_PATH_FORM.fullmatch(base):
+        example = "Write a path such as /bench, with letters, digits, - and _."
+        return [Error(f"BENCHWEB_BASE_PATH is no path: {base}", hint=example, id="benchweb.E042")]
+    if settings.PUBLIC_URL and parts.scheme not in ("http", "https"):
+        return [Error("BENCHWEB_PUBLIC_URL must begin with http:// or https://.", id="benchweb.E009")]
+    if not has_own_path(settings.PUBLIC_URL):
+        path = f"BENCHWEB_PUBLIC_URL has the path {parts.path}, and BENCHWEB_BASE_PATH is {base or 'empty'}."
+        hint = f"Set BENCHWEB_BASE_PATH={parts.path.rstrip('/')}, or leave the path out of the address."
+        return [Error(path, hint=hint, id="benchweb.E043")]
+    return []
 
 
 def _log_format() -> list[CheckMessage]:

@@ -181,7 +181,7 @@ class Bounded:
         """Wait for a thread; return what gives it back."""
         if exchange.is_probe:
             # Each of its own: /livez asks nothing, and waits behind none that asks a broker that hangs.
-            path = exchange.scope["path"]
+            path = exchange.request.path_info
             bounds: list[tuple[Hashable, int]] = [
                 ((path, exchange.address), PROBES_OF_ADDRESS),
                 (path, PROBES_AT_ONCE),
@@ -241,15 +241,15 @@ class Exchange:
 
     def __init__(self, bounds: Bounded, scope: Scope, receive: Receive, send: Send) -> None:
         self.scope: Scope = scope | begin_exchange()
-        self.is_probe = scope["path"] in PROBES
         self._bounds = bounds
         self._receive = receive
         self._send = send
         # Without the query: Django refuses one that is no UTF-8, in words of its own.
         self.request: HttpRequest = ASGIRequest(scope | {"query_string": b""}, BytesIO())
+        self.is_probe = self.request.path_info in PROBES
         self.address = address_group(client_address(self.request))
         self.credential = credential_of(self.request)
-        self._most = largest_body(scope["path"])
+        self._most = largest_body(self.request.path_info)
         self._allowed = min(SMALL_BODY_BYTES, self._most)
         self._size = 0
         self._is_whole = False
@@ -437,7 +437,7 @@ def _response(request: HttpRequest, refusal: Refusal) -> HttpResponse:
     headers = {"Connection": "close", "Cache-Control": "no-store"}
     if refusal.status == HTTPStatus.SERVICE_UNAVAILABLE:
         headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
-    if request.path.startswith("/api/"):
+    if request.path_info.startswith("/api/"):
         problem = Problem(refusal.status, refusal.detail % refusal.values, headers=headers)
         response = problem_response(request, problem)
     else:

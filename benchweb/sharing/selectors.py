@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.translation import get_language
 
 from benchweb.accounts.permissions import Access, Permission
+from benchweb.common.addresses import site_path
 from benchweb.sharing.models import LivePage, Share, SharePart
 from benchweb.sharing.services import Pause, holds, pause_of, token_digest
 from benchweb.site.secrets import SecretUnreadable, decrypted
@@ -96,7 +97,7 @@ def may_see_link(access: Access, share: Share) -> bool:
 def share_path(share: Share) -> str:
     """Return the link's path, or nothing when the dashboard's secret key has changed since."""
     try:
-        return f"/s/{decrypted(share.token_encrypted)}"
+        return site_path(f"/s/{decrypted(share.token_encrypted)}")
     except SecretUnreadable:
         return ""
 

@@ -169,3 +169,25 @@ def test_networks_for_notifications_and_a_public_url_are_read(settings: Settings
     networks, url = messages()
     assert networks.startswith("BENCHWEB_NOTIFY_PRIVATE_NETWORKS: ")
     assert url == "BENCHWEB_PUBLIC_URL must begin with http:// or https://."
+
+
+@pytest.mark.parametrize(
+    ("base_path", "public_url", "told"),
+    [
+        ("/bench", "", []),
+        ("/tools/bench", "https://tools.example.org/tools/bench/", []),
+        ("/bench", "https://tools.example.org", []),
+        ("bench", "", ["BENCHWEB_BASE_PATH is no path: bench"]),
+        ("/be nch", "", ["BENCHWEB_BASE_PATH is no path: /be nch"]),
+        (
+            "",
+            "https://tools.example.org/bench/",
+            ["BENCHWEB_PUBLIC_URL has the path /bench/, and BENCHWEB_BASE_PATH is empty."],
+        ),
+    ],
+)
+def test_the_path_of_the_pages_is_one_and_that_of_their_address(
+    settings: Settings, base_path: str, public_url: str, told: list[str]
+) -> None:
+    settings.BASE_PATH, settings.PUBLIC_URL = base_path, public_url
+    assert messages() == told

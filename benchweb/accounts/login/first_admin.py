@@ -6,7 +6,6 @@ is an admin.
 
 import base64
 import logging
-from urllib.parse import urljoin
 
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
@@ -20,7 +19,8 @@ from benchweb.accounts.login.users import may_log_in
 from benchweb.accounts.models import Role
 from benchweb.accounts.permissions import Permission, users_who_may
 from benchweb.accounts.roles.grants import RoleError, user_add
-from benchweb.site.values import site_setting
+from benchweb.common.addresses import site_path
+from benchweb.site.addresses import public_address
 
 PATH = "/first-admin"
 # 100 bits.
@@ -55,7 +55,7 @@ def is_code(text: str) -> bool:
 
 def write_code() -> None:
     """Write to the log where the first admin is made, and by which code."""
-    page = urljoin(site_setting("PUBLIC_URL"), PATH)
+    page = public_address(site_path(PATH))
     _log.warning("There is no admin yet. Open %s and enter the code %s", page, code())
 
 

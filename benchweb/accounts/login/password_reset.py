@@ -4,7 +4,6 @@ The page never looks an address up, so neither its answer nor the time it takes 
 """
 
 import logging
-from urllib.parse import urljoin
 
 from django.contrib.auth.forms import PasswordResetForm
 from django.contrib.auth.models import User
@@ -18,7 +17,9 @@ from django.utils.translation import override
 
 from benchweb.accounts.demo_account import is_shut
 from benchweb.accounts.preferences import preferences_of
+from benchweb.common.addresses import path_within, site_path
 from benchweb.common.celery_client import send
+from benchweb.site.addresses import public_address
 from benchweb.site.mail import MAIL_FAULTS
 from benchweb.site.values import site_setting
 
@@ -52,7 +53,8 @@ def reset_mail(email: str, language: str) -> None:
 
 def mail_link(*, to: str, subject: str, text: str, path: str, ending: str) -> None:
     """Mail a text around a link to one of our pages; one of MAIL_FAULTS when the server doesn't take it."""
-    link = urljoin(site_setting("PUBLIC_URL"), path)
+    # In a worker's threads Django makes paths without the prefix that they have in a request's.
+    link = public_address(site_path(path_within(path)))
     body = f"{text}\n\n{link}\n\n{ending}\n"
     EmailMessage(subject=subject, body=body, from_email=site_setting("DEFAULT_FROM_EMAIL"), to=[to]).send()
 

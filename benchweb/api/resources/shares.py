@@ -14,6 +14,7 @@ from benchweb.api.paging import Page, PageQuery, page
 from benchweb.api.problems import invalid
 from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Body, Created, Identifier, MomentText
+from benchweb.common.addresses import site_path
 from benchweb.runs.selectors import runs_named
 from benchweb.schedules.timing.localtime import zone_keys
 from benchweb.sharing import selectors, services
@@ -93,7 +94,7 @@ def share_create(request: HttpRequest, body: ShareBody) -> Status[ShareCreated]:
     Views are pages of history, matrix, compare, a run, an alert, a pair or a schedule.
     """
     share, token = _view_share(request, body) if body.run is None else _run_share(request, body, body.run)
-    path = f"/s/{token}"
+    path = site_path(f"/s/{token}")
     return Status(201, ShareCreated(id=share.pk, url=path, link=request.build_absolute_uri(path)))
 
 

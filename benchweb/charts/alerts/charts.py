@@ -18,6 +18,7 @@ from benchweb.charts.history.line_names import setting_parts
 from benchweb.charts.history.query import HistoryQuery
 from benchweb.charts.lines import COLORS, marker_of
 from benchweb.charts.table import chart_table
+from benchweb.common.addresses import site_path
 from benchweb.documents.charts import (
     Axis,
     ChartBand,
@@ -107,7 +108,7 @@ def _large(alert: Alert, drawn: _Drawn, zone: tzinfo) -> list[ChartSpec]:
 def _of_alert(chart: ChartSpec, alert: Alert, drawn: _Drawn) -> ChartSpec:
     part, rows = drawn.part, drawn.around.figures
     strip = chart.strip.y if chart.strip else None
-    others = [mark for mark in chart.marks if mark.href != f"/alerts/{alert.pk}"]
+    others = [mark for mark in chart.marks if mark.href != site_path(f"/alerts/{alert.pk}")]
     return replace(
         chart,
         id="alert",

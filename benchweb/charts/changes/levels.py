@@ -7,6 +7,7 @@ from datetime import datetime
 
 from django.db.models import Q
 
+from benchweb.common.addresses import site_path
 from benchweb.documents.charts import ChartLevel, ChartMark, Measured
 from benchweb.documents.moments import rfc3339
 from benchweb.documents.references import joined_label
@@ -150,5 +151,5 @@ def _mark(named: NamedAlert) -> ChartMark:
         at=rfc3339(alert.begun_at),
         label=joined_label([named.title, alert.get_state_display()]),
         kind="alert",
-        href=f"/alerts/{alert.pk}",
+        href=site_path(f"/alerts/{alert.pk}"),
     )

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from benchweb.catalog.reasons import reason_of
 from benchweb.charts.history.lines import HistoryLine, LinePair, keys_of_versions
 from benchweb.charts.history.points import Step
+from benchweb.common.addresses import site_path
 from benchweb.common.rows import fetch, literals
 from benchweb.documents.charts import Measured
 from benchweb.documents.references import Label, reason_label, run_ref, worded
@@ -134,7 +135,7 @@ def break_of(event: Event) -> Break:
     if event.run is None:
         return Break(event.at, words)
     named = Label(*(run_ref(event.run) if part == _RUN else part for part in words.parts))
-    return Break(event.at, named, f"/runs/{event.run}")
+    return Break(event.at, named, site_path(f"/runs/{event.run}"))
 
 
 def breaks(points: Sequence[Measured], events: Iterable[Event], step: Step) -> list[Break]:

@@ -19,6 +19,7 @@ from benchweb.charts.sizes.lines import MOST_OVERLAID, SizeLine, SizeLines, size
 from benchweb.charts.sizes.points import SizePoint, SizePoints, Times, night_points, size_points
 from benchweb.charts.sizes.words import hollow_words, line_words, point_words, untold_words
 from benchweb.charts.table import chart_table
+from benchweb.common.addresses import site_path
 from benchweb.documents.charts import Axis, ChartPoint, ChartSeries, ChartSpec
 from benchweb.documents.references import Label, environment_ref, joined_label, run_ref
 
@@ -286,7 +287,7 @@ def _point(size: float, point: SizePoint) -> ChartPoint:
         n=point.n,
         low=point.low,
         high=point.high,
-        href=f"/runs/{point.first_run}" if point.first_run and point.first_run == point.last_run else "",
+        href=site_path(f"/runs/{point.first_run}") if point.first_run and point.first_run == point.last_run else "",
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import cast
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from django.contrib.auth.models import User
 from django.http import HttpRequest
@@ -13,11 +13,12 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from benchweb.accounts.audit.actors import acting, actor_of
+from benchweb.common.addresses import site_path
 from benchweb.common.loopback import is_loopback_name
 from benchweb.hosts.enrolment.programs import engine_programs
 from benchweb.hosts.models import Endpoint, Enrolment
 from benchweb.hosts.tickets import ticket_shown, ticket_text
-from benchweb.site.values import site_setting
+from benchweb.site.addresses import public_address
 
 _UNIT = Path(__file__).resolve().parents[3] / "engine" / "deploy" / "benchweb-engine.service"
 
@@ -60,7 +61,7 @@ class InstallCommand:
 
 def install_command(request: HttpRequest, ticket: Enrolment, *, options: str = "") -> InstallCommand:
     """Return the command that brings a ticket."""
-    script = site_address(request, reverse("web:install_script"))
+    script = public_address(reverse("web:install_script"), request)
     return InstallCommand(ticket_text(ticket), script, sha256(script_text(request).encode()).hexdigest(), options)
 
 
@@ -74,10 +75,10 @@ def shown_command(request: HttpRequest, *, endpoint: Endpoint | None = None, opt
 
 def script_text(request: HttpRequest) -> str:
     """Return the script as hosts get it, which is the same for all of them."""
-    dashboard = site_address(request, "/").rstrip("/")
+    dashboard = public_address(site_path("/"), request).rstrip("/")
     context = {
         "dashboard": shlex.quote(dashboard),
-        "script": site_address(request, reverse("web:install_script")),
+        "script": public_address(reverse("web:install_script"), request),
         "is_plain_http": is_plain_http(dashboard),
         "programs": engine_programs().values(),
         "unit": _UNIT.read_text(encoding="utf-8").rstrip(),
@@ -89,9 +90,3 @@ def is_plain_http(url: str) -> bool:
     """Tell whether others on the way can read and change what comes from an address: plain http to another machine."""
     parts = urlsplit(url)
     return parts.scheme == "http" and not is_loopback_name(parts.hostname or "")
-
-
-def site_address(request: HttpRequest, path: str) -> str:
-    """Return a whole address: by BENCHWEB_PUBLIC_URL, else as the caller reached this site."""
-    public_url = site_setting("PUBLIC_URL")
-    return urljoin(public_url, path) if public_url else request.build_absolute_uri(path)

@@ -22,6 +22,11 @@ TOOLS = PROJECT / ".tools"
 LONGEST_SOCKET_FOLDER_BYTES = 107 - len("/.s.PGSQL.5432.lock")
 
 
+def page_address(port: int) -> str:
+    """Return where a browser on this machine opens the pages."""
+    return f"http://127.0.0.1:{port}{os.environ.get('BENCHWEB_BASE_PATH', '').rstrip('/')}/"
+
+
 class AlreadyRunningError(SetupError):
     """Another `up` holds the state folder."""
 
@@ -98,7 +103,7 @@ class Home:
     def _where_it_runs(self) -> str:
         try:
             runtime = json.loads(self.runtime_file.read_text(encoding="utf-8"))
-            return f": http://127.0.0.1:{runtime['port']}/ (process {runtime['pid']})"
+            return f": {page_address(runtime['port'])} (process {runtime['pid']})"
         except (OSError, ValueError, KeyError):
             return " (it has only just started)"
 

@@ -17,7 +17,7 @@ from typing import NoReturn
 from benchweb.common.loopback import is_loopback_name
 from benchweb.ops.running import engines, postgres, programs, valkey
 from benchweb.ops.running.child import Child
-from benchweb.ops.running.home import PROJECT, Home, digest_of_files
+from benchweb.ops.running.home import PROJECT, Home, digest_of_files, page_address
 from benchweb.ops.running.lossy_file import console, say
 from benchweb.ops.running.processes import SetupError
 from benchweb.ops.running.supervisor import Stopping, Supervisor
@@ -179,10 +179,7 @@ class Up:
     def _await_engine(self, build: Child) -> None:
         """Tell that the pages are there, and go on with them until the engine is built."""
         self._wait_for_answer("/livez", what="The pages did not answer")
-        say(
-            f"The pages are there after {self._seconds:.1f} s, while the engine is built: "
-            f"http://{LOOPBACK}:{self._port}/"
-        )
+        say(f"The pages are there after {self._seconds:.1f} s, while the engine is built: {page_address(self._port)}")
         self._supervisor.wait_for_end(build, timeout_seconds=BUILD_SECONDS)
         if self._demo:
             self._start_engines()
@@ -287,7 +284,7 @@ class Up:
         return time.clock_gettime(time.CLOCK_BOOTTIME) - self._begun_at
 
     def _announce(self) -> None:
-        lines = [f"benchweb is ready after {self._seconds:.1f} s: http://{LOOPBACK}:{self._port}/"]
+        lines = [f"benchweb is ready after {self._seconds:.1f} s: {page_address(self._port)}"]
         if self._demo:
             lines += ["Log in as 'demo' with the password 'demo' (this machine only)."]
             if not os.environ.get("BENCHWEB_DEMO_TOKEN"):

@@ -16,6 +16,7 @@ from benchweb.accounts.models import SavedView
 from benchweb.accounts.permissions import Permission, access_of
 from benchweb.accounts.roles.needs import needs
 from benchweb.accounts.saved_views import SavedViewError
+from benchweb.common.addresses import path_within, site_path
 from benchweb.web.access.once import once
 from benchweb.web.shared.archiving import done_with_undo
 
@@ -53,14 +54,14 @@ def view_save(request: HttpRequest) -> HttpResponse:
     user, values = cast(User, request.user), request.GET if "path" in request.GET else request.POST
     path, name = values.get("path", ""), values.get("name", "")
     try:
-        view = saved_views.view_save(user=user, name=name, path=path)
+        view = saved_views.view_save(user=user, name=name, path=path_within(path))
     except SavedViewError as error:
         messages.error(request, error.message)
         return redirect("web:saved_views")
     if "team" in request.GET and saved_views.may_offer(user):
         saved_views.view_offer(user=user, view_id=view.pk, is_team=True)
     messages.success(request, _("Saved as {name}. You find it in the Views menu.").format(name=view.name))
-    return redirect(view.path)
+    return redirect(site_path(view.path))
 
 
 @needs(Permission.READ)

@@ -18,6 +18,7 @@ from benchweb.accounts.models import ApiToken
 from benchweb.accounts.permissions import Permission, Refused, access_of, is_service
 from benchweb.accounts.roles.needs import needs
 from benchweb.accounts.roles.service_accounts import service_accounts
+from benchweb.common.addresses import site_path
 from benchweb.hosts.models import Environment
 from benchweb.web.access.once import once
 from benchweb.web.account.forms import ALL_OF_ITS, ServiceTokenForm, TokenForm
@@ -53,7 +54,7 @@ def token_list(request: HttpRequest) -> HttpResponse:
         "is_service": owner != user,
         "form": form,
         "secret": secret,
-        "example": f'curl -H "Authorization: Bearer {secret}" {request.build_absolute_uri("/api/v1/runs")}',
+        "example": f'curl -H "Authorization: Bearer {secret}" {request.build_absolute_uri(site_path("/api/v1/runs"))}',
         "tokens": _rows(ApiToken.objects.filter(user=owner, revoked_at=None), user),
         "others": _rows(ApiToken.objects.filter(revoked_at=None).exclude(user=user).select_related("user"), user)
         if owner == user and access_of(user).may(Permission.ADMIN)

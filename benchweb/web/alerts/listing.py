@@ -6,6 +6,7 @@ from datetime import date
 from typing import Any
 
 from django.http import HttpRequest, QueryDict
+from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
@@ -196,7 +197,7 @@ def _filter_line(query: QueryDict, chosen: Mapping[str, str]) -> FilterLine:
     ]
     sort = query.get("sort", "")
     return FilterLine(
-        "/alerts",
+        reverse("web:alerts"),
         "#alerts-page",
         [replace(each, chosen=chosen[each.name]) for each in offered],
         carried=[("sort", sort)] if sort else [],

@@ -7,6 +7,7 @@ from django.urls import Resolver404, resolve
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from benchweb.common.addresses import path_within
 from benchweb.dashboards.models import Dashboard, Tile
 from benchweb.dashboards.parts import part_section
 from benchweb.documents.document import Document, DocumentSection
@@ -49,13 +50,14 @@ def tile_path(path: str) -> str:
     """Return the path and query of a view that a tile may show; raise NotShareable of a dashboard, and of no view."""
     # As `urlsplit` reads it, which leaves out tabs and blanks before it.
     parts = urlsplit(path)
+    own_path = path_within(parts.path)
     try:
-        is_dashboard = resolve(parts.path).url_name == "dashboard"
+        is_dashboard = resolve(own_path).url_name == "dashboard"
     except Resolver404 as error:
         raise NotShareable(path) from error
     if is_dashboard or parts.scheme or parts.netloc:
         raise NotShareable(path)
-    return urlunsplit(("", "", parts.path, parts.query, ""))
+    return urlunsplit(("", "", own_path, parts.query, ""))
 
 
 def _gone(key: str, title: str = "") -> DocumentSection:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
+from django.urls import reverse
+
 from benchweb.documents.moments import rfc3339
 from benchweb.hosts.facts.changes import SeenFacts, fact_changes
 from benchweb.hosts.facts.interfaces import used_by
@@ -64,4 +66,4 @@ def _seen_facts(endpoint: Endpoint, rows: Sequence[Facts]) -> list[SeenFacts]:
 
 def _around(host_id: int, at: datetime) -> str:
     span = {"from": rfc3339(at - _DAYS_AROUND), "to": rfc3339(at + _DAYS_AROUND)}
-    return f"/history?{urlencode({'host': host_id, **span})}"
+    return f"{reverse('web:history')}?{urlencode({'host': host_id, **span})}"

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 from benchweb.accounts.models import ApiToken
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
+from benchweb.common.addresses import site_path
 from benchweb.web.help.calls import API_CALLS
 from benchweb.web.help.documents import contents, document, image_path
 from benchweb.web.shared.glossary import glossary_words
@@ -47,7 +48,7 @@ def help_image(request: HttpRequest, name: str) -> FileResponse:
 @require_GET
 def api_examples(request: HttpRequest) -> HttpResponse:
     """Show calls of the API with this site's address, ready to be pasted once the token is in its place."""
-    root = request.build_absolute_uri("/api/v1")
+    root = request.build_absolute_uri(site_path("/api/v1"))
     calls = [(title, call.format(root=root)) for title, call in API_CALLS]
     tokens = ApiToken.objects.filter(user=cast(User, request.user), revoked_at=None)
     return render(request, "help/api.html", {"calls": calls, "token": tokens.first(), "root": root})

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from django.http import QueryDict
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -20,7 +21,7 @@ def history_filters(query: HistoryQuery, choices: Choices, here: QueryDict, metr
     """Declare the filters of a look. No query."""
     view = [("view", query.view)] if query.view != "time" else []
     return FilterLine(
-        "/history",
+        reverse("web:history"),
         "#history",
         [*_of_test(query, choices, metric), *_of_rows(query, choices), *_of_view(query)],
         carried=[*view, *((name, value) for name in _CARRIED if (value := here.get(name)))],

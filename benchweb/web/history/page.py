@@ -19,6 +19,7 @@ from benchweb.charts.history.lines import HistoryLine, chosen_lines, selection_o
 from benchweb.charts.history.marks import FlaggedChange
 from benchweb.charts.history.query import HistoryQuery, history_query
 from benchweb.charts.sizes.charts import size_charts, swept_parameter
+from benchweb.common.addresses import site_path
 from benchweb.documents.charts import ChartSpec
 from benchweb.documents.moments import rfc3339
 from benchweb.documents.references import Label, environment_ref, joined_label
@@ -124,8 +125,8 @@ def history_view(request: HttpRequest) -> HistoryView:
         scopes=_scopes(drawn.lines),
         whole_url=changed(here, **{"from": "", "to": ""}),
         ever_url=changed(here, over="all", **{"from": "", "to": ""}),
-        csv_url=f"/history.csv{changed(here)}",
-        json_url=f"/history/charts.json{changed(here)}",
+        csv_url=site_path(f"/history.csv{changed(here)}"),
+        json_url=site_path(f"/history/charts.json{changed(here)}"),
     )
 
 

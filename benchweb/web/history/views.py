@@ -41,7 +41,7 @@ def history_page(request: HttpRequest) -> HttpResponse:
     response = _page(request, history_view(request))
     query = request.GET.urlencode()
     if _is_of_one(request.GET) and len(query) <= _LONGEST_REMEMBERED:
-        settings = {"max_age": _REMEMBERED_SECONDS, "path": "/history", "httponly": True, "samesite": "Lax"}
+        settings = {"max_age": _REMEMBERED_SECONDS, "path": request.path, "httponly": True, "samesite": "Lax"}
         response.set_cookie(LAST_VIEW, query, secure=request.is_secure(), **settings)  # type: ignore[arg-type]
     return response
 
@@ -83,7 +83,7 @@ def annotation_add(request: HttpRequest) -> HttpResponse:
                 author=request.user,  # type: ignore[arg-type]
                 **values["about"],
             )
-            return redirect(f"/history{changed(request.GET)}")
+            return redirect(reverse("web:history") + changed(request.GET))
         except AnnotationError as error:
             form.refuse(error.field, error.message)
     return _page(request, view, form)
@@ -99,7 +99,7 @@ def annotation_remove(request: HttpRequest, annotation_id: int) -> HttpResponse:
         done_with_undo(request, _("The note is removed."), f"{undo}{here}")
     else:
         messages.warning(request, _("The note has already been removed."))
-    return redirect(f"/history{here}")
+    return redirect(reverse("web:history") + here)
 
 
 @needs(Permission.RUN, within=environments_of_annotation)
@@ -107,7 +107,7 @@ def annotation_remove(request: HttpRequest, annotation_id: int) -> HttpResponse:
 def annotation_undo(request: HttpRequest, annotation_id: int) -> HttpResponse:
     """Put a note back that was removed."""
     annotation_restore(annotation_id=annotation_id)
-    return redirect(f"/history{changed(request.GET)}")
+    return redirect(reverse("web:history") + changed(request.GET))
 
 
 def _opening(request: HttpRequest) -> str:

@@ -19,11 +19,12 @@ from benchweb.accounts.audit.actors import act_as
 from benchweb.accounts.roles.needs import open_to_all
 from benchweb.common.downloads import download
 from benchweb.hosts.enrolment.claims import StartedEngine, acting_ticket, host_enrol, token_claim
-from benchweb.hosts.enrolment.commands import script_text, site_address
+from benchweb.hosts.enrolment.commands import script_text
 from benchweb.hosts.enrolment.programs import engine_programs
 from benchweb.hosts.errors import HostsError
 from benchweb.hosts.models import Enrolment
 from benchweb.hosts.tickets import ticket_read
+from benchweb.site.addresses import public_address
 from benchweb.site.secrets import SecretUnreadable
 
 _PLAIN = "text/plain; charset=utf-8"
@@ -81,7 +82,7 @@ def install_ready(request: HttpRequest) -> HttpResponse:
 
     def added() -> HttpResponse:
         endpoint = host_enrol(_ticket(request), _announced_engine(request))
-        url = site_address(request, reverse("web:host", args=[endpoint.host_id]))
+        url = public_address(reverse("web:host", args=[endpoint.host_id]), request)
         return HttpResponse(f"{endpoint.host.name} {url}\n", status=HTTPStatus.CREATED, content_type=_PLAIN)
 
     return _answer_or_refusal(added)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
@@ -23,7 +24,7 @@ def matrix_filters(filled: FilledMatrix, environments: Sequence[MatrixEnvironmen
     """Declare the filters of a matrix. No query."""
     query = filled.query
     return FilterLine(
-        "/matrix",
+        reverse("web:matrix"),
         "#matrix-page",
         [*_of_environments(query, environments), *_of_test(filled), *_of_comparison(filled)],
         carried=[(name, value) for name in _CARRIED if (value := query.parameters.get(name))],

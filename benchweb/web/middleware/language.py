@@ -20,12 +20,14 @@ class LanguageMiddleware(MiddlewareMixin):
 
     def process_request(self, request: HttpRequest) -> None:
         """Choose the language of this request's thread."""
-        translation.activate("en" if is_for_programs(request.path) else translation.get_language_from_request(request))
+        translation.activate(
+            "en" if is_for_programs(request.path_info) else translation.get_language_from_request(request)
+        )
         request.LANGUAGE_CODE = translation.get_language()
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """Say the language; for programs it is one, so no cache needs to tell answers apart by it."""
-        if not is_for_programs(request.path):
+        if not is_for_programs(request.path_info):
             patch_vary_headers(response, ("Accept-Language",))
             response.headers.setdefault("Content-Language", translation.get_language())
         return response

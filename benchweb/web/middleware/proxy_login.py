@@ -26,7 +26,7 @@ class ProxyLoginMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Answer the request as whom the proxy names."""
-        if not settings.LOGIN_PROXY_HEADER or is_for_programs(request.path):
+        if not settings.LOGIN_PROXY_HEADER or is_for_programs(request.path_info):
             return self.get_response(request)
         user = _let_in(request, named_user(request))
         response = self.get_response(request)

@@ -18,7 +18,7 @@ class StorableTextMiddleware(MiddlewareMixin):
     ) -> HttpResponse | None:
         """Look before the view runs; `args` and `kwargs` come from the path, which holds numbers only."""
         # A share link asks the database for its token's digest only, and answers with headers of its own.
-        is_link = request.path.startswith("/s/")
+        is_link = request.path_info.startswith("/s/")
         is_page = request.resolver_match is not None and request.resolver_match.app_name == "web" and not is_link
         # In a query string it can only be written like this; most have none.
         in_query = "%00" in request.META["QUERY_STRING"] and _has_nul(request.GET)

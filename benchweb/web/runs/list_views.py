@@ -169,7 +169,7 @@ def _filter_line(query: QueryDict, chosen: Mapping[str, str]) -> FilterLine:
     ]
     names = [name for name in ("label", "campaign") if chosen[name]]
     return FilterLine(
-        "/runs",
+        reverse("web:runs"),
         "#runs-page",
         [replace(each, chosen=chosen[each.name]) for each in offered],
         carried=[(name, chosen[name]) for name in names],

@@ -17,6 +17,7 @@ from benchweb.charts.history.choices import parameter_text
 from benchweb.charts.matrix.mesh import MOST_PAIRS, VerdictMesh, mesh_of
 from benchweb.charts.nights import NightsShown, SizeNight, night_chart, size_chart, size_nights
 from benchweb.charts.sparkline import nightly
+from benchweb.common.addresses import site_path
 from benchweb.documents.charts import ChartMark, ChartSpec, Detail
 from benchweb.documents.moments import rfc3339
 from benchweb.regressions.outliers import judged
@@ -121,7 +122,7 @@ class NightMedian:
         """Draw its nights, with a flag for each change that people were told of."""
         of_figure = (self.kind.name, self.metric.key)
         marks = [
-            ChartMark(rfc3339(each.at), _("alert"), "alert", href=f"/alerts/{each.alert}")
+            ChartMark(rfc3339(each.at), _("alert"), "alert", href=site_path(f"/alerts/{each.alert}"))
             for each in changes
             if (each.kind, each.metric) == of_figure
         ]

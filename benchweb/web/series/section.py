@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils import timezone
 
 from benchweb.catalog import Kind, Metric, catalog
@@ -20,7 +21,6 @@ from benchweb.results.series_summaries import SeriesScope, SeriesSummary, series
 from benchweb.statistics import Deviation
 
 _DISPLAYED = 20
-HISTORY = "/history"
 # `series=all`, or what narrows and pages them.
 _ASKING = {"series", "kind", "metric", "from"}
 
@@ -75,7 +75,7 @@ def series_rows(rows: Collection[SeriesSummary]) -> list[SeriesRow]:
 
 def history_url(of: Mapping[str, int], kind: Kind, metric: str, params: Mapping[str, Any]) -> str:
     """Return the page that shows a metric over time, `of` a pair or an environment, with these parameters alone."""
-    return f"{HISTORY}?{urlencode(of)}&{measured_query(kind.name, metric, json.dumps(params))}"
+    return f"{reverse('web:history')}?{urlencode(of)}&{measured_query(kind.name, metric, json.dumps(params))}"
 
 
 @lru_cache(maxsize=4_096)

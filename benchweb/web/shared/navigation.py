@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext, gettext_noop
 
+from benchweb.common.addresses import site_path
 from benchweb.web.access.context import can_of
 
 
@@ -139,12 +140,12 @@ def _group(
 
 
 def _section(request: HttpRequest, url: str, label: str, name: str, key: str) -> NavigationEntry:
-    is_current = any(_is_current(request.path, each) for each in (url, *_BESIDE.get(name, ())))
+    is_current = any(_is_current(request.path, each) for each in (url, *map(site_path, _BESIDE.get(name, ()))))
     return NavigationEntry(gettext(label), url, key, is_current, name.removeprefix("web:"))
 
 
 def _is_current(path: str, url: str) -> bool:
-    return path == url if url == "/" else path == url or path.startswith(f"{url.rstrip('/')}/")
+    return path == url if url == site_path("/") else path == url or path.startswith(f"{url.rstrip('/')}/")
 
 
 def _url(name: str) -> str:

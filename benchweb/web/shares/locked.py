@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from benchweb.accounts import throttle
 from benchweb.accounts.addresses import client_address
 from benchweb.accounts.hashing import HashingBusyError
+from benchweb.common.addresses import site_path
 from benchweb.sharing.models import Share
 from benchweb.sharing.services import is_share_password
 from benchweb.web.login.session_views import busy, too_many
@@ -34,7 +35,12 @@ def unlock(request: HttpRequest, share: Share, response: HttpResponse) -> HttpRe
         return locked_page(request, fault=busy(), status=503)
     throttle.share_opened(share.pk, address)
     response.set_cookie(
-        _cookie(share), _proof(share), path="/s/", secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax"
+        _cookie(share),
+        _proof(share),
+        path=site_path("/s/"),
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
     )
     return response
 

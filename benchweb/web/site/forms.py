@@ -17,6 +17,7 @@ from benchweb.accounts.models import Role
 from benchweb.accounts.second_factors import Required
 from benchweb.hosts.addresses import NetworksError, parsed_networks
 from benchweb.ops.settings_checks import FEWEST_AUDIT_DAYS, MOST_SHARE_DAYS
+from benchweb.site.addresses import has_own_path
 from benchweb.site.values import chosen, is_locked, site_settings_save, variable
 from benchweb.web.shared.forms import PageForm, known_zone, text_field
 from benchweb.web.site.mail_form import MAIL_FIELDS, UNSHOWN, MailForm, built_in
@@ -170,6 +171,8 @@ class SiteSettingsForm(MailForm):
         parts = urlsplit(url)
         if url and not (parts.scheme in ("http", "https") and parts.netloc):
             raise forms.ValidationError(_("Write an address such as https://bench.example.org."))
+        if not has_own_path(url):
+            raise forms.ValidationError(_("These pages are at another path of their host: see BENCHWEB_BASE_PATH."))
         return url
 
     def clean_engine_networks(self) -> str:

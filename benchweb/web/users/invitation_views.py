@@ -25,7 +25,7 @@ from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.grants import RoleError, user_add
 from benchweb.accounts.roles.needs import needs
 from benchweb.accounts.roles.service_accounts import people
-from benchweb.hosts.enrolment.commands import site_address
+from benchweb.site.addresses import public_address
 from benchweb.web.access.once import once
 from benchweb.web.users.forms import InvitationForm, UserForm
 
@@ -116,7 +116,7 @@ def link_page(request: HttpRequest, invitation: Invitation, token: str, *, title
     context = {
         "title": title,
         "invitation": invitation,
-        "link": "" if is_mailed else site_address(request, invitation_path(token)),
+        "link": "" if is_mailed else public_address(invitation_path(token), request),
         "back": back,
     }
     return render(request, "users/link.html", context, status=201)

@@ -8,6 +8,7 @@ from django.urls import Resolver404, resolve
 from django.utils import translation
 from django.utils.translation import get_language
 
+from benchweb.common.addresses import path_within, site_path
 from benchweb.dashboards.models import Dashboard
 from benchweb.documents.document import Document
 from benchweb.hosts.models import Pair
@@ -37,15 +38,16 @@ from benchweb.web.shared.zones import COOKIE, reader_zone
 def built(path: str, zone: str, language: str) -> Document:
     """Make the view at an address of the dashboard as a reader in a zone sees it; raise NotShareable."""
     parts = urlsplit(path)
+    own_path = path_within(parts.path)
     try:
-        match = resolve(parts.path)
+        match = resolve(own_path)
     except Resolver404 as error:
         raise NotShareable(path) from error
     document = _DOCUMENTS.get(match.url_name or "")
     if document is None or parts.scheme or parts.netloc or len(path) > LONGEST_PATH:
         raise NotShareable(path)
     request = HttpRequest()
-    request.method, request.path = "GET", parts.path
+    request.method, request.path = "GET", site_path(own_path)
     request.GET = QueryDict(parts.query)
     request.COOKIES = {COOKIE: zone}
     with translation.override(language):

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
+from benchweb.common.addresses import path_within
 from benchweb.documents.document import Document
 from benchweb.documents.json_file import document_of
 from benchweb.sharing.frozen_views import NotShareable, hidden_names, pages_at
@@ -42,7 +43,7 @@ _SECONDS_OF_MAKING = 5
 @require_http_methods(["GET", "POST"])
 def view_shares(request: HttpRequest) -> HttpResponse:
     """Show the share links of a view; on POST make one, or revoke one."""
-    path = request.POST.get("path", "") or request.GET.get("path", "")
+    path = path_within(request.POST.get("path", "") or request.GET.get("path", ""))
     form = ViewShareForm(request.POST if request.method == "POST" and "revoke" not in request.POST else None)
     made = 0
     try:

@@ -1,5 +1,7 @@
 // The chart specification as benchweb/documents/charts.py writes it.
 
+import { sitePath } from "../text/site_path";
+
 export type Scale = "linear" | "log2" | "log" | "symlog" | "category" | "time";
 
 export interface Axis {
@@ -150,7 +152,7 @@ export function received(sent: unknown): Spec[] {
 /** Times are written alike, with all microseconds: the server leaves out those of a full second. */
 function point([at, y, n, low, high, run]: Measured): SpecPoint {
   const x = at.length === FULL_SECOND.length ? `${at.slice(0, -1)}.000000Z` : at;
-  return { x, y, n, low, high, repetitions: [], href: run === null ? "" : `/runs/${run}`, reason: "" };
+  return { x, y, n, low, high, repetitions: [], href: run === null ? "" : sitePath(`/runs/${run}`), reason: "" };
 }
 
 /** Texts of times that are written alike have their order; of one time, what was measured is first. */

@@ -1,5 +1,6 @@
 // A session that ended while somebody types: what was typed stays, a log-in opens in a new tab, and the save goes on.
 
+import { sitePath } from "../text/site_path";
 import { say } from "../text/words";
 
 const ASK_MILLISECONDS = 2_000;
@@ -37,7 +38,7 @@ export function startSession(): void {
   // A part of the page that finds no session any more would load the page anew.
   document.addEventListener("htmx:beforeOnLoad", (event) => {
     const answer = (event as CustomEvent<{ xhr: XMLHttpRequest }>).detail.xhr;
-    const isLoggedOut = answer.getResponseHeader("HX-Refresh") === "true" && new URL(answer.responseURL).pathname === "/login";
+    const isLoggedOut = answer.getResponseHeader("HX-Refresh") === "true" && new URL(answer.responseURL).pathname === sitePath("/login");
     if (!isLoggedOut || ![...typed].some((form) => form.isConnected)) return;
     event.preventDefault();
     ask(own, () => undefined);
@@ -66,7 +67,7 @@ async function send(form: HTMLFormElement, button: HTMLElement | null, own: numb
 /** Return the session; undefined where nobody is logged in, null where the server can't be asked. */
 async function found(): Promise<Session | undefined | null> {
   try {
-    const answer = await fetch("/session", { headers: { Accept: "application/json" }, cache: "no-store" });
+    const answer = await fetch(sitePath("/session"), { headers: { Accept: "application/json" }, cache: "no-store" });
     if (answer.status === 401) return undefined;
     return answer.ok ? ((await answer.json()) as Session) : null;
   } catch {

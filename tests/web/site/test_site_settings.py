@@ -62,6 +62,7 @@ def test_what_the_environment_sets_is_shown_and_stays(by_admin: Client, monkeypa
         ("audit_days", "7", "0, or at least 30 days."),
         ("share_days", "-1", "greater than or equal to 0"),
         ("public_url", "bench.example.org", "Write an address such as https://bench.example.org."),
+        ("public_url", "https://tools.example.org/bench/", "These pages are at another path of their host"),
         ("engine_networks", "10.0.0.1/8", "is not a network"),
         ("notify_private_networks", "lab", "is not a network"),
         ("default_time_zone", "Mars/Olympus", "There is no time zone of this name"),

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from benchweb.api.paging import PageQuery
 from benchweb.api.schemas import Body, Identifier, Item, MomentText, RequestedIdentifier
 from benchweb.catalog import catalog
+from benchweb.common.addresses import site_path
 from benchweb.regressions.alert_texts import alert_title, unconfirmed_reason
 from benchweb.regressions.explanations import Explanation
 from benchweb.regressions.models import Alert, AlertSeries, AlertTransition
@@ -229,7 +230,7 @@ def alert_fields(request: HttpRequest, alert: Alert) -> dict[str, Any]:
         **{name: getattr(alert, name) for name in same},
         **{name: getattr(alert, f"{name}_id") for name in keys},
         "id": alert.pk,
-        "url": request.build_absolute_uri(f"/api/v1/alerts/{alert.pk}"),
+        "url": request.build_absolute_uri(site_path(f"/api/v1/alerts/{alert.pk}")),
         "title": alert_title(alert),
         "assignee": alert.assignee.get_username() if alert.assignee else None,
         "snoozed_until_worse": alert.snoozed_rank is not None,

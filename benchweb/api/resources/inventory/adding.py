@@ -10,11 +10,13 @@ from pydantic import Field
 from benchweb.api.authentication import WRITE, caller, caller_token
 from benchweb.api.problems import FieldError, invalid_fields
 from benchweb.api.schemas import Body, Item
-from benchweb.hosts.enrolment.commands import install_command, site_address
+from benchweb.common.addresses import site_path
+from benchweb.hosts.enrolment.commands import install_command
 from benchweb.hosts.enrolment.programs import engine_programs
 from benchweb.hosts.tables.adding import hosts_add
 from benchweb.hosts.tables.reading import MAXIMUM_CHARACTERS, LineFault, host_table
 from benchweb.hosts.tickets import ticket_issue
+from benchweb.site.addresses import public_address
 
 router = Router(tags=["hosts"])
 
@@ -96,7 +98,7 @@ def host_ticket(request: HttpRequest) -> Status[TicketItem]:
     programs = [
         ProgramItem(
             architecture=program.architecture,
-            url=site_address(request, f"/install/engine/{program.architecture}"),
+            url=public_address(site_path(f"/install/engine/{program.architecture}"), request),
             size_bytes=program.size_bytes,
             sha256=program.sha256,
         )

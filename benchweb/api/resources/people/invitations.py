@@ -20,7 +20,7 @@ from benchweb.api.resources.people.users import MailAddress
 from benchweb.api.rows import row_named, row_or_404, rows_named
 from benchweb.api.schemas import Body, Identifier, Item, MomentText
 from benchweb.common.names import searched
-from benchweb.hosts.enrolment.commands import site_address
+from benchweb.site.addresses import public_address
 
 router = Router(tags=["people"])
 _USUAL, _LONGEST = timedelta(days=7), timedelta(days=30)
@@ -87,7 +87,7 @@ def invitation_create(request: HttpRequest, body: InvitationBody) -> Status[Invi
         team_ids=[team.pk for team in teams],
         user=user,
     )
-    link = site_address(request, invitations.invitation_path(secret))
+    link = public_address(invitations.invitation_path(secret), request)
     is_mailed = invitations.invitation_mail(invitation=invitation, token=secret)
     fields = _item(invitation).model_dump()
     return Status(201, InvitationCreated(**fields, link=link, is_mailed=is_mailed))

@@ -16,6 +16,7 @@ from benchweb.charts.history.heat.runs import LONGER_THAN_USUAL, bins_of, chosen
 from benchweb.charts.history.line_names import common_words, line_names, line_parts
 from benchweb.charts.history.lines import HistoryLine, Selection
 from benchweb.charts.history.query import HistoryQuery
+from benchweb.common.addresses import site_path
 from benchweb.documents.charts import Axis, ChartHeat, ChartPoint, ChartSeries, ChartSpec, ChartTable
 from benchweb.documents.moments import rfc3339
 from benchweb.documents.references import Label, joined_label
@@ -202,7 +203,7 @@ def _median_line(drawn: _Map, ends: Sequence[datetime]) -> ChartSeries:
     """Draw the medians; where columns don't touch, and behind the last one, what gave nothing breaks the line."""
     points = []
     for column, end, following in zip(drawn.columns, ends, [*drawn.columns[1:], None], strict=True):
-        points.append(ChartPoint(x=rfc3339(column.at), y=column.median, n=1, href=f"/runs/{column.run}"))
+        points.append(ChartPoint(x=rfc3339(column.at), y=column.median, n=1, href=site_path(f"/runs/{column.run}")))
         if following is None or end < following.at:
             for gap in _without_result(drawn, column, end, following):
                 at = max(gap.at, end)
