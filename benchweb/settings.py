@@ -226,6 +226,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     # Outermost: what any other logs has the request's id.
     "benchweb.web.middleware.request_ids.RequestIdMiddleware",
+    "benchweb.web.middleware.slow_pages.SlowPageMiddleware",
     "benchweb.web.middleware.streams.StreamMiddleware",
     # Before all others, so that no answer goes out without: refusals and faults too.
     "benchweb.web.middleware.security_headers.SecurityHeadersMiddleware",

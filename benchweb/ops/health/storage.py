@@ -1,8 +1,10 @@
-"""What the database takes, by table and day by day, and when its disk is full at this rate."""
+"""What the database takes, by table and day by day, when its disk is full at this rate, and what is left on others."""
 
 import shutil
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import date, timedelta
+from pathlib import Path
 from typing import NamedTuple
 
 from django.conf import settings
@@ -18,6 +20,8 @@ _RATE_DAYS, _LEAST_DAYS = 30, 7
 # Nobody plans for longer.
 _MOST_FORESEEN = timedelta(days=3_650)
 _MOST_TABLES = 8
+# What a night of backups or logs takes, or a twentieth of the disk.
+_LEAST_FREE_BYTES, _LEAST_FREE_SHARE = 2**30, 0.05
 _SIZE_SQL = "select pg_database_size(current_database())"
 _TABLES_SQL = """
     select relname as name, pg_total_relation_size(oid) as size_bytes,
@@ -33,6 +37,20 @@ class TableSize(NamedTuple):
     name: str
     size_bytes: int
     rows: int | None
+
+
+@dataclass(frozen=True)
+class DiskSpace:
+    """A disk of this machine by what is on it: "database", "logs", "backups"."""
+
+    parts: list[str]
+    free_bytes: int
+    total_bytes: int
+
+    @property
+    def is_short(self) -> bool:
+        """Tell whether it is time to make room: a database stops when nothing is left."""
+        return self.free_bytes < max(_LEAST_FREE_BYTES, self.total_bytes * _LEAST_FREE_SHARE)
 
 
 @dataclass(frozen=True)
@@ -82,6 +100,23 @@ def free_bytes() -> int | None:
     if not is_own_server():
         return None
     return shutil.disk_usage(Home(settings.BENCHWEB_HOME).postgres).free
+
+
+def disk_spaces() -> list[DiskSpace]:
+    """Return what is left on each disk that this machine's parts write to; what shares a disk stands together."""
+    home = Home(settings.BENCHWEB_HOME)
+    folders = {"database": home.postgres if is_own_server() else None, "logs": home.folder}
+    if settings.BACKUP_DIR:
+        folders["backups"] = Path(settings.BACKUP_DIR)
+    parts: dict[int, list[str]] = defaultdict(list)
+    spaces = {}
+    for part, folder in folders.items():
+        # A folder that is made on its first use has no disk yet.
+        if folder and folder.is_dir():
+            disk = folder.stat().st_dev
+            parts[disk].append(part)
+            spaces[disk] = shutil.disk_usage(folder)
+    return [DiskSpace(parts[disk], space.free, space.total) for disk, space in spaces.items()]
 
 
 def sample_take() -> int:

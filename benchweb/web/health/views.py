@@ -18,7 +18,8 @@ from benchweb.ops.backups.nightly import backup_state, is_nightly
 from benchweb.ops.health.heartbeat import LIFE_SECONDS
 from benchweb.ops.health.lateness import ScheduleLateness, schedule_lateness
 from benchweb.ops.health.readiness import SystemPart, parts
-from benchweb.ops.health.storage import Storage, storage_now
+from benchweb.ops.health.slow_answers import slow_pages
+from benchweb.ops.health.storage import DiskSpace, Storage, disk_spaces, storage_now
 from benchweb.ops.removal.intervals import is_behind
 from benchweb.ops.removal.removals import removals_open
 from benchweb.ops.versions import benchweb_version
@@ -26,6 +27,7 @@ from benchweb.ops.versions import benchweb_version
 # A tick comes each second: so late no worker takes them, or they take too long.
 _LATE_SECONDS = 60
 _LATE_SHOWN = 5
+_SLOW_SHOWN = 10
 # Each is None while the part that knows it isn't ready.
 _QUEUE = ("runs_waiting", "runs_running", "messages")
 
@@ -47,7 +49,7 @@ def health(request: HttpRequest) -> HttpResponse:
     system = parts()
     lines = list(_lines(system))
     storage = storage_now()
-    late = _late_schedules()
+    late, slow = _late_schedules(), slow_pages()
     context = {
         "lines": lines,
         "faulty": [line.name for line in lines if not line.is_ready],
@@ -57,11 +59,14 @@ def health(request: HttpRequest) -> HttpResponse:
         "late_hidden": len(late[_LATE_SHOWN:]),
         "storage": storage,
         "sizes": _sizes(storage),
+        "disks": [_disk(each) for each in disk_spaces()],
         "tables": [(table, quantity(table.size_bytes, "B")) for table in storage.tables],
         "backups": backup_state(),
         "is_nightly": is_nightly(),
         "is_behind": is_behind(),
         "removals": removals_open(),
+        "slow": None if slow is None else [(each, duration(each.longest_seconds)) for each in slow[:_SLOW_SHOWN]],
+        "slow_hidden": len((slow or [])[_SLOW_SHOWN:]),
         "channels": faulty_channels(),
         "engines": engine_versions(),
         "version": benchweb_version(),
@@ -89,6 +94,13 @@ def _reason(key: str, system: Mapping[str, SystemPart]) -> str:
 def _late_schedules() -> list[ScheduleLateness]:
     late = [each for each in schedule_lateness() if each.seconds >= _LATE_SECONDS]
     return sorted(late, key=lambda each: -each.seconds)
+
+
+def _disk(space: DiskSpace) -> tuple[str, Quantity, Quantity, bool]:
+    """Return what is on a disk, what is left of it and how large it is, and whether that is little."""
+    words = {"database": _("database"), "logs": _("logs"), "backups": _("backups")}
+    parts = ", ".join(words[part] for part in space.parts)
+    return parts, quantity(space.free_bytes, "B"), quantity(space.total_bytes, "B"), space.is_short
 
 
 def _sizes(storage: Storage) -> dict[str, Quantity]:

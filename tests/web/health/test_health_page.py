@@ -1,8 +1,10 @@
 """The page of the installation's health: for admins, of what waits, grows and fails."""
 
 import re
+import time
 from collections.abc import Iterator
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 import redis
@@ -15,6 +17,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from benchweb.accounts.models import Grant, Role
 from benchweb.hosts.models import Endpoint
 from benchweb.notifications.models import Delivery
+from benchweb.ops.health import slow_answers
 from benchweb.ops.health.heartbeat import BEAT_KEY, QUEUES, WORKER_KEY, beat_heart
 from benchweb.ops.models import Backup, Removal, StorageSample
 from benchweb.schedules.models import Schedule
@@ -109,3 +112,47 @@ def test_it_tells_what_is_late_grows_fails_and_is_being_deleted(
 def test_only_admins_see_it(ada: User, signed_in: Client) -> None:
     Grant.objects.create(user=ada, role=Role.EDITOR)
     assert signed_in.get("/health").status_code == 403
+
+
+def test_pages_that_were_slow_are_listed_by_their_pattern(
+    by_admin: Client, broker: "redis.Redis", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker.delete(slow_answers.KEY)
+    assert "Slow pages answers that took a second or more, in the last 24 hours none" in text_of(
+        by_admin.get("/health")
+    )
+    host = make_endpoint().host
+    with monkeypatch.context() as slow:
+        slow.setattr(slow_answers, "SLOW_SECONDS", 0.0)
+        for _ in range(2):
+            by_admin.get(f"/hosts/{host.pk}?view=secret")
+        by_admin.get("/no-such-page")
+    slow_answers.slow_answer_add("GET /matrix", 75.0)
+    # Of yesterday.
+    broker.rpush(slow_answers.KEY, f"{time.time() - 90_000:.3f} 99.000 GET /compare")
+    page = text_of(by_admin.get("/health"))
+    assert "GET /matrix 1 1 min 15 s" in page
+    assert "GET /hosts/&lt;int:host_id&gt; 2 " in page
+    for words in ("secret", "no-such-page", "/compare"):
+        assert words not in page.partition("Slow pages")[2].partition("Backups")[0]
+
+
+def test_slow_pages_are_unknown_while_the_broker_is_away_and_nothing_fails(
+    by_admin: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    monkeypatch.setattr(slow_answers, "SLOW_SECONDS", 0.0)
+    answer = by_admin.get("/health")
+    assert answer.status_code == 200
+    assert "Unknown: the broker that keeps them isn't ready." in text_of(answer).replace("&#x27;", "'")
+
+
+def test_a_disk_that_is_short_says_so(by_admin: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = {"free": 50 * 2**30}
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=left["free"], total=100 * 2**30))
+    settings.BACKUP_DIR = str(settings.BENCHWEB_HOME)
+    page = text_of(by_admin.get("/health"))
+    assert "logs, backups: 50.0 GiB left of 100 GiB Intervals" in page
+    left["free"] = 4 * 2**30
+    page = text_of(by_admin.get("/health"))
+    assert "4.00 GiB left of 100 GiB short: make room, or move a part elsewhere" in page
