@@ -128,6 +128,8 @@ SHARE_ENDLESS = os.environ.get("BENCHWEB_SHARE_ENDLESS") or "allowed"
 AUDIT_DAYS = int(os.environ.get("BENCHWEB_AUDIT_DAYS") or "730")
 # So many days after a run's end its trials keep their intervals; 0 keeps all, until an admin decides otherwise.
 INTERVAL_DAYS = int(os.environ.get("BENCHWEB_INTERVAL_DAYS") or "0")
+# So many days after a run's end its engines' documents and histograms are removed; its figures stay. 0 keeps all.
+DETAIL_DAYS = int(os.environ.get("BENCHWEB_DETAIL_DAYS") or "0")
 # A folder for a backup of each night, none without; how many are kept; and the hour of UTC in which it is made.
 BACKUP_DIR = os.environ.get("BENCHWEB_BACKUP_DIR", "")
 BACKUP_KEEP = int(os.environ.get("BENCHWEB_BACKUP_KEEP") or "7")

@@ -17,7 +17,7 @@ from benchweb.notifications import maintenance
 from benchweb.notifications.delivery import held, outbox
 from benchweb.ops.backups import nightly as backups
 from benchweb.ops.health import storage
-from benchweb.ops.removal import intervals, removals
+from benchweb.ops.removal import removals, tiers
 from benchweb.regressions import judgements
 from benchweb.regressions.absence import missing as absences
 from benchweb.regressions.slow import looks
@@ -105,7 +105,7 @@ STEPS: tuple[Callable[[], object], ...] = (
     removals.remove_some,
     nights.make,
     looks.send_due,
-    hourly(intervals.remove_old),
+    hourly(tiers.remove_old),
     hourly(outbox.remove_old),
     hourly(audit.remove_old),
     _sessions_end,

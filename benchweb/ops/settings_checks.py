@@ -190,7 +190,11 @@ def _log_format() -> list[CheckMessage]:
 
 
 def _days_kept() -> list[CheckMessage]:
-    kept = {"DELIVERY_DAYS": ("all messages", "benchweb.E010"), "INTERVAL_DAYS": ("all intervals", "benchweb.E036")}
+    kept = {
+        "DELIVERY_DAYS": ("all messages", "benchweb.E010"),
+        "INTERVAL_DAYS": ("all intervals", "benchweb.E036"),
+        "DETAIL_DAYS": ("all details", "benchweb.E044"),
+    }
     return [
         Error(f"BENCHWEB_{name} is below 0.", hint=f"0 keeps {what}.", id=number)
         for name, (what, number) in kept.items()

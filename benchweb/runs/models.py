@@ -102,6 +102,8 @@ class Run(Labelled):
     has_figures = models.BooleanField(default=False, db_default=False)
     # When its trials' intervals were removed for its age; figures, histograms, flags and limits stay.
     intervals_removed_at = models.DateTimeField(null=True)
+    # When all that its engines told beside figures, flags and limits went, too: documents and histograms.
+    details_removed_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["-id"]
@@ -121,6 +123,7 @@ class Run(Labelled):
             models.Index(fields=["pair"], condition=Q(has_figures=False), name="run_of_points"),
             # The oldest with something to remove, among years of runs without.
             models.Index(fields=["finished_at"], condition=Q(intervals_removed_at=None), name="run_with_intervals"),
+            models.Index(fields=["finished_at"], condition=Q(details_removed_at=None), name="run_with_details"),
             # Why a line of the history breaks.
             models.Index(fields=["pair", "created_at"], condition=Q(state__in=FAULTY_STATES), name="run_faulty"),
         ]

@@ -200,6 +200,7 @@ def _lists() -> list[Address]:
         Address("site_settings", "/settings"),
         Address("health", "/health"),
         Address("intervals_preview", "/settings/intervals?days=90"),
+        Address("details_preview", "/settings/details?days=90"),
         Address("shares", "/shares"),
         Address("shares", "/shares?ended=1"),
         Address("saved_views", "/views"),

@@ -45,7 +45,9 @@ def test_a_negative_number_of_days_is_refused_and_0_is_none(settings: Settings) 
     settings.DELIVERY_DAYS = 0
     settings.INTERVAL_DAYS = -1
     assert messages() == ["BENCHWEB_INTERVAL_DAYS is below 0."]
-    settings.INTERVAL_DAYS = 0
+    settings.INTERVAL_DAYS, settings.DETAIL_DAYS = 0, -1
+    assert messages() == ["BENCHWEB_DETAIL_DAYS is below 0."]
+    settings.DETAIL_DAYS = 0
     assert messages() == []
 
 

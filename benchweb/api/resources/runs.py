@@ -77,6 +77,7 @@ class RunItem(RunState):
     started_at: datetime | None
     finished_at: datetime | None
     intervals_removed_at: datetime | None
+    details_removed_at: datetime | None
 
 
 class LimitItem(Item):
@@ -277,6 +278,7 @@ def _fields(request: HttpRequest, run: Run) -> dict[str, Any]:
         "started_at": run.started_at,
         "finished_at": run.finished_at,
         "intervals_removed_at": run.intervals_removed_at,
+        "details_removed_at": run.details_removed_at,
     }
 
 

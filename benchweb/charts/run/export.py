@@ -309,6 +309,7 @@ def _run_document(run: Run, writing: _Writing) -> dict[str, Any]:
         "started_at": run.started_at,
         "finished_at": run.finished_at,
         "intervals_removed_at": run.intervals_removed_at,
+        "details_removed_at": run.details_removed_at,
         "plan": {
             "id": RowId(version.plan_id),
             "name": plan_ref(version.plan.name),

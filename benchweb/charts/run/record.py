@@ -125,6 +125,7 @@ class RunRecord:
     facts_note: str = ""
     # When its trials' intervals went for its age.
     intervals_removed_at: datetime | None = None
+    details_removed_at: datetime | None = None
 
 
 _RECORD = TypeAdapter(RunRecord)
@@ -168,6 +169,7 @@ def run_record(run: Run, trials: Sequence[TrialRow], *, is_live: bool = False) -
         is_synthetic=pair.source.host.is_synthetic or pair.sink.host.is_synthetic,
         facts_note=mtu_words(pair, source_facts, sink_facts),
         intervals_removed_at=run.intervals_removed_at,
+        details_removed_at=run.details_removed_at,
     )
 
 

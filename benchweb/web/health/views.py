@@ -20,8 +20,8 @@ from benchweb.ops.health.lateness import ScheduleLateness, schedule_lateness
 from benchweb.ops.health.readiness import SystemPart, parts
 from benchweb.ops.health.slow_answers import slow_pages
 from benchweb.ops.health.storage import DiskSpace, Storage, disk_spaces, storage_now
-from benchweb.ops.removal.intervals import is_behind
 from benchweb.ops.removal.removals import removals_open
+from benchweb.ops.removal.tiers import is_behind
 from benchweb.ops.versions import benchweb_version
 
 # A tick comes each second: so late no worker takes them, or they take too long.

@@ -87,7 +87,10 @@ def _lines(record: RunRecord) -> Iterator[str]:
         yield record.reason
     for note in filter(None, (*record.verdict.warnings, record.facts_note)):
         yield Label(_("Note:"), " ", note, stop)
-    if record.intervals_removed_at:
+    if record.details_removed_at:
+        removed = _("Details were removed %(at)s; all figures are as measured.")
+        yield worded(removed, at=str(Moment(record.details_removed_at)))
+    elif record.intervals_removed_at:
         removed = _("Intervals were removed %(at)s; all figures are as measured.")
         yield worded(removed, at=str(Moment(record.intervals_removed_at)))
 

@@ -30,7 +30,7 @@ _GROUPS: list[tuple[StrOrPromise, list[str]]] = [
     (_("People"), ["default_role", "second_factor"]),
     (_("Times and language"), ["default_time_zone", "default_language"]),
     (_("Links without a log-in"), ["share_links", "share_live", "share_endless"]),
-    (_("How long things are kept"), ["interval_days", "share_days", "audit_days", "delivery_days"]),
+    (_("How long things are kept"), ["interval_days", "detail_days", "share_days", "audit_days", "delivery_days"]),
     (_("Addresses and networks"), ["public_url", "engine_networks", "notify_private_networks"]),
     (_("Mail"), MAIL_FIELDS),
 ]
@@ -104,6 +104,10 @@ class SiteSettingsForm(MailForm):
     interval_days = _days_field(
         _("Intervals of trials are kept for"),
         _("Days after a run's end. Its figures stay. 0: for ever."),
+    )
+    detail_days = _days_field(
+        _("Details of trials are kept for"),
+        _("Days after a run's end: histograms, flows, evidence, and intervals. Its figures stay. 0: for ever."),
     )
     audit_days = _days_field(_("Audit log is kept for"), _("Days, at least 30. 0: for ever."))
     delivery_days = _days_field(_("Delivery log is kept for"), _("Days after a message's end. 0: for ever."))
@@ -192,7 +196,7 @@ class SiteSettingsForm(MailForm):
         return text
 
 
-class IntervalDaysForm(PageForm):
-    """For how many days intervals would be kept, to see what would go."""
+class DaysForm(PageForm):
+    """For how many days something would be kept, to see what would go."""
 
     days = forms.IntegerField(label=_("Kept for, in days"), min_value=0, max_value=_MOST_DAYS)

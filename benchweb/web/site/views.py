@@ -1,5 +1,6 @@
 """The settings of the installation: one page for admins."""
 
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from django.conf import settings
@@ -7,6 +8,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -14,17 +16,32 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.catalog.translation import reason_text
-from benchweb.common.formatting import quantity
+from benchweb.common.formatting import Quantity, quantity
 from benchweb.notifications.channels import mail_test
 from benchweb.ops import copies, sample
 from benchweb.ops.backups.nightly import backup_state, is_nightly, is_tested
-from benchweb.ops.removal import intervals
+from benchweb.ops.removal.tiers import DETAILS, INTERVALS, Tier, TierLosses, losses
 from benchweb.site.installation import is_copy_now
 from benchweb.site.values import chosen, site_setting
 from benchweb.web.shared.zones import zone_names
-from benchweb.web.site.forms import IntervalDaysForm, SiteSettingsForm
+from benchweb.web.site.forms import DaysForm, SiteSettingsForm
 
-_PROPOSED_INTERVAL_DAYS = 90
+
+@dataclass(frozen=True)
+class TierPreview:
+    """What keeping something of old runs for some days would remove, as a part of the page."""
+
+    key: str
+    title: str
+    help: str
+    url: str
+    form: DaysForm
+    losses: TierLosses | None = None
+
+    @property
+    def size(self) -> Quantity:
+        """Return about how much space comes back."""
+        return quantity(self.losses.size_bytes if self.losses else None, "B")
 
 
 @needs(Permission.ADMIN)
@@ -43,13 +60,37 @@ def site_settings(request: HttpRequest) -> HttpResponse:
 @require_GET
 def intervals_preview(request: HttpRequest) -> HttpResponse:
     """Show what keeping intervals for some days would remove now; nothing is removed by it."""
-    form = IntervalDaysForm(request.GET)
-    days = form.cleaned_data["days"] if form.is_valid() else None
-    losses = None if days is None else intervals.losses(days)
-    context = {"days_form": form, "losses": losses, "losses_size": quantity(losses.size_bytes, "B") if losses else ""}
+    return _preview_answer(request, _intervals(DaysForm(request.GET, auto_id="intervals_%s")), INTERVALS)
+
+
+@needs(Permission.ADMIN)
+@require_GET
+def details_preview(request: HttpRequest) -> HttpResponse:
+    """Show what keeping details for some days would remove now; nothing is removed by it."""
+    return _preview_answer(request, _details(DaysForm(request.GET, auto_id="details_%s")), DETAILS)
+
+
+def _preview_answer(request: HttpRequest, preview: TierPreview, tier: Tier) -> HttpResponse:
+    if preview.form.is_valid():
+        preview = replace(preview, losses=losses(tier, preview.form.cleaned_data["days"]))
     if request.headers.get("HX-Request"):
-        return render(request, "site/partials/intervals_answer.html", context)
-    return render(request, "site/settings.html", _context(SiteSettingsForm.of_now()) | context)
+        return render(request, "site/partials/tier_answer.html", {"preview": preview})
+    context = _context(SiteSettingsForm.of_now())
+    context["previews"] = [preview if each.key == preview.key else each for each in context["previews"]]
+    return render(request, "site/settings.html", context)
+
+
+def _intervals(form: DaysForm) -> TierPreview:
+    text = _("The course of each trial takes most of the space. Figures stay for ever.")
+    return TierPreview("intervals", _("Intervals"), text, reverse("web:intervals_preview"), form)
+
+
+def _details(form: DaysForm) -> TierPreview:
+    text = _(
+        "What engines told beside figures: flows, counters, the evidence of limits, intervals and histograms. Without "
+        "them such runs have no heat map and no lines of other tools' output. Figures stay for ever."
+    )
+    return TierPreview("details", _("Details"), text, reverse("web:details_preview"), form)
 
 
 @needs(Permission.ADMIN)
@@ -112,7 +153,10 @@ def _context(form: SiteSettingsForm) -> dict[str, Any]:
         "has_mail": bool(site_setting("EMAIL_HOST")),
         "suggestions": {"zones": zone_names()},
         "sample": sample.there(),
-        "days_form": IntervalDaysForm(initial={"days": site_setting("INTERVAL_DAYS") or _PROPOSED_INTERVAL_DAYS}),
+        "previews": [
+            _intervals(DaysForm(initial={"days": site_setting("INTERVAL_DAYS") or 90}, auto_id="intervals_%s")),
+            _details(DaysForm(initial={"days": site_setting("DETAIL_DAYS") or 365}, auto_id="details_%s")),
+        ],
         "backups": backups,
         "backup_size": quantity(backups.made.size_bytes if backups.made else None, "B"),
         "is_nightly": is_nightly(),
