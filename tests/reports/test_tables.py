@@ -93,6 +93,18 @@ def test_an_engines_baseline_names_tests_by_labels_and_units() -> None:
     assert disk.rows == [[f"{label} (operations/s)", "130", "130", "3"]]
 
 
+@pytest.mark.parametrize(("cores", "rows"), [(1, 1), (2, 3)])
+def test_a_baseline_of_one_core_has_no_fastest_and_slowest_one(cores: int, rows: int) -> None:
+    figures = {
+        "memory_bytes_per_second": 4e9,
+        "fastest_core_bytes_per_second": 2.5e9,
+        "slowest_core_bytes_per_second": 1.5e9,
+    }
+    run = finished_run(make_pair(), [{"kind": "memory_bandwidth", "params": {"cores": cores}}], figures)
+    [memory] = results(make_report(run, template="baseline"))
+    assert len(memory.rows) == rows
+
+
 def modes_pair(source: str, sink: str, zone: Any) -> Pair:
     pair = make_pair(source=make_endpoint(network_mode=source), sink=make_endpoint(network_mode=sink))
     pair.environment = zone

@@ -26,6 +26,8 @@ _PARTS = {
 }
 # What of a test is in such a report, beside its kind's headline.
 _REPORTED = ("loss_ratio", "send_throughput_bps", "latency_", "iops", "bytes_per_second", "packets_per_second")
+# One core alone is the fastest and the slowest.
+_OF_CORES = frozenset({"fastest_core_bytes_per_second", "slowest_core_bytes_per_second"})
 _NOT_REPORTED = ("nic_", "latency_p", "latency_within", "cpu_")
 
 
@@ -46,6 +48,8 @@ def _rows(test: Combination) -> list[list[str]]:
     if printed := _printed(test):
         return [_row(free_text(label), values) for label, values in printed.items()]
     names = [name for name in kind.metrics if kind.is_own or _is_reported(name, kind.headline)]
+    if kind.filled(test.first.given).get("cores") == 1:
+        names = [name for name in names if name not in _OF_CORES]
     rows = []
     for metric in (kind.metrics[name] for name in names if test.values(name)):
         unit, factor = _unit(test, metric)
