@@ -8,9 +8,10 @@ from django.utils.translation import gettext as _
 
 from benchweb.charts.comparison.charts import DrawnRun, comparison_charts
 from benchweb.charts.run.charts import trial_charts
+from benchweb.charts.run.removed import removed_words
 from benchweb.documents.charts import ChartSpec
 from benchweb.documents.document import Document, DocumentSection
-from benchweb.documents.references import environment_ref, free_text, joined_label, run_ref, worded
+from benchweb.documents.references import Label, environment_ref, free_text, joined_label, run_ref, worded
 from benchweb.reports.models import Report
 from benchweb.reports.reported import ReportedRun, reported_runs
 from benchweb.reports.selectors import runs_of
@@ -28,11 +29,18 @@ def report_document(report: Report) -> Document:
     sections = list(_zoned(report, template, runs) if template.zone_tables else _plain(report, template, runs))
     return Document(
         title=free_text(report.title),
-        lines=[joined_label([_(template.title), report.get_statistic_display()])],
+        lines=[joined_label([_(template.title), report.get_statistic_display()]), *_removed_lines(runs)],
         made_at=timezone.now(),
         sections=[section for section in sections if not section.is_empty],
         is_synthetic=any(run.run.pair.source.host.is_synthetic for run in runs),
     )
+
+
+def _removed_lines(runs: Sequence[ReportedRun]) -> Iterator[Label]:
+    """Say of which runs tables by second are empty: in a report, runs keep what they have, but not what went before."""
+    for run in runs:
+        for words in removed_words(run.run):
+            yield worded(_("Run {run}: {reason}"), run=run_ref(run.run.pk), reason=words)
 
 
 def _plain(report: Report, template: ReportTemplate, runs: Sequence[ReportedRun]) -> Iterator[DocumentSection]:

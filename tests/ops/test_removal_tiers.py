@@ -1,6 +1,7 @@
 """Old runs lose their intervals, keep all figures, and say so; what somebody points at keeps all."""
 
 import json
+import re
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -16,6 +17,7 @@ from benchweb.labels import label_add
 from benchweb.ops.removal import tiers
 from benchweb.ops.removal.tiers import DETAILS, INTERVALS
 from benchweb.regressions.models import Baseline
+from benchweb.reports.content import report_document
 from benchweb.reports.models import Report, ReportRun
 from benchweb.results.models import IntervalPart, Point, Result
 from benchweb.runs.models import Campaign, Run
@@ -274,3 +276,14 @@ def test_a_preview_of_details_is_beside_that_of_intervals(admin_client: Client) 
     assert 'id="intervals_days"' in whole
     assert 'id="details_days"' in whole
     assert is_whole(run)
+
+
+def test_a_report_of_a_run_whose_seconds_are_gone_says_so() -> None:
+    old, young = run_of_age(DAYS + 1), run_of_age(1)
+    tiers.remove_old()
+    report = Report.objects.create(title="Methods", template="methods")
+    for position, run in enumerate((old, young), 1):
+        ReportRun.objects.create(report=report, run=run, position=position)
+    lines = [str(line) for line in report_document(report).lines[1:]]
+    assert len(lines) == 1
+    assert re.fullmatch(rf"Run {old.pk}: Intervals were removed .*; all figures are as measured\.", lines[0])

@@ -11,6 +11,7 @@ from benchweb.catalog.reasons import Reason
 from benchweb.catalog.translation import translated
 from benchweb.charts.run.export import figures_table
 from benchweb.charts.run.record import RunRecord, run_record
+from benchweb.charts.run.removed import removed_words
 from benchweb.charts.run.verdict import Headline
 from benchweb.documents.document import (
     Badge,
@@ -87,12 +88,7 @@ def _lines(record: RunRecord) -> Iterator[str]:
         yield record.reason
     for note in filter(None, (*record.verdict.warnings, record.facts_note)):
         yield Label(_("Note:"), " ", note, stop)
-    if record.details_removed_at:
-        removed = _("Details were removed %(at)s; all figures are as measured.")
-        yield worded(removed, at=str(Moment(record.details_removed_at)))
-    elif record.intervals_removed_at:
-        removed = _("Intervals were removed %(at)s; all figures are as measured.")
-        yield worded(removed, at=str(Moment(record.intervals_removed_at)))
+    yield from removed_words(record)
 
 
 def _headlines(record: RunRecord) -> list[DocumentTable]:
