@@ -102,7 +102,7 @@ class Run(Labelled):
     has_figures = models.BooleanField(default=False, db_default=False)
     # When its trials' intervals were removed for its age; figures, histograms, flags and limits stay.
     intervals_removed_at = models.DateTimeField(null=True)
-    # When all that its engines told beside figures, flags and limits went, too: documents and histograms.
+    # When all that its engines told beside figures, histograms, flags and limits went, too.
     details_removed_at = models.DateTimeField(null=True)
 
     class Meta:

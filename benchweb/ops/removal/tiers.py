@@ -1,7 +1,7 @@
 """Remove what is most of old runs' trials, tier by tier, in batches, by the tick: intervals first, then all details.
 
-Details are what the engine told beside its figures, intervals among them, and histograms. Metrics, flags, limits and
-facts stay, and so does all of a run that somebody or an alert points at.
+Details are what the engine told beside its figures, intervals among them. Metrics, histograms, flags, limits and facts
+stay, and so does all of a run that somebody or an alert points at.
 """
 
 from collections.abc import Mapping
@@ -77,10 +77,11 @@ INTERVALS = Tier(
 DETAILS = Tier(
     setting="DETAIL_DAYS",
     removed_at="details_removed_at",
-    weight="pg_column_size(document) + coalesce(pg_column_size(histogram), 0)",
-    changes={"document": {}, "histogram": None, "interval_count": None},
+    weight="pg_column_size(document)",
+    changes={"document": {}, "interval_count": None},
 )
-TIERS = (INTERVALS, DETAILS)
+# Details first: their intervals go with them.
+TIERS = (DETAILS, INTERVALS)
 
 
 def remove_old() -> int:

@@ -81,14 +81,14 @@ def _preview_answer(request: HttpRequest, preview: TierPreview, tier: Tier) -> H
 
 
 def _intervals(form: DaysForm) -> TierPreview:
-    text = _("The course of each trial takes most of the space. Figures stay for ever.")
+    text = _("The course of each trial takes most of the space. Figures and histograms stay for ever.")
     return TierPreview("intervals", _("Intervals"), text, reverse("web:intervals_preview"), form)
 
 
 def _details(form: DaysForm) -> TierPreview:
     text = _(
-        "What engines told beside figures: flows, counters, the evidence of limits, intervals and histograms. Without "
-        "them such runs have no heat map and no lines of other tools' output. Figures stay for ever."
+        "What engines told beside figures: flows, counters, the evidence of limits, intervals, and the raw result. "
+        "Figures and histograms stay for ever."
     )
     return TierPreview("details", _("Details"), text, reverse("web:details_preview"), form)
 

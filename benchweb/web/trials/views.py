@@ -47,7 +47,7 @@ def trial_charts_json(request: HttpRequest, run_id: int, index: int) -> HttpResp
 def trial_document_file(request: HttpRequest, run_id: int, index: int) -> StreamingHttpResponse:
     """Return the engine's own document of a trial's result, to be shown by the browser."""
     results = Result.objects.select_related("source_facts", "sink_facts")
-    result = get_object_or_404(results, trial__run=run_id, trial__index=index)
+    result = get_object_or_404(results, trial__run=run_id, trial__index=index, trial__run__details_removed_at=None)
     name = f"run-{run_id}-trial-{index}.json"
     return download(request, engine_json(result), media_type="application/json", file_name=name, is_inline=True)
 

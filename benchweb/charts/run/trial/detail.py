@@ -88,6 +88,11 @@ class TrialDetail:
     handed_over: frozenset[str]
 
     @property
+    def has_evidence(self) -> bool:
+        """Say whether any verdict has its figures; they go with a run's details."""
+        return any(limit.evidence for limit in self.limits)
+
+    @property
     def has_both_ends(self) -> bool:
         """Say whether the figures tell both what was sent and what was received."""
         return has_both_ends(metric for metric, _value in self.metrics)
@@ -99,7 +104,7 @@ def trial_detail(kind: str, result: Result) -> TrialDetail:
     known = catalog().kinds[kind].metrics if kind in catalog().kinds else {}
     return TrialDetail(
         metrics=[(metric, result.metrics[key]) for key, metric in known.items() if key in result.metrics],
-        limits=[_limit(limit) for limit in document.get("limits") or []],
+        limits=[_limit(limit) for limit in document.get("limits") or result.limits],
         flags=[(flag, _explained(flag, document)) for flag in result.flags],
         hosts=[_host(end, window) for end in _ENDS if (window := (document.get("hosts") or {}).get(end))],
         flows=_flows(document.get("flows") or []),
