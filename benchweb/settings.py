@@ -128,7 +128,7 @@ SHARE_ENDLESS = os.environ.get("BENCHWEB_SHARE_ENDLESS") or "allowed"
 AUDIT_DAYS = int(os.environ.get("BENCHWEB_AUDIT_DAYS") or "730")
 # So many days after a run's end its trials keep their intervals; 0 keeps all, until an admin decides otherwise.
 INTERVAL_DAYS = int(os.environ.get("BENCHWEB_INTERVAL_DAYS") or "0")
-# So many days after a run's end its engines' documents and histograms are removed; its figures stay. 0 keeps all.
+# So many days after a run's end its engines' documents are removed; its figures and histograms stay. 0 keeps all.
 DETAIL_DAYS = int(os.environ.get("BENCHWEB_DETAIL_DAYS") or "0")
 # A folder for a backup of each night, none without; how many are kept; and the hour of UTC in which it is made.
 BACKUP_DIR = os.environ.get("BENCHWEB_BACKUP_DIR", "")
@@ -174,6 +174,9 @@ SESSION_COOKIE_NAME = f"{_COOKIES}session" if BEHIND_TLS else "sessionid"
 CSRF_COOKIE_NAME = f"{_COOKIES}csrf" if BEHIND_TLS else "csrftoken"
 # Two sites on one host, each below a path of its own, don't take each other's.
 SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = f"{BASE_PATH}/"
+# Django sets the cookie of messages for the whole host.
+if BASE_PATH:
+    MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 X_FRAME_OPTIONS = "DENY"
 # A browser that came once by TLS comes by TLS only, for a year; 0 tells nothing.
 SECURE_HSTS_SECONDS = int(os.environ.get("BENCHWEB_HSTS_SECONDS") or "31536000") if BEHIND_TLS else 0
@@ -329,6 +332,7 @@ LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
 # Made of benchweb/locale by benchweb.ops.translations.
 LOCALE_PATHS = [BENCHWEB_HOME / "locale"]
 LANGUAGE_COOKIE_NAME = "language"
+LANGUAGE_COOKIE_PATH = f"{BASE_PATH}/"
 LANGUAGE_COOKIE_AGE = 31_536_000
 LANGUAGE_COOKIE_SAMESITE = "Lax"
 LANGUAGE_COOKIE_SECURE = BEHIND_TLS

@@ -5,6 +5,7 @@ from django.contrib.auth.models import User
 from django.http import HttpResponse
 
 from benchweb.accounts.models import Preferences
+from benchweb.common.addresses import site_path
 
 # The scripts read these two.
 ZONE_COOKIE = "chosen_zone"
@@ -34,9 +35,10 @@ def preferences_apply(response: HttpResponse, preferences: Preferences, *, clear
             response.set_cookie(
                 name,
                 value,
+                path=site_path("/"),
                 max_age=settings.LANGUAGE_COOKIE_AGE,
                 samesite="Lax",
                 secure=settings.LANGUAGE_COOKIE_SECURE,
             )
         elif clears:
-            response.delete_cookie(name, samesite="Lax")
+            response.delete_cookie(name, path=site_path("/"), samesite="Lax")

@@ -111,7 +111,7 @@ def refused(request: HttpRequest, error: Any) -> HttpResponse:
 def beyond_bounds(request: HttpRequest, error: Any) -> HttpResponse:
     """Answer 403 with the field and the bound, and note it in the audit log."""
     actor = actor_of(request, caller(request), token_id=caller_token(request).pk)
-    refusal_add(actor, what=f"{request.method} {request.path}: {error}")
+    refusal_add(actor, what=f"{request.method} {request.path_info}: {error}")
     return problem_response(request, Problem(403, error.message, [FieldError(error.field, error.message)]))
 
 
@@ -131,7 +131,7 @@ def _note_refusal(request: HttpRequest, refused: TokenRefused) -> None:
     """Write it to the audit log, once in a while: a script may try again every second."""
     if throttle.is_first_in_window(f"token:{refused.token.pk}"):
         actor = actor_of(request, refused.token.user, token_id=refused.token.pk)
-        refusal_add(actor, what=f"{request.method} {request.path}: {refused}")
+        refusal_add(actor, what=f"{request.method} {request.path_info}: {refused}")
 
 
 def _refuse_flood(request: HttpRequest) -> None:

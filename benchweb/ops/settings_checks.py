@@ -8,10 +8,11 @@ from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, register
+from django.core.checks import CheckMessage, Error, Warning, register
 
 from benchweb.accounts.login.checks import login_faults
 from benchweb.accounts.models import Role
+from benchweb.accounts.roles.routes import first_parts
 from benchweb.common.loopback import is_loopback_name
 from benchweb.common.names import unit_fault
 from benchweb.hosts.addresses import NetworksError, parsed_networks
@@ -176,10 +177,14 @@ def _public_url() -> list[CheckMessage]:
         return [Error(f"BENCHWEB_BASE_PATH is no path: {base}", hint=example, id="benchweb.E042")]
     if settings.PUBLIC_URL and parts.scheme not in ("http", "https"):
         return [Error("BENCHWEB_PUBLIC_URL must begin with http:// or https://.", id="benchweb.E009")]
+    if base and base.split("/")[1] in first_parts():
+        hint = "A proxy that takes the path away would leave an address of which nobody can tell whose it is."
+        return [Error(f"BENCHWEB_BASE_PATH begins as a page does: {base}", hint=hint, id="benchweb.E045")]
     if not has_own_path(settings.PUBLIC_URL):
         path = f"BENCHWEB_PUBLIC_URL has the path {parts.path}, and BENCHWEB_BASE_PATH is {base or 'empty'}."
         hint = f"Set BENCHWEB_BASE_PATH={parts.path.rstrip('/')}, or leave the path out of the address."
-        return [Error(path, hint=hint, id="benchweb.E043")]
+        # Until there was a base path, a path in the address was ignored.
+        return [Error(path, hint=hint, id="benchweb.E043") if base else Warning(path, hint=hint, id="benchweb.W043")]
     return []
 
 

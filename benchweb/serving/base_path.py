@@ -20,11 +20,20 @@ class Mounted:
         self._base_path = base_path
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        if self._base_path and "path" in scope:
-            scope = scope | {"path": self._whole(scope["path"]), "root_path": self._base_path}
-        await self._application(scope, receive, send)
+        base = self._base_path
+        if not base or "path" not in scope:
+            await self._application(scope, receive, send)
+        elif scope["path"] == base:
+            # Its cookies are below the slash.
+            query = scope.get("query_string", b"")
+            await _redirect(send, f"{base}/".encode() + (b"?" + query if query else b""))
+        else:
+            path = scope["path"]
+            whole = path if path.startswith(f"{base}/") else base + path
+            await self._application(scope | {"path": whole, "root_path": base}, receive, send)
 
-    def _whole(self, path: str) -> str:
-        if path == self._base_path:
-            return f"{path}/"
-        return path if path.startswith(f"{self._base_path}/") else self._base_path + path
+
+async def _redirect(send: Send, location: bytes) -> None:
+    headers = [(b"location", location), (b"content-length", b"0")]
+    await send({"type": "http.response.start", "status": 308, "headers": headers})
+    await send({"type": "http.response.body", "body": b""})

@@ -266,7 +266,7 @@ class Exchange:
     async def check(self) -> None:
         """Refuse by the head alone, before any of the body is read."""
         _check_demo(self.scope)
-        announced = _announced_length(self.scope)
+        announced = _announced_length(self.scope, self._most)
         if announced > self._allowed:
             await self._allow(announced)
 
@@ -410,9 +410,8 @@ def _check_demo(scope: Scope) -> None:
         raise Refusal(HTTPStatus.FORBIDDEN, _DEMO_IS_LOCAL)
 
 
-def _announced_length(scope: Scope) -> int:
-    """Return how long the client says that the body is, 0 where it doesn't."""
-    most = largest_body(scope["path"])
+def _announced_length(scope: Scope, most: int) -> int:
+    """Return how long the client says that the body is, 0 where it doesn't; refuse more than `most` bytes."""
     length = 0
     for name, value in scope["headers"]:
         if name == b"content-length":

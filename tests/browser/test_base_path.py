@@ -4,6 +4,8 @@ from urllib.parse import urlsplit
 
 import pytest
 import urllib3
+from django.conf import settings
+from django.test import Client
 from playwright.sync_api import Browser, Page, expect
 
 from benchweb.accounts.models import SavedView
@@ -70,3 +72,16 @@ def test_a_proxy_may_take_the_path_away_or_leave_it(web: str) -> None:
     assert [answer.status for answer in answers] == [200] * 4
     assert all(f'href="{BASE}/static/' in answer.data.decode() for answer in answers[2:])
     assert asked.request("GET", f"{web}{BASE}es").status == 404
+    whole = asked.request("GET", f"{web}{BASE}?over=7d", redirect=False)
+    assert (whole.status, whole.headers["Location"]) == (308, f"{BASE}/?over=7d")
+
+
+def test_a_large_import_is_taken_below_the_path(web: str) -> None:
+    ada, client = make_user("ada", PASSWORD), Client()
+    client.force_login(ada)
+    cookie = {"Cookie": f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"}
+    asked = urllib3.PoolManager()
+    assert asked.request("GET", f"{web}{BASE}/imports", headers=cookie).status == 200
+    # Without the form's token: what matters is that three megabytes are read.
+    answer = asked.request("POST", f"{web}{BASE}/imports", body=b"x" * 3 * 2**20, headers=cookie, redirect=False)
+    assert answer.status == 403

@@ -181,6 +181,8 @@ def test_networks_for_notifications_and_a_public_url_are_read(settings: Settings
         ("/bench", "https://tools.example.org", []),
         ("bench", "", ["BENCHWEB_BASE_PATH is no path: bench"]),
         ("/be nch", "", ["BENCHWEB_BASE_PATH is no path: /be nch"]),
+        ("/runs/b", "", ["BENCHWEB_BASE_PATH begins as a page does: /runs/b"]),
+        ("/b", "https://tools.example.org/c", ["BENCHWEB_PUBLIC_URL has the path /c, and BENCHWEB_BASE_PATH is /b."]),
         (
             "",
             "https://tools.example.org/bench/",

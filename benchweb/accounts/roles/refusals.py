@@ -13,4 +13,4 @@ def refusal_noted(
 ) -> None:
     """Write down who was refused what, and which role it takes."""
     actor = actor_of(request, user if isinstance(user, User) else None, token_id=token_id)
-    refusal_add(actor, what=f"{request.method} {request.path}: {refused}")
+    refusal_add(actor, what=f"{request.method} {request.path_info}: {refused}")

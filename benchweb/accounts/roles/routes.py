@@ -40,6 +40,11 @@ def call_routes() -> list[tuple[str, str, Needs | None]]:
     ]
 
 
+def first_parts() -> set[str]:
+    """Return what the addresses of pages and calls begin with, such as runs and api."""
+    return {route.path.split("/")[1] for route in _walk(get_resolver(), "/")}
+
+
 @cache
 def needs_by_name() -> dict[str, Needs]:
     """Return what the pages need that not everybody may open, by the names of their URLs."""

@@ -14,7 +14,7 @@ from benchweb.api.paging import Page, PageQuery, page
 from benchweb.api.problems import invalid
 from benchweb.api.rows import row_named, row_or_404
 from benchweb.api.schemas import Body, Created, Identifier, MomentText
-from benchweb.common.addresses import site_path
+from benchweb.common.addresses import path_within, site_path
 from benchweb.runs.selectors import runs_named
 from benchweb.schedules.timing.localtime import zone_keys
 from benchweb.sharing import selectors, services
@@ -83,7 +83,7 @@ class ShareItem(ShareCreated):
 @router.get("/shares", response=Page[ShareItem], auth=READ)
 def share_list(request: HttpRequest, query: Query[ShareQuery]) -> Page[ShareItem]:
     """List share links, newest first, with how often each was opened; revoked and expired ones too."""
-    rows = selectors.shares(run=query.run, path=query.path)
+    rows = selectors.shares(run=query.run, path=path_within(query.path))
     return page(request, query, rows, lambda share: _item(request, share), newest_first=True)
 
 
@@ -126,12 +126,13 @@ def _view_share(request: HttpRequest, body: ShareBody) -> tuple[Share, str]:
         raise invalid("run", "A link shows a run or a view: give the run's id, or the path of the view.")
     if body.time_zone and body.time_zone not in zone_keys():
         raise invalid("time_zone", "There is no such time zone; one is named such as Europe/Berlin.")
+    path = path_within(body.path)
     try:
-        pages = pages_at(body.path, body.time_zone)
+        pages = pages_at(path, body.time_zone)
     except ValueError:
         raise invalid("path", _NO_VIEW) from None
     return services.view_share_create(
-        path=body.path,
+        path=path,
         zone=body.time_zone,
         pages=pages,
         user=caller(request),

@@ -93,7 +93,9 @@ def _forbidden_answer(request: HttpRequest, token: ApiToken) -> HttpResponse:
         f"The metrics need a token of the scope metrics, or an admin's of the scope admin; this one has {token.scope}."
     )
     if throttle.is_first_in_window(f"metrics:{token.pk}"):
-        refusal_add(actor_of(request, token.user, token_id=token.pk), what=f"{request.method} {request.path}: {text}")
+        refusal_add(
+            actor_of(request, token.user, token_id=token.pk), what=f"{request.method} {request.path_info}: {text}"
+        )
     return HttpResponse(f"{text}\n", status=HTTPStatus.FORBIDDEN, content_type=_TEXT)
 
 

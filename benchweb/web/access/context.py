@@ -12,6 +12,7 @@ from django.utils.functional import SimpleLazyObject
 from benchweb.accounts.permissions import Access, Permission, access_of
 from benchweb.accounts.roles.needs import Needs, needs_of
 from benchweb.accounts.roles.routes import needs_by_name
+from benchweb.common.addresses import path_within
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Can:
         if self.access.may(stated.write) or not self.access.may_somewhere(stated.write):
             return self.access.may(stated.write)
         # Without a row the view itself looks at those that a form names.
-        named = resolve(reverse(f"web:{name}", args=arguments)).kwargs if arguments else {}
+        named = resolve(path_within(reverse(f"web:{name}", args=arguments))).kwargs if arguments else {}
         return stated.allows(self.access, "POST", named)
 
     def address(self, name: str) -> str:
@@ -60,7 +61,7 @@ class Can:
 
     def leads(self, address: str) -> bool:
         """Tell whether the reader may open a page of the dashboard by its address."""
-        view = resolve(urlsplit(address).path)
+        view = resolve(path_within(urlsplit(address).path))
         stated = needs_of(view.func)
         return not isinstance(stated, Needs) or stated.allows(self.access, "GET", view.kwargs)
 

@@ -10,6 +10,7 @@ from django.utils.deprecation import MiddlewareMixin
 
 from benchweb.accounts.audit.actors import actor_of
 from benchweb.accounts.audit.logins import download_add
+from benchweb.common.addresses import path_within
 
 
 class DownloadMiddleware(MiddlewareMixin):
@@ -22,5 +23,5 @@ class DownloadMiddleware(MiddlewareMixin):
             user = token.user if token else request.user
             if isinstance(user, User):
                 actor = actor_of(request, user, token_id=token.pk if token else None)
-                download_add(actor, what=request.get_full_path())
+                download_add(actor, what=path_within(request.get_full_path()))
         return response

@@ -18,7 +18,7 @@ from benchweb.accounts.second_factors import Required
 from benchweb.hosts.addresses import NetworksError, parsed_networks
 from benchweb.ops.settings_checks import FEWEST_AUDIT_DAYS, MOST_SHARE_DAYS
 from benchweb.site.addresses import has_own_path
-from benchweb.site.values import chosen, is_locked, site_settings_save, variable
+from benchweb.site.values import chosen, is_locked, site_setting, site_settings_save, variable
 from benchweb.web.shared.forms import PageForm, known_zone, text_field
 from benchweb.web.site.mail_form import MAIL_FIELDS, UNSHOWN, MailForm, built_in
 
@@ -107,7 +107,7 @@ class SiteSettingsForm(MailForm):
     )
     detail_days = _days_field(
         _("Details of trials are kept for"),
-        _("Days after a run's end: histograms, flows, evidence, and intervals. Its figures stay. 0: for ever."),
+        _("Days after a run's end: flows, evidence, raw results, intervals. Figures and histograms stay. 0: for ever."),
     )
     audit_days = _days_field(_("Audit log is kept for"), _("Days, at least 30. 0: for ever."))
     delivery_days = _days_field(_("Delivery log is kept for"), _("Days after a message's end. 0: for ever."))
@@ -175,7 +175,7 @@ class SiteSettingsForm(MailForm):
         parts = urlsplit(url)
         if url and not (parts.scheme in ("http", "https") and parts.netloc):
             raise forms.ValidationError(_("Write an address such as https://bench.example.org."))
-        if not has_own_path(url):
+        if url != site_setting("PUBLIC_URL") and not has_own_path(url):
             raise forms.ValidationError(_("These pages are at another path of their host: see BENCHWEB_BASE_PATH."))
         return url
 

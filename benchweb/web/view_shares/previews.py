@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 from benchweb.accounts.permissions import Permission
 from benchweb.accounts.roles.needs import needs
 from benchweb.charts.run.record import stored_record
+from benchweb.common.addresses import path_within, site_path
 from benchweb.documents.document import Document
 from benchweb.documents.json_file import document_of, stored_document
 from benchweb.runs.selectors import environments_of_run, runs_named
@@ -71,7 +72,7 @@ def view_markdown(request: HttpRequest) -> StreamingHttpResponse:
 
 
 def _file(request: HttpRequest, ending: FileEnding) -> StreamingHttpResponse:
-    address = request.build_absolute_uri(request.GET.get("path", ""))
+    address = request.build_absolute_uri(site_path(path_within(request.GET.get("path", ""))))
     return document_answer(request, _requested(request), ending, address=address, name="view")
 
 

@@ -1,9 +1,11 @@
 // Where there is no SharedWorker: the tabs agree by a lock on one that holds the stream for all of them.
 import type { Line } from "./line";
 import { Hub } from "./hub";
+import { sitePath } from "../text/site_path";
 import type { Asked, Tell, Told } from "./messages";
 
-const NAME = "benchweb-live";
+// Locks and channels are a host's, which may have several sites.
+const NAME = sitePath("/benchweb-live");
 type Post = { to: "leader"; from: string; asked: Asked } | { to: "all" } | { to: "page"; page: string; told: Told };
 
 /** Tell whether this browser can do it: locks need https, or this machine itself. */

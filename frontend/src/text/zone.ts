@@ -1,5 +1,6 @@
 // The reader's time zone: the one chosen in the account, else the browser's; and what the clock on the wall shows there.
 import { cookie } from "./cookies";
+import { sitePath } from "./site_path";
 
 const YEAR_SECONDS = 31_536_000;
 const MINUTE = 60_000;
@@ -7,7 +8,7 @@ const MINUTE = 60_000;
 /** Tell the server the browser's zone: pages that compare zones are drawn there. The next page has it. */
 export function keepZone(): void {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  if (zone) document.cookie = `zone=${encodeURIComponent(zone)}; path=/; max-age=${YEAR_SECONDS}; samesite=lax`;
+  if (zone) document.cookie = `zone=${encodeURIComponent(zone)}; path=${sitePath("/")}; max-age=${YEAR_SECONDS}; samesite=lax`;
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();
