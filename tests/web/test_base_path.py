@@ -15,6 +15,7 @@ from benchweb.accounts.audit.models import AuditEntry
 from benchweb.accounts.models import Grant, Role
 from benchweb.accounts.services import token_create
 from benchweb.sharing.models import Share
+from benchweb.web.help import documents
 from tests.browser.site import OF_STRANGERS, Address, filled_site
 from tests.browser.steps import PASSWORD
 from tests.factories import make_user
@@ -34,7 +35,10 @@ def below(settings: Settings) -> Iterator[None]:
     settings.BASE_PATH = settings.FORCE_SCRIPT_NAME = BASE
     settings.STATIC_URL = f"{BASE}/static/"
     set_script_prefix(f"{BASE}/")
+    # A process has one path all its life, and keeps texts with their links.
+    documents._document.cache_clear()
     yield
+    documents._document.cache_clear()
     set_script_prefix("/")
 
 
