@@ -64,6 +64,7 @@ def test_each_address_on_each_page_is_below_the_path(below: None, client: Client
 
 def _outside(text: str, location: str) -> list[str]:
     """Return the addresses of a page, and where it leads, that are not below the path."""
+    assert 'href=""' not in text
     found = {address for pattern in (_ADDRESS, _IN_JSON) for address in pattern.findall(text)}
     return sorted(address for address in {*found, location} - {"", BASE} if not address.startswith(f"{BASE}/"))
 
