@@ -150,6 +150,8 @@ def test_a_filter_keeps_the_row_and_the_keys(ada: User, page: Page) -> None:
     page.get_by_label("Severity").select_option("critical")
     expect(page.locator(f'a[href="/alerts/{other.pk}"]')).to_have_count(0)
     expect(page).to_have_url(re.compile(r"\?severity=critical$"))
+    # What htmx has not taken up yet is sent as any form.
+    page.wait_for_load_state("networkidle")
     page.locator("main").focus()
     page.keyboard.press("a")
     expect(page.locator("#triage-status")).to_have_text("1 alert acknowledged.")
