@@ -107,6 +107,5 @@ def _sizes(storage: Storage) -> dict[str, Quantity]:
     per_day = storage.bytes_per_day
     return {
         "database": quantity(storage.database_bytes, "B"),
-        "free": quantity(storage.free_bytes, "B"),
         "per_day": quantity(None if per_day is None else abs(per_day), "B"),
     }
