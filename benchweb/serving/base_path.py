@@ -1,11 +1,6 @@
 """A site below a path of its host, as https://tools.example.org/bench/: its addresses as Django reads them."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any
-
-Receive = Callable[[], Awaitable[Any]]
-Send = Callable[[Any], Awaitable[None]]
-Application = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
+from benchweb.serving.bounds import Application, Receive, Scope, Send
 
 
 class Mounted:
@@ -19,7 +14,7 @@ class Mounted:
         self._application = application
         self._base_path = base_path
 
-    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         base = self._base_path
         if not base or "path" not in scope:
             await self._application(scope, receive, send)

@@ -1,4 +1,4 @@
-"""Remove what is most of old runs' trials, tier by tier, in batches, by the tick: intervals first, then all details.
+"""Remove what is most of old runs' trials, in batches, by the tick: intervals at one age, all details at another.
 
 Details are what the engine told beside its figures, intervals among them. Metrics, histograms, flags, limits and facts
 stay, and so does all of a run that somebody or an alert points at.
